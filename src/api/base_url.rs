@@ -1,0 +1,163 @@
+//! Where the service is.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use thiserror::Error;
+use url::{Host, Url};
+
+/// The service's address. With or without a trailing `/` or `/api`, all mean the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+/// Why a text is no base URL.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BaseUrlError {
+    /// It cannot be read as a URL of the web.
+    #[error("`{0}` is no URL\n\nhint: a base URL looks like `https://app.example.com`")]
+    NotAUrl(String),
+    /// It has parts that a base URL cannot have.
+    #[error(
+        "the base URL has {0}, which it must not have\n\nhint: a base URL looks like `https://app.example.com`"
+    )]
+    Surplus(&'static str),
+    /// It would send the token in the clear.
+    #[error(
+        "`{0}` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
+    )]
+    Insecure(String),
+}
+
+impl BaseUrl {
+    /// Reads a base URL; plain `http` only to this computer unless `insecure_http`.
+    pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl, BaseUrlError> {
+        let text = text.trim();
+        let not_a_url = || BaseUrlError::NotAUrl(text.to_owned());
+        let mut url = Url::parse(text).map_err(|_| not_a_url())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(not_a_url());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(BaseUrlError::Surplus("a user name or password"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(BaseUrlError::Surplus("a query or fragment"));
+        }
+        let path = url.path().trim_end_matches('/');
+        let path = match path.strip_suffix("/api") {
+            Some(path) => path.trim_end_matches('/'),
+            None => path,
+        };
+        let path = path.to_owned();
+        url.set_path(&path);
+        let base = BaseUrl(url);
+        if base.0.scheme() == "http" && !base.is_loopback() && !insecure_http {
+            return Err(BaseUrlError::Insecure(base.to_string()));
+        }
+        Ok(base)
+    }
+
+    /// Whether it is this computer, which is never reached through a proxy.
+    pub fn is_loopback(&self) -> bool {
+        match self.0.host() {
+            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+            Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
+            None => false,
+        }
+    }
+
+    /// The address of one of the service's calls, such as `user/lead`.
+    pub(super) fn call(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!(
+            "{}/api/{path}",
+            self.0.path().trim_end_matches('/')
+        ));
+        url
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trailing_slash_or_api_makes_no_difference() {
+        for text in [
+            "https://app.example.com",
+            "https://app.example.com/",
+            "https://app.example.com/api",
+            " https://app.example.com/api/ ",
+        ] {
+            let base = BaseUrl::parse(text, false).unwrap();
+            assert_eq!(base.to_string(), "https://app.example.com");
+            assert_eq!(
+                base.call("user/lead").as_str(),
+                "https://app.example.com/api/user/lead"
+            );
+        }
+        assert_eq!(
+            BaseUrl::parse("https://example.com/x/api/", false)
+                .unwrap()
+                .call("user/lead")
+                .as_str(),
+            "https://example.com/x/api/user/lead"
+        );
+    }
+
+    #[test]
+    fn plain_http_goes_to_this_computer_only() {
+        for text in [
+            "http://127.0.0.1:8088",
+            "http://localhost:1",
+            "http://[::1]:1",
+            "http://127.9.9.9",
+        ] {
+            assert!(BaseUrl::parse(text, false).unwrap().is_loopback(), "{text}");
+        }
+        for text in [
+            "http://example.com",
+            "http://localhost.example.com",
+            "http://10.0.0.1",
+        ] {
+            assert!(
+                matches!(BaseUrl::parse(text, false), Err(BaseUrlError::Insecure(_))),
+                "{text}"
+            );
+            assert!(BaseUrl::parse(text, true).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_service_is_refused() {
+        for text in [
+            "",
+            "app.example.com",
+            "ftp://example.com",
+            "https://",
+            "/api",
+        ] {
+            assert!(
+                matches!(BaseUrl::parse(text, true), Err(BaseUrlError::NotAUrl(_))),
+                "{text}"
+            );
+        }
+        for text in [
+            "https://me:secret@example.com",
+            "https://example.com/?a=b",
+            "https://example.com/#a",
+        ] {
+            assert!(
+                matches!(BaseUrl::parse(text, true), Err(BaseUrlError::Surplus(_))),
+                "{text}"
+            );
+        }
+    }
+}

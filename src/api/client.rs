@@ -1,0 +1,199 @@
+//! The one place that opens connections.
+//!
+//! Every attempt is ours and counted: the HTTP client's own retries and redirects
+//! are switched off, since it would repeat some requests by itself, and a POST
+//! that is repeated unseen is a person who is called twice.
+
+use std::error::Error as _;
+use std::time::{Duration, SystemTime};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, Request, Response, Url, redirect};
+use thiserror::Error;
+
+use super::verdict::{self, Lost, Reply, Verdict};
+use super::{BaseUrl, Token};
+
+/// The most bytes that are read of a lead request's answer.
+const MOST_LEAD_BYTES: usize = 64 * 1024;
+
+/// The most bytes that are read of one page of campaigns.
+const MOST_LIST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest that making a connection may take; less where `--timeout` is less.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Calls the service. Cloning is cheap and shares connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    lead_url: Url,
+    campaigns_url: Url,
+    token: Token,
+}
+
+/// Why no client could be made.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The token cannot stand in a header.
+    #[error("the token has characters that no HTTP header can carry")]
+    Token,
+    /// The HTTP library says no.
+    #[error("cannot set up the HTTP client: {0}")]
+    Http(reqwest::Error),
+}
+
+/// What one attempt to make a lead came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status, if an answer's head arrived.
+    pub http_status: Option<u16>,
+    /// What it means.
+    pub verdict: Verdict,
+}
+
+/// An answer as received.
+pub(super) struct Received {
+    pub(super) status: u16,
+    retry_after: Option<String>,
+    pub(super) body: Bytes,
+}
+
+impl Received {
+    pub(super) fn reply(&self) -> Reply<'_> {
+        Reply {
+            status: self.status,
+            retry_after: self.retry_after.as_deref(),
+            body: &self.body,
+        }
+    }
+}
+
+impl Client {
+    /// A client for the service at `base_url`; `timeout` bounds each request as a whole.
+    pub fn new(base_url: &BaseUrl, token: Token, timeout: Duration) -> Result<Self, ClientError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            AUTHORIZATION,
+            token.authorization().ok_or(ClientError::Token)?,
+        );
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .http1_only()
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .timeout(timeout)
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout));
+        if base_url.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        // Fails only where the program has chosen one already, which is as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Ok(Client {
+            http: builder.build().map_err(ClientError::Http)?,
+            lead_url: base_url.call("user/lead"),
+            campaigns_url: base_url.call("user/campaigns"),
+            token,
+        })
+    }
+
+    /// One attempt to make a lead.
+    pub async fn post_lead(&self, body: Bytes) -> Answer {
+        let mut request = Request::new(Method::POST, self.lead_url.clone());
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.body_mut() = Some(body.into());
+        let mut status = None;
+        let received = self.exchange(request, MOST_LEAD_BYTES, &mut status).await;
+        let verdict = verdict::judge(
+            received.as_ref().map(Received::reply).map_err(|lost| *lost),
+            SystemTime::now(),
+        );
+        Answer {
+            http_status: status,
+            verdict: self.presentable(verdict),
+        }
+    }
+
+    pub(super) async fn get(&self, url: Url) -> Result<Received, Lost> {
+        let request = Request::new(Method::GET, url);
+        self.exchange(request, MOST_LIST_BYTES, &mut None).await
+    }
+
+    pub(super) fn campaigns_url(&self) -> &Url {
+        &self.campaigns_url
+    }
+
+    /// The verdict with the token masked in all that the service said.
+    pub(super) fn presentable(&self, verdict: Verdict) -> Verdict {
+        verdict.presentable(|text| self.token.masked(text))
+    }
+
+    /// The service's text with the token masked.
+    pub(super) fn presented(&self, text: &str) -> String {
+        self.token.masked(text)
+    }
+
+    async fn exchange(
+        &self,
+        request: Request,
+        most_bytes: usize,
+        status: &mut Option<u16>,
+    ) -> Result<Received, Lost> {
+        let response = self.http.execute(request).await.map_err(|e| lost(&e))?;
+        *status = Some(response.status().as_u16());
+        Ok(Received {
+            status: response.status().as_u16(),
+            retry_after: response
+                .headers()
+                .get(RETRY_AFTER)
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
+            body: bounded_body(response, most_bytes)
+                .await
+                .map_err(|e| lost(&e))?,
+        })
+    }
+}
+
+/// The body up to a bound. What is longer is no answer of this service; its
+/// beginning is judged, and the rest is not read.
+async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > most_bytes {
+            body.truncate(most_bytes);
+            break;
+        }
+    }
+    Ok(body.freeze())
+}
+
+/// What a failure says about whether the request can have been taken.
+fn lost(error: &reqwest::Error) -> Lost {
+    if error.is_connect() || was_never_written(error) {
+        Lost::NotSent
+    } else if error.is_timeout() {
+        Lost::TimedOut
+    } else {
+        Lost::Broken
+    }
+}
+
+/// Whether the HTTP library says that it gave the request up before it wrote any
+/// of it, as when a kept connection turns out to be closed.
+fn was_never_written(error: &reqwest::Error) -> bool {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
+            return hyper.is_canceled();
+        }
+        source = cause.source();
+    }
+    false
+}

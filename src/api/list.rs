@@ -1,0 +1,140 @@
+//! Listing the campaigns.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::Url;
+use thiserror::Error;
+
+use super::client::{Client, Received};
+use super::verdict::{self, FatalCause, Verdict};
+use super::wire::CampaignPage;
+use crate::backoff::Backoff;
+use crate::campaign::Campaign;
+
+/// How often a page is asked for. Listing changes nothing, so that any failure
+/// may be tried again; but somebody waits for it.
+const ATTEMPTS: u32 = 5;
+
+/// The longest wait between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// More pages than any account has: a list that never ends is an error.
+const MOST_PAGES: usize = 1000;
+
+/// Why there is no list.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ListError {
+    /// The service refuses.
+    #[error("the service refuses to list the campaigns: {text}\n\nhint: {}", match cause {
+        FatalCause::Token | FatalCause::Forbidden => "check the token, and that it belongs to this service",
+        FatalCause::Payment | FatalCause::Balance => "check the account's balance",
+        _ => "check the base URL",
+    })]
+    Refused {
+        /// What is wrong.
+        cause: FatalCause,
+        /// What the service said.
+        text: String,
+    },
+    /// No usable answer, however often it was asked.
+    #[error(
+        "the campaigns cannot be listed: {0}\n\nhint: check the base URL and the connection, then run the same command again"
+    )]
+    NoAnswer(String),
+    /// An answer that is no list.
+    #[error("the answer of the service is no list of campaigns ({0})\n\nhint: check the base URL")]
+    Unreadable(String),
+}
+
+impl Client {
+    /// All campaigns that the token can see, from as many pages as there are.
+    pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
+        let mut campaigns = Vec::new();
+        let mut url = self.campaigns_url().clone();
+        for _ in 0..MOST_PAGES {
+            let page = self.campaign_page(url.clone()).await?;
+            campaigns.extend(page.campaigns);
+            match next_page(&url, page.next_page_url.as_deref()) {
+                Some(next) => url = next,
+                None => return Ok(campaigns),
+            }
+        }
+        Err(ListError::Unreadable("it has no last page".into()))
+    }
+
+    async fn campaign_page(&self, url: Url) -> Result<CampaignPage, ListError> {
+        let mut failed = String::new();
+        for attempt in 1..=ATTEMPTS {
+            let received = self.get(url.clone()).await;
+            if let Ok(received) = &received
+                && (200..300).contains(&received.status)
+            {
+                return serde_json::from_slice(&received.body)
+                    .map_err(|error| ListError::Unreadable(self.presented(&error.to_string())));
+            }
+            // Judged as a lead request would be: refusals are the same.
+            let verdict = verdict::judge(
+                received.as_ref().map(Received::reply).map_err(|lost| *lost),
+                SystemTime::now(),
+            );
+            let pause = match self.presentable(verdict) {
+                Verdict::Fatal { cause, text, .. } => {
+                    return Err(ListError::Refused { cause, text });
+                }
+                Verdict::RetryLater { wait, text, .. } => {
+                    failed = text;
+                    wait
+                }
+                Verdict::NeverTaken { text, .. }
+                | Verdict::PerhapsTaken { text, .. }
+                | Verdict::Rejected { text, .. }
+                | Verdict::Duplicate { text, .. } => {
+                    failed = text;
+                    None
+                }
+                Verdict::Created { .. } => None,
+            };
+            if attempt < ATTEMPTS {
+                let pause =
+                    pause.unwrap_or_else(|| Backoff::default().delay(attempt, fastrand::f64()));
+                tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+            }
+        }
+        Err(ListError::NoAnswer(failed))
+    }
+}
+
+/// The next page's address: followed on the same host only, since the token goes
+/// with it. The scheme stays too: behind a proxy, pages may name themselves `http`.
+fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
+    let next = current.join(next?).ok()?;
+    if next.host() != current.host() {
+        return None;
+    }
+    let mut url = current.clone();
+    url.set_path(next.path());
+    url.set_query(next.query());
+    (url != *current).then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_follows_pages_on_the_same_host_only() {
+        let current = Url::parse("https://a.example/api/user/campaigns").unwrap();
+        let next = |text| next_page(&current, Some(text)).map(String::from);
+        assert_eq!(
+            next("http://a.example/api/user/campaigns?page=2"),
+            Some("https://a.example/api/user/campaigns?page=2".into())
+        );
+        assert_eq!(
+            next("?page=2"),
+            Some("https://a.example/api/user/campaigns?page=2".into())
+        );
+        assert_eq!(next("https://evil.example/api/user/campaigns?page=2"), None);
+        assert_eq!(next("https://a.example/api/user/campaigns"), None);
+        assert_eq!(next_page(&current, None), None);
+    }
+}

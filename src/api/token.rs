@@ -1,0 +1,184 @@
+//! The access token, in a type that cannot print itself.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+use thiserror::Error;
+
+/// What stands where the token, or its secret part, stood.
+const MASK: &str = "[token]";
+
+/// The fewest characters of a token's part that are masked: shorter ones would
+/// occur in any text.
+const FEWEST_MASKED: usize = 8;
+
+/// An access token.
+#[derive(Debug, Clone)]
+pub struct Token(SecretString);
+
+/// Why there is no usable token. Never quotes what was read.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// The file cannot be read.
+    #[error("cannot read the token file `{}`: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// Nothing in it.
+    #[error("{from} is empty\n\nhint: it must hold the access token and nothing else")]
+    Empty {
+        /// Where it was read from.
+        from: String,
+    },
+    /// More than one line, or characters that no HTTP header can carry.
+    #[error(
+        "{from} does not hold a token: a token is one line of plain characters\n\nhint: it must hold the access token and nothing else"
+    )]
+    NotOneLine {
+        /// Where it was read from.
+        from: String,
+    },
+}
+
+impl Token {
+    /// Reads a token file. A byte order mark, UTF-16, a final newline or a
+    /// leading `Bearer ` do no harm.
+    pub fn from_file(path: &Path) -> Result<Token, TokenError> {
+        let bytes = std::fs::read(path).map_err(|error| TokenError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
+        let from = format!("the token file `{}`", path.display());
+        match decoded(&bytes) {
+            Some(text) => Token::from_text(&text, &from),
+            None => Err(TokenError::NotOneLine { from }),
+        }
+    }
+
+    /// Reads a token from text; `from` says in messages where it stood.
+    pub fn from_text(text: &str, from: &str) -> Result<Token, TokenError> {
+        let text = text.trim_start_matches('\u{FEFF}').trim();
+        let token = match text.split_at_checked("Bearer".len()) {
+            Some((scheme, rest))
+                if scheme.eq_ignore_ascii_case("Bearer")
+                    && (rest.is_empty() || rest.starts_with(char::is_whitespace)) =>
+            {
+                rest.trim()
+            }
+            _ => text,
+        };
+        if token.is_empty() {
+            return Err(TokenError::Empty { from: from.into() });
+        }
+        if !token.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(TokenError::NotOneLine { from: from.into() });
+        }
+        Ok(Token(SecretString::from(token)))
+    }
+
+    /// The token itself, for the sandbox, which has to compare it.
+    pub(crate) fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// The value of the header `Authorization`, marked so that it is not printed.
+    pub(super) fn authorization(&self) -> Option<HeaderValue> {
+        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0.expose_secret())).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// `text` with the token, and with its part behind a `|` (the secret half of
+    /// tokens like `1|abc`), replaced.
+    pub fn masked(&self, text: &str) -> String {
+        let token = self.expose();
+        let text = text.replace(token, MASK);
+        match token.split_once('|') {
+            Some((_, secret)) if secret.len() >= FEWEST_MASKED => text.replace(secret, MASK),
+            _ => text,
+        }
+    }
+}
+
+/// The text of a token file that may be UTF-8 or UTF-16 (as some editors save it).
+fn decoded(bytes: &[u8]) -> Option<String> {
+    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        String::from_utf16(&units.collect::<Vec<_>>()).ok()
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        // A token is ASCII, so that a zero byte gives UTF-16 away without a mark.
+        [_, 0, ..] => utf16(bytes, u16::from_le_bytes),
+        [0, _, ..] => utf16(bytes, u16::from_be_bytes),
+        _ => String::from_utf8(bytes.to_vec()).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<String, TokenError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        std::fs::write(&path, bytes).unwrap();
+        Token::from_file(&path).map(|token| token.0.expose_secret().to_owned())
+    }
+
+    #[test]
+    fn what_editors_and_people_add_to_a_token_does_no_harm() {
+        let utf16 = |text: &str| {
+            text.encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect::<Vec<_>>()
+        };
+        for bytes in [
+            b"1|abcdef".to_vec(),
+            b"1|abcdef\r\n".to_vec(),
+            b"\xEF\xBB\xBF1|abcdef\n".to_vec(),
+            b"Bearer 1|abcdef".to_vec(),
+            b"\xEF\xBB\xBFbearer  1|abcdef\n\n".to_vec(),
+            [b"\xFF\xFE".to_vec(), utf16("Bearer 1|abcdef\r\n")].concat(),
+            utf16("1|abcdef"),
+        ] {
+            assert_eq!(read(&bytes).unwrap(), "1|abcdef");
+        }
+    }
+
+    #[test]
+    fn an_empty_or_torn_token_is_refused_without_being_quoted() {
+        assert!(matches!(read(b" \n"), Err(TokenError::Empty { .. })));
+        assert!(matches!(read(b"Bearer \n"), Err(TokenError::Empty { .. })));
+        for bytes in [
+            b"secret-1\nsecret-2".as_slice(),
+            b"secret\xFF\xFF",
+            b"sec ret",
+        ] {
+            let error = read(bytes).unwrap_err();
+            assert!(matches!(error, TokenError::NotOneLine { .. }));
+            assert!(!format!("{error} {error:?}").contains("sec"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn neither_debug_nor_the_header_shows_the_token() {
+        let token = Token::from_text("1|abcdefgh", "test").unwrap();
+        let shown = format!("{token:?} {:?}", token.authorization());
+        assert!(!shown.contains("abcdefgh"), "{shown}");
+    }
+
+    #[test]
+    fn text_that_echoes_the_token_or_its_secret_half_is_masked() {
+        let token = Token::from_text("1|abcdefgh", "test").unwrap();
+        assert_eq!(
+            token.masked("bad 1|abcdefgh, 1%7Cabcdefgh"),
+            "bad [token], 1%7C[token]"
+        );
+    }
+}

@@ -1,0 +1,465 @@
+//! What one answer to a lead request means, judged by itself.
+//!
+//! Rule: pure. What a series of answers means (that the token is dead rather
+//! than one row refused, say) is decided in `pipeline::stops`.
+//!
+//! The service's document states no error codes or bodies. What is known was
+//! seen in public, and no text of the service is relied on where a status or a
+//! field says the same. Two questions matter before all others:
+//!
+//! - **Was the lead made?** Only a 2xx with an id says so for certain.
+//! - **Can it have been made?** After a refused connection, a 429 or a 503 with
+//!   `Retry-After`: no, and it is safe to send again. After a timeout, a broken
+//!   connection or a 5xx: perhaps, and a second attempt may be a second call to
+//!   the same person unless the service refuses duplicates.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::lead::ErrorCode;
+use crate::text::{printable, shortened};
+
+/// The longest wait that a hint of the service is followed for. After it, the
+/// service is asked again and may say the same again.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// The most characters that are kept of what the service says.
+const MOST_TEXT: usize = 300;
+
+/// An answer whose head and body have arrived (the body up to a bound).
+#[derive(Debug, Clone, Copy)]
+pub struct Reply<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The header `Retry-After`, if there is one.
+    pub retry_after: Option<&'a str>,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+/// Why there is no complete answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// Nothing was written: no address, no connection, or none in time.
+    NotSent,
+    /// Sent, wholly or partly, and no answer within the time limit.
+    TimedOut,
+    /// Sent, wholly or partly, and the connection broke before the answer was complete.
+    Broken,
+}
+
+/// What becomes of one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The service made the lead.
+    Created {
+        /// The lead's id.
+        lead_id: String,
+        /// What the service says of the lead besides, if that matters.
+        remark: Option<String>,
+    },
+    /// The service has the number already.
+    Duplicate {
+        /// The existing lead's id, where it is said.
+        lead_id: Option<String>,
+        /// What the service said.
+        text: String,
+    },
+    /// The service refuses this row.
+    Rejected {
+        /// The reason in one word.
+        code: ErrorCode,
+        /// What the service said.
+        text: String,
+    },
+    /// Refused without being processed: send again, after a wait.
+    RetryLater {
+        /// How long, where the service says so; at most [`LONGEST_WAIT`].
+        wait: Option<Duration>,
+        /// The reason in one word.
+        code: ErrorCode,
+        /// What the service said.
+        text: String,
+    },
+    /// The service cannot have taken it: sending again is safe.
+    NeverTaken {
+        /// The reason in one word.
+        code: ErrorCode,
+        /// What happened.
+        text: String,
+    },
+    /// The service may have taken it.
+    PerhapsTaken {
+        /// The reason in one word.
+        code: ErrorCode,
+        /// What happened.
+        text: String,
+    },
+    /// Refused for a reason that is likely to hold for every row.
+    Fatal {
+        /// What is wrong.
+        cause: FatalCause,
+        /// The reason in one word, should it turn out to be this row's alone.
+        code: ErrorCode,
+        /// What the service said.
+        text: String,
+    },
+}
+
+/// What is wrong when every row is likely to be refused alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FatalCause {
+    /// 401: the token is not accepted. Certain with the first answer.
+    Token,
+    /// 402: no money. Certain with the first answer.
+    Payment,
+    /// 403: the token is not allowed to do this, or a firewall steps in.
+    Forbidden,
+    /// 404, or a 422 about the campaign.
+    Campaign,
+    /// A 422 about balance, credit, plan or limit.
+    Balance,
+    /// 3xx: the service is elsewhere, or wants a login.
+    Redirect,
+    /// 404 with a page, or 405: this is not the service's address.
+    NotTheService,
+}
+
+impl FatalCause {
+    /// Whether one such answer is enough to stop.
+    pub fn is_certain(self) -> bool {
+        matches!(self, FatalCause::Token | FatalCause::Payment)
+    }
+}
+
+/// Judges an attempt. `now` is what a `Retry-After` date is compared with.
+pub fn judge(answer: Result<Reply<'_>, Lost>, now: SystemTime) -> Verdict {
+    match answer {
+        Ok(reply) => judge_reply(reply, now),
+        Err(lost) => judge_lost(lost),
+    }
+}
+
+fn judge_lost(lost: Lost) -> Verdict {
+    match lost {
+        Lost::NotSent => Verdict::NeverTaken {
+            code: ErrorCode::Connection,
+            text: "no connection to the service".into(),
+        },
+        Lost::TimedOut => Verdict::PerhapsTaken {
+            code: ErrorCode::Timeout,
+            text: "no answer within the time limit".into(),
+        },
+        Lost::Broken => Verdict::PerhapsTaken {
+            code: ErrorCode::Connection,
+            text: "the connection broke before the answer was complete".into(),
+        },
+    }
+}
+
+fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
+    let body = Body::read(reply.body);
+    let code = ErrorCode::Http(reply.status);
+    let text = body.text(reply.status);
+    let fatal = |cause| Verdict::Fatal {
+        cause,
+        code,
+        text: text.clone(),
+    };
+    match reply.status {
+        200..=299 => judge_success(&body, text),
+        300..=399 => fatal(FatalCause::Redirect),
+        400 | 409 | 422 if body.says_duplicate() => Verdict::Duplicate {
+            lead_id: body.lead_id(),
+            text,
+        },
+        401 => fatal(FatalCause::Token),
+        402 => fatal(FatalCause::Payment),
+        403 => fatal(FatalCause::Forbidden),
+        404 if body.json.is_some() => fatal(FatalCause::Campaign),
+        404 | 405 => fatal(FatalCause::NotTheService),
+        422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
+        422 if body.is_about_balance() => fatal(FatalCause::Balance),
+        // RFC 9110, 15.5.9: the request was not received in full. RFC 8470, 5.2:
+        // the server is unwilling to process it yet.
+        408 | 425 => Verdict::NeverTaken { code, text },
+        429 => Verdict::RetryLater {
+            wait: wait_hint(reply.retry_after, &body, now),
+            code,
+            text,
+        },
+        503 if reply.retry_after.is_some() => Verdict::RetryLater {
+            wait: wait_hint(reply.retry_after, &body, now),
+            code,
+            text,
+        },
+        400..=499 => Verdict::Rejected { code, text },
+        // 5xx, and what no service should send. A 500 may follow the insert.
+        _ => Verdict::PerhapsTaken { code, text },
+    }
+}
+
+fn judge_success(body: &Body, text: String) -> Verdict {
+    let lead_id = body.lead_id();
+    if body.says_duplicate() {
+        return Verdict::Duplicate { lead_id, text };
+    }
+    if body.denies_success() {
+        return Verdict::Rejected {
+            code: ErrorCode::Http(200),
+            text,
+        };
+    }
+    match lead_id {
+        Some(lead_id) => Verdict::Created {
+            lead_id,
+            remark: body.remark(),
+        },
+        None => Verdict::PerhapsTaken {
+            code: ErrorCode::UnreadableAnswer,
+            text: match body.json {
+                Some(_) => format!("no lead id in the answer: {text}"),
+                None => "the answer is not JSON".into(),
+            },
+        },
+    }
+}
+
+/// How long the service asks to wait: seconds, an HTTP date, or `retry_after` in
+/// the body. Nothing where that makes no sense.
+fn wait_hint(header: Option<&str>, body: &Body, now: SystemTime) -> Option<Duration> {
+    let from_header = header.and_then(|text| {
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(seconds) => wait_of(seconds),
+            Err(_) => {
+                let until = httpdate::parse_http_date(text).ok()?;
+                // A date that has passed asks for no wait.
+                Some(until.duration_since(now).unwrap_or_default())
+            }
+        }
+    });
+    from_header
+        .or_else(|| {
+            wait_of(match body.field("retry_after")? {
+                Value::Number(number) => number.as_f64()?,
+                Value::String(text) => text.trim().parse().ok()?,
+                _ => return None,
+            })
+        })
+        .map(|wait| wait.min(LONGEST_WAIT))
+}
+
+fn wait_of(seconds: f64) -> Option<Duration> {
+    // Neither a negative number nor none at all is a duration.
+    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64())))
+}
+
+/// A body, read as far as it can be.
+struct Body {
+    json: Option<Value>,
+}
+
+impl Body {
+    fn read(bytes: &[u8]) -> Body {
+        let json = match serde_json::from_slice(bytes) {
+            // Some deployments wrap the answer in an array of one.
+            Ok(Value::Array(mut items)) if items.len() == 1 => items.pop(),
+            Ok(Value::Array(_)) => None,
+            other => other.ok(),
+        };
+        Body {
+            json: json.filter(Value::is_object),
+        }
+    }
+
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.json.as_ref()?.get(name)
+    }
+
+    fn data(&self) -> Option<&Value> {
+        match self.field("data")? {
+            Value::Array(items) => items.first(),
+            data => Some(data),
+        }
+    }
+
+    fn lead_id(&self) -> Option<String> {
+        let holder = self.data().or(self.json.as_ref())?;
+        match holder.get("id")? {
+            Value::String(id) if !id.trim().is_empty() => Some(id.trim().to_owned()),
+            Value::Number(id) => Some(id.to_string()),
+            _ => None,
+        }
+    }
+
+    fn denies_success(&self) -> bool {
+        ["success", "status"]
+            .iter()
+            .any(|name| self.field(name) == Some(&Value::Bool(false)))
+    }
+
+    /// What is to be known of a lead that was made.
+    fn remark(&self) -> Option<String> {
+        let status = self.data()?.get("status")?.as_str()?;
+        status
+            .eq_ignore_ascii_case("blacklisted")
+            .then(|| "the service lists this number as blacklisted: it will not be called".into())
+    }
+
+    /// The fields that a validation error complains about, with its sentences.
+    fn errors(&self) -> Vec<(String, String)> {
+        let sentences = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+            _ => String::new(),
+        };
+        match self.field("errors") {
+            Some(Value::Object(errors)) => errors
+                .iter()
+                .map(|(field, value)| (field.to_lowercase(), sentences(value)))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The general sentence: `message`, `error`, or `error.message`.
+    fn message(&self) -> &str {
+        fn text(value: Option<&Value>) -> Option<&str> {
+            value.and_then(Value::as_str).map(str::trim)
+        }
+        let error = self.field("error");
+        [
+            text(self.field("message")),
+            text(error),
+            text(error.and_then(|error| error.get("message"))),
+            text(self.field("error_code")),
+        ]
+        .into_iter()
+        .flatten()
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
+    }
+
+    /// Everything that `message`, `error` and `error_code` say, in lower case.
+    fn general_text(&self) -> String {
+        ["message", "error", "error_code"]
+            .iter()
+            .filter_map(|name| match self.field(name)? {
+                Value::String(text) => Some(text.to_lowercase()),
+                Value::Object(error) => Some(error.get("message")?.as_str()?.to_lowercase()),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// Whether it says that the number is there already. Where single fields are
+    /// complained about, only what is said of the number counts: another field
+    /// may have "already been taken" too.
+    fn says_duplicate(&self) -> bool {
+        const PHRASES: &[&str] = &[
+            "duplicate",
+            "already exist",
+            "already been taken",
+            "already been added",
+            "already in",
+            "already has",
+            "already added",
+            "already present",
+            "bereits vergeben",
+            "bereits vorhanden",
+            "existiert bereits",
+        ];
+        let says = |text: &str| PHRASES.iter().any(|phrase| text.contains(phrase));
+        let errors = self.errors();
+        if errors.is_empty() {
+            return says(&self.general_text());
+        }
+        let mut of_number = errors.iter().filter(|(field, _)| {
+            ["phone", "lead", "contact"]
+                .iter()
+                .any(|word| field.contains(word))
+        });
+        of_number.any(|(_, sentence)| says(&sentence.to_lowercase()))
+    }
+
+    fn is_about_campaign(&self) -> bool {
+        let errors = self.errors();
+        if !errors.is_empty() {
+            return errors
+                .iter()
+                .any(|(field, _)| field.starts_with("campaign"));
+        }
+        let text = self.general_text();
+        let is_about = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        is_about(&["campaign", "kampagne"]) && !is_about(&["phone", "number", "telefon", "nummer"])
+    }
+
+    fn is_about_balance(&self) -> bool {
+        const WORDS: &[&str] = &[
+            "balance",
+            "credit",
+            "credits",
+            "plan",
+            "limit",
+            "quota",
+            "guthaben",
+            "kontingent",
+        ];
+        self.errors().is_empty()
+            && self
+                .general_text()
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| WORDS.contains(&word))
+    }
+
+    /// What the service said, for people; not masked yet.
+    fn text(&self, status: u16) -> String {
+        let message = self.message();
+        let details: Vec<String> = self
+            .errors()
+            .into_iter()
+            .map(|(_, sentence)| sentence)
+            .filter(|sentence| !sentence.is_empty() && !message.contains(sentence.as_str()))
+            .collect();
+        let said = match (message, details.join(" ")) {
+            ("", details) => details,
+            (message, details) if details.is_empty() => message.to_owned(),
+            (message, details) => format!("{message} {details}"),
+        };
+        match said.as_str() {
+            "" => format!("HTTP {status}"),
+            said => format!("HTTP {status}: {said}"),
+        }
+    }
+}
+
+impl Verdict {
+    /// The verdict with its texts put through `mask` and made fit to be shown.
+    /// Masked first and shortened then: a cut must not leave half a secret.
+    pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {
+        let (first, second) = match &mut self {
+            Verdict::Created { lead_id, remark } => (Some(lead_id), remark.as_mut()),
+            Verdict::Duplicate { lead_id, text } => (lead_id.as_mut(), Some(text)),
+            Verdict::Rejected { text, .. }
+            | Verdict::RetryLater { text, .. }
+            | Verdict::NeverTaken { text, .. }
+            | Verdict::PerhapsTaken { text, .. }
+            | Verdict::Fatal { text, .. } => (None, Some(text)),
+        };
+        for text in [first, second].into_iter().flatten() {
+            *text = shortened(&printable(&mask(text)), MOST_TEXT);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

@@ -1,0 +1,292 @@
+//! What goes over the line, in the form of the interface document.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::campaign::Campaign;
+use crate::lead::CampaignId;
+use crate::phone::PhoneNumber;
+
+/// How a row's variables are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum VariablesShape {
+    /// `[{"name":"Ada"}]`: the interface document's form.
+    #[default]
+    Array,
+    /// `{"name":"Ada"}`: the form that newer deployments document.
+    Object,
+}
+
+/// The parts of a lead that are the same in a whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LeadForm {
+    /// How variables are written.
+    pub variables_shape: VariablesShape,
+    /// What is sent as `allow_dupplicate`.
+    pub allow_duplicates: bool,
+}
+
+/// The body of a request that makes a lead.
+#[derive(Serialize)]
+struct LeadBody<V> {
+    phone_number: DisplayAsText<PhoneNumber>,
+    campaign_id: CampaignId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<V>,
+    // Spelled so in the interface document.
+    allow_dupplicate: bool,
+}
+
+impl LeadForm {
+    /// The body for one lead. The variables are left out when there are none.
+    pub fn body<'a>(
+        &self,
+        phone: PhoneNumber,
+        campaign: CampaignId,
+        variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    ) -> Bytes {
+        let has_variables = variables.clone().next().is_some();
+        let body = LeadBody {
+            phone_number: DisplayAsText(phone),
+            campaign_id: campaign,
+            variables: has_variables.then_some(Variables {
+                pairs: variables,
+                shape: self.variables_shape,
+            }),
+            allow_dupplicate: self.allow_duplicates,
+        };
+        #[expect(
+            clippy::expect_used,
+            reason = "strings, integers and booleans with string keys, written to memory"
+        )]
+        let json = serde_json::to_vec(&body).expect("a lead is always JSON");
+        json.into()
+    }
+}
+
+struct DisplayAsText<T>(T);
+
+impl<T: fmt::Display> Serialize for DisplayAsText<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+struct Variables<I> {
+    pairs: I,
+    shape: VariablesShape,
+}
+
+impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Variables<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let object = Object(self.pairs.clone());
+        match self.shape {
+            VariablesShape::Object => object.serialize(serializer),
+            VariablesShape::Array => {
+                let mut array = serializer.serialize_seq(Some(1))?;
+                array.serialize_element(&object)?;
+                array.end()
+            }
+        }
+    }
+}
+
+struct Object<I>(I);
+
+impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Object<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.0.clone() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// An id, which deployments send as a string or as a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Id(pub(super) String);
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => text,
+            serde_json::Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        match id.trim() {
+            "" => Err(serde::de::Error::custom("an id is a string or a number")),
+            id => Ok(Id(id.to_owned())),
+        }
+    }
+}
+
+/// One page of the list of campaigns, in any of the forms seen.
+#[derive(Debug)]
+pub(super) struct CampaignPage {
+    pub(super) campaigns: Vec<Campaign>,
+    pub(super) next_page_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ListedCampaign {
+    id: Id,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    status: LooseText,
+    #[serde(default)]
+    created_at: LooseText,
+    #[serde(default)]
+    updated_at: LooseText,
+}
+
+/// Text, or whatever else stands in its place: nothing here may fail on it.
+#[derive(Default)]
+struct LooseText(String);
+
+impl<'de> Deserialize<'de> for LooseText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(LooseText(
+            match serde_json::Value::deserialize(deserializer)? {
+                serde_json::Value::Null => String::new(),
+                serde_json::Value::String(text) => text,
+                other => other.to_string(),
+            },
+        ))
+    }
+}
+
+impl From<ListedCampaign> for Campaign {
+    fn from(listed: ListedCampaign) -> Self {
+        Campaign {
+            id: listed.id.0,
+            name: listed.name.unwrap_or_default(),
+            status: listed.status.0,
+            created_at: listed.created_at.0,
+            updated_at: listed.updated_at.0,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for CampaignPage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CampaignPageVisitor)
+    }
+}
+
+struct CampaignPageVisitor;
+
+impl<'de> Visitor<'de> for CampaignPageVisitor {
+    type Value = CampaignPage;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of campaigns, or an object with `campaigns` or `data`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<CampaignPage, A::Error> {
+        let mut campaigns = Vec::new();
+        while let Some(listed) = seq.next_element::<ListedCampaign>()? {
+            campaigns.push(listed.into());
+        }
+        Ok(CampaignPage {
+            campaigns,
+            next_page_url: None,
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CampaignPage, A::Error> {
+        let mut inner: Option<CampaignPage> = None;
+        let mut next_page_url = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                // `data` may itself be a page: {"data":{"campaigns":[…]}}.
+                "campaigns" | "data" => inner = Some(map.next_value()?),
+                "next_page_url" => next_page_url = map.next_value::<Option<String>>()?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        let inner = inner.ok_or_else(|| serde::de::Error::missing_field("campaigns"))?;
+        Ok(CampaignPage {
+            campaigns: inner.campaigns,
+            next_page_url: next_page_url.or(inner.next_page_url),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(form: LeadForm, variables: &[(&str, &str)]) -> String {
+        let phone = PhoneNumber::from_e164("+447911123456").unwrap();
+        let body = form.body(phone, CampaignId(42), variables.iter().copied());
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_body_is_that_of_the_interface_document() {
+        assert_eq!(
+            body(
+                LeadForm::default(),
+                &[("customer_name", "Ada"), ("city", "Leeds \"N\"")]
+            ),
+            r#"{"phone_number":"+447911123456","campaign_id":42,"variables":[{"customer_name":"Ada","city":"Leeds \"N\""}],"allow_dupplicate":false}"#
+        );
+    }
+
+    #[test]
+    fn variables_are_left_out_when_there_are_none() {
+        let form = LeadForm {
+            allow_duplicates: true,
+            ..LeadForm::default()
+        };
+        assert_eq!(
+            body(form, &[]),
+            r#"{"phone_number":"+447911123456","campaign_id":42,"allow_dupplicate":true}"#
+        );
+    }
+
+    #[test]
+    fn variables_can_be_one_object() {
+        let form = LeadForm {
+            variables_shape: VariablesShape::Object,
+            ..LeadForm::default()
+        };
+        assert_eq!(
+            body(form, &[("city", "")]),
+            r#"{"phone_number":"+447911123456","campaign_id":42,"variables":{"city":""},"allow_dupplicate":false}"#
+        );
+    }
+
+    #[test]
+    fn every_list_shape_seen_in_the_wild_is_read() {
+        let one = r#"{"id":"7","name":"Spring","created_at":"2025-01-02T03:04:05.000000Z","status":"paused"}"#;
+        let two = r#"{"id":8,"name":"Fall","created_at":null,"updated_at":"2025-01-02 03:04:05","status":3,"x":{}}"#;
+        for json in [
+            format!(r#"{{"campaigns":[{one},{two}]}}"#),
+            format!("[{one},{two}]"),
+            format!(r#"{{"data":[{one},{two}],"next_page_url":null,"total":2}}"#),
+            format!(r#"{{"data":{{"campaigns":[{one},{two}]}}}}"#),
+        ] {
+            let page: CampaignPage = serde_json::from_str(&json).unwrap();
+            let ids: Vec<_> = page
+                .campaigns
+                .iter()
+                .map(|c| (c.id.as_str(), c.name.as_str(), c.status.as_str()))
+                .collect();
+            assert_eq!(
+                ids,
+                [("7", "Spring", "paused"), ("8", "Fall", "3")],
+                "{json}"
+            );
+        }
+        assert!(serde_json::from_str::<CampaignPage>(r#"{"message":"x"}"#).is_err());
+    }
+}

@@ -1,0 +1,282 @@
+//! Which campaign a row is for: ids, names, and the list that names them.
+//!
+//! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
+//! the id of the one campaign that bears it, or a message that lists what exists.
+
+use std::collections::{BTreeSet, HashMap};
+
+use thiserror::Error;
+
+use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::screen::CampaignKey;
+use crate::text::{listed, nearest, printable};
+
+/// A campaign as the service lists it. Only the id and the name are relied on:
+/// neither the forms of times nor the set of statuses are stated anywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Campaign {
+    /// The id as text, whether the service sent a string or a number.
+    pub id: String,
+    /// The name.
+    pub name: String,
+    /// The status, free text; empty where the service said none.
+    pub status: String,
+    /// When it was made, as the service writes it.
+    pub created_at: String,
+    /// When it was last changed, as the service writes it.
+    pub updated_at: String,
+}
+
+/// A campaign as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CampaignChoice {
+    /// All digits: an id.
+    Id(CampaignId),
+    /// Anything else: a name that must match exactly one campaign.
+    Name(String),
+}
+
+/// All digits, but more than an id can have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is too long for a campaign id")]
+pub struct IdTooLong(String);
+
+impl CampaignChoice {
+    /// Reads a flag's value or a cell; none where there is only white space.
+    pub fn parse(text: &str) -> Result<Option<CampaignChoice>, IdTooLong> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Ok(Some(CampaignChoice::Name(text.to_owned())));
+        }
+        match text.parse() {
+            Ok(id) => Ok(Some(CampaignChoice::Id(CampaignId(id)))),
+            Err(_) => Err(IdTooLong(text.to_owned())),
+        }
+    }
+}
+
+/// Names that do not each mean one campaign.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CampaignError {
+    /// No campaign bears these names.
+    #[error("no campaign is called {}\n\nhint: {}", listed(names), match nearest {
+        Some(nearest) => format!("did you mean `{}`? ", printable(nearest)),
+        None => String::new(),
+    } + &match existing.is_empty() {
+        true => "the service lists no campaign for this token".to_owned(),
+        false => format!("the campaigns are {}", listed(existing)),
+    })]
+    Unknown {
+        /// The names that were asked for.
+        names: Vec<String>,
+        /// The existing name most like the first of them.
+        nearest: Option<String>,
+        /// All names that exist.
+        existing: Vec<String>,
+    },
+    /// Several campaigns bear this name.
+    #[error(
+        "several campaigns are called `{}`: their ids are {}\n\nhint: give the id instead of the name",
+        printable(name),
+        listed(ids)
+    )]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// The campaign's id is not the integer that the lead endpoint takes.
+    #[error(
+        "the campaign `{}` has the id `{}`, and leads need an id that is a whole number\n\nhint: this looks like another product's API; check the base URL",
+        printable(name),
+        printable(id)
+    )]
+    NotAnInteger {
+        /// The name.
+        name: String,
+        /// The id as listed.
+        id: String,
+    },
+}
+
+/// The ids of `names` by the service's list.
+pub fn resolve_names(
+    names: &BTreeSet<String>,
+    list: &[Campaign],
+) -> Result<HashMap<String, CampaignId>, CampaignError> {
+    let unknown: Vec<String> = names
+        .iter()
+        .filter(|name| !list.iter().any(|campaign| campaign.name == **name))
+        .cloned()
+        .collect();
+    if !unknown.is_empty() {
+        let existing: Vec<String> = list.iter().map(|campaign| campaign.name.clone()).collect();
+        return Err(CampaignError::Unknown {
+            nearest: nearest(&unknown[0], &existing).map(str::to_owned),
+            names: unknown,
+            existing,
+        });
+    }
+    names
+        .iter()
+        .map(|name| Ok((name.clone(), resolve_name(name, list)?)))
+        .collect()
+}
+
+fn resolve_name(name: &str, list: &[Campaign]) -> Result<CampaignId, CampaignError> {
+    let ids: Vec<&str> = list
+        .iter()
+        .filter(|campaign| campaign.name == name)
+        .map(|campaign| campaign.id.as_str())
+        .collect();
+    match ids[..] {
+        [id] => id
+            .parse()
+            .map(CampaignId)
+            .map_err(|_| CampaignError::NotAnInteger {
+                name: name.to_owned(),
+                id: id.to_owned(),
+            }),
+        _ => Err(CampaignError::Ambiguous {
+            name: name.to_owned(),
+            ids: ids.into_iter().map(str::to_owned).collect(),
+        }),
+    }
+}
+
+/// The campaign of one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowCampaign {
+    /// What tells campaigns apart, also those whose id is not known.
+    pub key: CampaignKey,
+    /// The id; none in a dry run that knows a name only, or nothing.
+    pub id: Option<CampaignId>,
+}
+
+/// Finds each row's campaign from its cell.
+#[derive(Debug, Default)]
+pub struct CampaignBook {
+    default: Option<CampaignChoice>,
+    ids: HashMap<String, CampaignId>,
+    keys: HashMap<Option<CampaignChoice>, CampaignKey>,
+}
+
+impl CampaignBook {
+    /// A book in which rows without a cell of their own take `default`, and
+    /// names mean what `ids` says.
+    pub fn new(default: Option<CampaignChoice>, ids: HashMap<String, CampaignId>) -> Self {
+        CampaignBook {
+            default,
+            ids,
+            keys: HashMap::new(),
+        }
+    }
+
+    /// The campaign of a row whose campaign cell, if there is one, is `cell`.
+    pub fn of(&mut self, cell: Option<&str>) -> Result<RowCampaign, RowOutcome> {
+        let choice = CampaignChoice::parse(cell.unwrap_or_default())
+            .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error.to_string()))?
+            .or_else(|| self.default.clone());
+        // A name and an id that mean one campaign must be one key.
+        let choice = match choice {
+            Some(CampaignChoice::Name(name)) => Some(match self.ids.get(&name) {
+                Some(id) => CampaignChoice::Id(*id),
+                None => CampaignChoice::Name(name),
+            }),
+            other => other,
+        };
+        if choice.is_none() && cell.is_some() {
+            return Err(RowOutcome::invalid(
+                ErrorCode::CampaignInvalid,
+                "the campaign cell is empty and no --campaign is given",
+            ));
+        }
+        let id = match &choice {
+            Some(CampaignChoice::Id(id)) => Some(*id),
+            _ => None,
+        };
+        let next = CampaignKey(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
+        let key = *self.keys.entry(choice).or_insert(next);
+        Ok(RowCampaign { key, id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn campaign(id: &str, name: &str) -> Campaign {
+        Campaign {
+            id: id.into(),
+            name: name.into(),
+            status: String::new(),
+            created_at: String::new(),
+            updated_at: String::new(),
+        }
+    }
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|n| (*n).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_is_matched_exactly_and_only_once() {
+        let list = [
+            campaign("1", "Spring"),
+            campaign("2", "News"),
+            campaign("3", "News"),
+            campaign("9b1c", "Uuid"),
+        ];
+        let ids = resolve_names(&names(&["Spring"]), &list).unwrap();
+        assert_eq!(ids["Spring"], CampaignId(1));
+        assert_eq!(
+            resolve_names(&names(&["spring", "x"]), &list)
+                .unwrap_err()
+                .to_string(),
+            "no campaign is called `spring`, `x`\n\n\
+             hint: did you mean `Spring`? the campaigns are `Spring`, `News`, `News`, `Uuid`"
+        );
+        assert_eq!(
+            resolve_names(&names(&["News"]), &list)
+                .unwrap_err()
+                .to_string(),
+            "several campaigns are called `News`: their ids are `2`, `3`\n\n\
+             hint: give the id instead of the name"
+        );
+        assert!(matches!(
+            resolve_names(&names(&["Uuid"]), &list),
+            Err(CampaignError::NotAnInteger { .. })
+        ));
+    }
+
+    #[test]
+    fn a_name_and_the_id_that_it_means_are_one_campaign() {
+        let ids = HashMap::from([("Spring".to_owned(), CampaignId(7))]);
+        let mut book = CampaignBook::new(None, ids);
+        let by_name = book.of(Some("Spring")).unwrap();
+        assert_eq!(by_name.id, Some(CampaignId(7)));
+        assert_eq!(book.of(Some(" 7 ")).unwrap(), by_name);
+    }
+
+    #[test]
+    fn an_empty_cell_takes_the_default_or_is_invalid() {
+        let default = CampaignChoice::Id(CampaignId(5));
+        let mut book = CampaignBook::new(Some(default), HashMap::new());
+        assert_eq!(book.of(Some(" ")).unwrap().id, Some(CampaignId(5)));
+        let mut book = CampaignBook::new(None, HashMap::new());
+        assert_eq!(
+            book.of(Some("")).unwrap_err().error_code,
+            Some(ErrorCode::CampaignInvalid)
+        );
+        assert_eq!(
+            book.of(Some("99999999999999999999"))
+                .unwrap_err()
+                .error_code,
+            Some(ErrorCode::CampaignInvalid)
+        );
+    }
+}

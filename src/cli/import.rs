@@ -1,0 +1,151 @@
+//! The flags of `leadload import`.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::values::{RateArg, duration, name_and_value};
+use super::{ConnectionArgs, Format, OutputArgs, Progress};
+use crate::api::wire::VariablesShape;
+use crate::mapping::{EmptyCells, VarNames};
+use crate::pipeline::OnUncertain;
+
+/// The command line of `leadload import`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leadload import contacts.csv --sandbox --campaign \"Spring promo\"
+  leadload import contacts.csv --campaign 101 --dry-run
+  leadload import contacts.csv --campaign 101 --rate 100/min --skip-column notes")]
+pub struct ImportArgs {
+    /// CSV files with a header; `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Where the service is.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+
+    /// How rows become leads.
+    #[command(flatten)]
+    pub mapping: MappingArgs,
+
+    /// How leads are sent.
+    #[command(flatten)]
+    pub delivery: DeliveryArgs,
+
+    /// Results file [default: NAME.results.csv beside the input]; `none` writes none
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub results: Option<PathBuf>,
+
+    /// File of rows to mend and send again [default: NAME.rejects.csv beside the input]; `none`
+    /// writes none
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rejects: Option<PathBuf>,
+
+    /// Form of the summary on standard output
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
+    pub format: Format,
+
+    /// Progress bar on standard error
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    pub progress: Progress,
+
+    /// What is said on standard error.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// How rows become leads. COL is a header's text, in any case, or a column's number.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Reading and mapping")]
+pub struct MappingArgs {
+    /// Campaign: its id, or the exact name of one campaign
+    #[arg(long, value_name = "ID_OR_NAME")]
+    pub campaign: Option<String>,
+
+    /// Column with each row's campaign; an empty cell takes --campaign
+    #[arg(long, value_name = "COL")]
+    pub campaign_column: Option<String>,
+
+    /// Column with the phone number [default: by its header]. Repeatable: the first with a usable
+    /// number wins
+    #[arg(long, value_name = "COL")]
+    pub phone_column: Vec<String>,
+
+    /// Send this column as a variable, under a name of its own if one is given. Repeatable; when
+    /// given, only these are sent [default: all columns with a header]
+    #[arg(long, value_name = "[NAME=]COL")]
+    pub var: Vec<String>,
+
+    /// Do not send this column. Repeatable
+    #[arg(long, value_name = "COL")]
+    pub skip_column: Vec<String>,
+
+    /// Send the same variable with every row. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub set: Vec<(String, String)>,
+
+    /// Variables' names: `Customer Name` as `customer_name`, or as it stands
+    #[arg(long, value_name = "FORM", default_value = "snake")]
+    pub var_names: VarNames,
+
+    /// Empty cells: leave the variable out, or send an empty text
+    #[arg(long, value_name = "WHAT", default_value = "omit")]
+    pub empty: EmptyCells,
+
+    /// Only the first N data rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+}
+
+/// How leads are sent.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Delivery")]
+pub struct DeliveryArgs {
+    /// Check everything, send nothing; needs no token
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Requests in any span of time, at most: `20/s`, `100/min`, `20/10s`, `0.5/s`, or `none`.
+    /// Repeatable [default: 100/min; 50/s with --sandbox]
+    #[arg(long, value_name = "N/UNIT")]
+    pub rate: Vec<RateArg>,
+
+    /// Requests in flight, at most [default: 16]
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<NonZeroUsize>,
+
+    /// Attempts for each row, at most; refusals that ask to come back later do not count
+    /// [default: 8]
+    #[arg(long, value_name = "N")]
+    pub max_attempts: Option<NonZeroU32>,
+
+    /// Time for each request [default: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+
+    /// Let the service make a second lead for a number that a campaign has, and send numbers that
+    /// repeat in the input
+    #[arg(long)]
+    pub allow_duplicates: bool,
+
+    /// An attempt that may have been taken: send it again, or leave the row `uncertain`
+    /// [default: resend; hold with --allow-duplicates]
+    #[arg(long, value_name = "WHAT")]
+    pub on_uncertain: Option<OnUncertain>,
+
+    /// Form of the variables: `[{…}]`, or `{…}` as newer deployments document it
+    #[arg(long, value_name = "SHAPE", default_value = "array")]
+    pub variables_shape: VariablesShape,
+}

@@ -1,0 +1,84 @@
+//! What was typed: the command line and nothing else.
+//!
+//! Rule: no default that depends on anything. What the flags mean together, and
+//! with the environment, is decided in `settings`.
+
+mod connection;
+mod import;
+mod output;
+pub mod sandbox;
+mod values;
+
+pub use connection::ConnectionArgs;
+pub use import::{DeliveryArgs, ImportArgs, MappingArgs};
+pub use output::{Format, ListFormat, OutputArgs, Progress};
+pub use values::RateArg;
+
+use clap::{Parser, Subcommand};
+
+/// Sends a CSV file of contacts to a calling campaign, and tells what became of every row
+#[derive(Debug, Parser)]
+#[command(
+    name = "leadload",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Send leads from CSV files
+    Import(Box<ImportArgs>),
+    /// List the campaigns
+    Campaigns(CampaignsArgs),
+    /// Start a local stand-in for the service, for trials and tests
+    Sandbox(Box<sandbox::SandboxArgs>),
+}
+
+/// The flags of `leadload campaigns`.
+#[derive(Debug, clap::Args)]
+pub struct CampaignsArgs {
+    /// Where the service is.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+
+    /// Form of the list on standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ListFormat,
+
+    /// What is said on standard error.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_every_command_has_a_help_text() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for flag in command.get_arguments() {
+                assert!(
+                    flag.get_help().is_some(),
+                    "{} of {}",
+                    flag.get_id(),
+                    command.get_name()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Values of flags that are neither words nor plain numbers.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use crate::rate::{Rate, RateError};
+
+/// The value of `--rate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateArg {
+    /// `none`: no limit of our own.
+    Unlimited,
+    /// A limit.
+    Limit(Rate),
+}
+
+impl FromStr for RateArg {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "none" => Ok(RateArg::Unlimited),
+            text => text.parse().map(RateArg::Limit),
+        }
+    }
+}
+
+/// A duration such as `500ms`, `60s`, `5min` or `1h30m`; not zero.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    text.trim()
+        .parse::<SignedDuration>()
+        .ok()
+        .and_then(|duration| Duration::try_from(duration).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "write a number and its unit, such as `500ms`, `60s`, `5min` or `1h`".into())
+}
+
+/// `NAME=VALUE`.
+pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err("write NAME=VALUE".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit_and_are_not_zero() {
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("5min"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        for text in ["", "60", "-5s", "0s", "soon"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_constant_is_split_at_the_first_equals_sign() {
+        assert_eq!(
+            name_and_value("greeting=a=b"),
+            Ok(("greeting".into(), "a=b".into()))
+        );
+        assert_eq!(name_and_value("x="), Ok(("x".into(), String::new())));
+        assert!(name_and_value("=x").is_err());
+        assert!(name_and_value("x").is_err());
+    }
+}

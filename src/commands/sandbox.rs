@@ -1,0 +1,204 @@
+//! `leadload sandbox`: settings, listen, say so, serve until told to stop.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::task::LocalSet;
+
+use super::service;
+use crate::api::Token;
+use crate::cli::sandbox::SandboxArgs;
+use crate::sandbox::{self, Outage, OutageStyle, RateLimit, SandboxConfig};
+use crate::signals;
+
+/// Where it listens when nobody says otherwise.
+const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
+/// How long an outage lasts when only its beginning is given.
+const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
+
+/// Runs the sandbox until Ctrl-C or SIGTERM.
+///
+/// # Errors
+/// A scenario or token file that cannot be used, or an address that cannot be listened on.
+pub fn run(args: &SandboxArgs) -> anyhow::Result<()> {
+    let config = configure(args)?;
+    LocalSet::new().block_on(&service::runtime()?, serve(config))
+}
+
+async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
+    // Before the line below, so that a signal sent in reply to it is not missed.
+    let mut signals = signals::listen()?;
+    let stop = async move {
+        signals.recv().await;
+    };
+    let wanted = config
+        .listen
+        .unwrap_or_else(|| SocketAddr::from(DEFAULT_LISTEN));
+    let listener = sandbox::bind(wanted)
+        .await
+        .with_context(|| format!("cannot listen on `{wanted}`"))?;
+    announce(listener.local_addr()?)?;
+    sandbox::serve(listener, config, stop).await?;
+    Ok(())
+}
+
+/// The one line on stdout; scripts wait for it.
+fn announce(addr: SocketAddr) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(
+        stdout,
+        "sandbox listening on http://{addr} (press Ctrl-C to stop)"
+    )?;
+    stdout.flush()
+}
+
+/// The scenario first, flags on top.
+fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
+    let mut config = match &args.scenario {
+        Some(file) => read_scenario(file)?,
+        None => SandboxConfig::default(),
+    };
+    if let Some(file) = &args.token_file {
+        config.token = Some(Token::from_file(file)?.expose().to_owned());
+        config.any_token = false;
+    } else if config.token.is_none() {
+        config.any_token = true;
+    }
+    set_faults(&mut config, args);
+    if let Some(after_requests) = args.outage_after {
+        config.outage = Some(Outage {
+            after_requests,
+            for_s: args.outage_for.unwrap_or(DEFAULT_OUTAGE).as_secs_f64(),
+            style: OutageStyle::Close,
+        });
+    }
+    if !args.rate_limit.is_empty() {
+        config.rate_limits = args
+            .rate_limit
+            .iter()
+            .copied()
+            .map(RateLimit::from)
+            .collect();
+    }
+    if let Some(latency) = args.latency {
+        config.latency_ms = u64::try_from(latency.as_millis())?;
+    }
+    config.listen = args.listen.or(config.listen);
+    config.token_revoked_after = args.token_revoked_after.or(config.token_revoked_after);
+    set(&mut config.seed, args.seed);
+    set(&mut config.duplicate_style, args.duplicate_style);
+    set(&mut config.id_type, args.id_type);
+    set(&mut config.list_shape, args.list_shape);
+    // Now, so that nobody is told of a sandbox that will not start.
+    config.validate()?;
+    Ok(config)
+}
+
+fn set_faults(config: &mut SandboxConfig, args: &SandboxArgs) {
+    let faults = &mut config.faults;
+    set(&mut faults.status_429, args.share_429);
+    set(&mut faults.status_500_before, args.share_500.map(half));
+    set(&mut faults.status_500_after, args.share_500.map(half));
+    set(&mut faults.status_502, args.share_502);
+    set(&mut faults.status_503, args.share_503);
+    set(&mut faults.drop_before, args.drop_before);
+    set(&mut faults.drop_after, args.drop_after);
+    set(&mut faults.unreadable, args.unreadable);
+    set(&mut faults.hang_before, args.hang.map(half));
+    set(&mut faults.hang_after, args.hang.map(half));
+}
+
+fn half(share: f64) -> f64 {
+    share / 2.0
+}
+
+fn set<T>(setting: &mut T, typed: Option<T>) {
+    if let Some(value) = typed {
+        *setting = value;
+    }
+}
+
+fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
+    let text = fs::read_to_string(file)
+        .with_context(|| format!("cannot read the scenario `{}`", file.display()))?;
+    toml::from_str(&text).map_err(|error| {
+        // Not the error's own text: it shows the line, and a token may stand there.
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+        anyhow::anyhow!("`{}`, line {line}: {}", file.display(), error.message())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::{DuplicateStyle, ListShape};
+
+    fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> std::path::PathBuf {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn flags_come_on_top_of_the_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = "seed = 1\nlatency_ms = 5\nlist_shape = 'bare'\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3";
+        let args = SandboxArgs {
+            scenario: Some(write(&folder, "scenario.toml", scenario)),
+            seed: Some(2),
+            share_429: Some(0.2),
+            hang: Some(0.1),
+            duplicate_style: Some(DuplicateStyle::Conflict),
+            ..SandboxArgs::default()
+        };
+        let config = configure(&args).unwrap();
+        assert_eq!((config.seed, config.latency_ms), (2, 5));
+        assert_eq!(config.list_shape, ListShape::Bare);
+        assert_eq!(config.duplicate_style, DuplicateStyle::Conflict);
+        let faults = config.faults;
+        assert_eq!((faults.status_429, faults.unreadable), (0.2, 0.3));
+        assert_eq!((faults.hang_before, faults.hang_after), (0.05, 0.05));
+    }
+
+    #[test]
+    fn a_mistake_in_a_scenario_is_named_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |text: &str| {
+            let args = SandboxArgs {
+                scenario: Some(write(&folder, "scenario.toml", text)),
+                ..SandboxArgs::default()
+            };
+            configure(&args).err().unwrap().to_string()
+        };
+        let text = error("seed = 1\nlatncy_ms = 1\n");
+        assert!(text.contains("scenario.toml`, line 2: unknown field `latncy_ms`"));
+        assert!(!error("token = \"s3cret\n").contains("s3cret"));
+        let text = error("[faults]\nstatus_429 = 0.9\nunreadable = 0.9");
+        assert_eq!(
+            text,
+            "the shares of faults add up to 1.800, at most 1 is possible"
+        );
+    }
+
+    #[test]
+    fn any_token_will_do_unless_one_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(configure(&SandboxArgs::default()).unwrap().any_token);
+        let args = SandboxArgs {
+            token_file: Some(write(&folder, "token", "\u{feff}Bearer 1|abc\r\n")),
+            ..SandboxArgs::default()
+        };
+        let config = configure(&args).unwrap();
+        assert_eq!((config.token(), config.any_token), ("1|abc", false));
+        let args = SandboxArgs {
+            token_file: Some(write(&folder, "empty", " \n")),
+            ..SandboxArgs::default()
+        };
+        assert!(configure(&args).is_err());
+    }
+}

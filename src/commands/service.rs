@@ -1,0 +1,73 @@
+//! Getting through to the service, or to the sandbox that stands in for it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::api::{BaseUrl, Client, ListError, Token};
+use crate::campaign::{CampaignChoice, resolve_names};
+use crate::exit::{Failure, StoppedBy};
+use crate::lead::CampaignId;
+use crate::sandbox::{Sandbox, SandboxConfig};
+use crate::settings::Service;
+
+/// A client, and the sandbox that lives as long as it is held.
+pub(super) struct Reached {
+    pub(super) client: Client,
+    _sandbox: Option<Sandbox>,
+}
+
+/// A client for the service; the sandbox is started if that is the service.
+pub(super) fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
+    let (base_url, token, sandbox) = match service {
+        Service::At(connection) => (connection.base_url.clone(), connection.token.clone(), None),
+        Service::Sandbox => {
+            let sandbox = Sandbox::start(SandboxConfig {
+                // Nobody asks for them, and they would be kept in memory.
+                keep_variables: false,
+                ..SandboxConfig::default()
+            })?;
+            let base_url = BaseUrl::parse(&sandbox.base_url(), false)?;
+            let token = Token::from_text(sandbox.token(), "the sandbox's token")?;
+            (base_url, token, Some(sandbox))
+        }
+    };
+    Ok(Reached {
+        client: Client::new(&base_url, token, timeout)?,
+        _sandbox: sandbox,
+    })
+}
+
+/// The runtime for all requests: one thread, since two cost more than they bring.
+pub(super) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// The ids of all campaigns that are named rather than numbered. The service is
+/// asked only where there are any.
+pub(super) async fn campaign_ids(
+    client: &Client,
+    default: Option<&CampaignChoice>,
+    mut names: BTreeSet<String>,
+) -> Result<HashMap<String, CampaignId>, Failure> {
+    if let Some(CampaignChoice::Name(name)) = default {
+        names.insert(name.clone());
+    }
+    if names.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let list = client.campaigns().await.map_err(list_failure)?;
+    Ok(resolve_names(&names, &list)?)
+}
+
+/// A list that cannot be had is the service's doing, not the user's.
+pub(super) fn list_failure(error: ListError) -> Failure {
+    let stopped_by = match &error {
+        ListError::Refused { cause, .. } => StoppedBy::from(*cause),
+        ListError::NoAnswer(_) => StoppedBy::Outage,
+        ListError::Unreadable(_) => StoppedBy::Unreadable,
+    };
+    Failure::new(stopped_by, error)
+}

@@ -1,0 +1,132 @@
+//! How a command ends: exit codes, and what stopped a run.
+
+use std::fmt;
+
+use crate::api::verdict::FatalCause;
+
+/// The exit codes, fixed for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// Complete, and no row asks for attention.
+    Complete = 0,
+    /// Complete, but some rows are invalid, rejected, failed or uncertain.
+    Problems = 1,
+    /// Nothing was sent: usage, configuration, mapping or unreadable input.
+    Usage = 2,
+    /// Stopped by the service.
+    Service = 3,
+    /// Stopped before the end, as asked.
+    Interrupted = 4,
+    /// Stopped by this machine.
+    Machine = 5,
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        std::process::ExitCode::from(code as u8)
+    }
+}
+
+/// What stopped a run, or kept it from starting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// The token is not accepted, or not allowed to make leads.
+    Token,
+    /// The campaign does not exist or takes no leads.
+    Campaign,
+    /// Balance, credit or plan.
+    Balance,
+    /// The service is elsewhere, or wants a login.
+    Redirect,
+    /// The service does not answer.
+    Outage,
+    /// What answers is not the service.
+    Unreadable,
+    /// A signal.
+    Signal,
+    /// The disk, while results were written.
+    Disk,
+    /// The input changed or became unreadable midway.
+    Input,
+    /// Flags, configuration or mapping.
+    Usage,
+}
+
+impl StoppedBy {
+    /// The word in the JSON summary.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StoppedBy::Token => "token",
+            StoppedBy::Campaign => "campaign",
+            StoppedBy::Balance => "balance",
+            StoppedBy::Redirect => "redirect",
+            StoppedBy::Outage => "outage",
+            StoppedBy::Unreadable => "unreadable",
+            StoppedBy::Signal => "signal",
+            StoppedBy::Disk => "disk",
+            StoppedBy::Input => "input",
+            StoppedBy::Usage => "usage",
+        }
+    }
+
+    /// The exit code that goes with it.
+    pub fn exit_code(self) -> ExitCode {
+        match self {
+            StoppedBy::Token
+            | StoppedBy::Campaign
+            | StoppedBy::Balance
+            | StoppedBy::Redirect
+            | StoppedBy::Outage
+            | StoppedBy::Unreadable => ExitCode::Service,
+            StoppedBy::Signal => ExitCode::Interrupted,
+            StoppedBy::Disk | StoppedBy::Input => ExitCode::Machine,
+            StoppedBy::Usage => ExitCode::Usage,
+        }
+    }
+}
+
+impl From<FatalCause> for StoppedBy {
+    fn from(cause: FatalCause) -> Self {
+        match cause {
+            FatalCause::Token | FatalCause::Forbidden => StoppedBy::Token,
+            FatalCause::Payment | FatalCause::Balance => StoppedBy::Balance,
+            FatalCause::Campaign => StoppedBy::Campaign,
+            FatalCause::Redirect => StoppedBy::Redirect,
+            FatalCause::NotTheService => StoppedBy::Unreadable,
+        }
+    }
+}
+
+impl fmt::Display for StoppedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A command that ends without having done its work. Errors are for this alone:
+/// what becomes of a row is data.
+#[derive(Debug)]
+pub struct Failure {
+    /// What stopped it.
+    pub stopped_by: StoppedBy,
+    /// What, where and what next.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// A failure with its cause.
+    pub fn new(stopped_by: StoppedBy, error: impl Into<anyhow::Error>) -> Failure {
+        Failure {
+            stopped_by,
+            error: error.into(),
+        }
+    }
+}
+
+/// Whatever goes wrong before anything is sent is for the user to mend.
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::new(StoppedBy::Usage, error)
+    }
+}

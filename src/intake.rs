@@ -1,0 +1,261 @@
+//! From inputs to rows that are ready to be sent, on a thread of its own.
+//!
+//! Here `source`, `mapping`, `phone`, `campaign` and `screen` are put together:
+//! the code path that sending and a dry run share. Batches go on through a
+//! bounded channel, so that a file of any size takes little memory, and reading
+//! waits whenever sending does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread;
+
+use tokio::sync::mpsc;
+
+use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
+use crate::mapping::{Mapping, MappingError, MappingSpec};
+use crate::phone::{PhoneNumber, PhoneProblem};
+use crate::screen::FirstRows;
+use crate::source::{Header, Input, Row, RowBatch, SourceError};
+
+/// How many batches may wait between this thread and the next stage.
+const BATCHES_AHEAD: usize = 4;
+
+/// An input whose header has been read and fitted to the flags.
+#[derive(Debug)]
+pub struct PlannedInput {
+    /// Where its rows come from.
+    pub input: Input,
+    /// Its first row.
+    pub header: Header,
+    /// What is read and sent of the others.
+    pub mapping: Mapping,
+}
+
+/// Rows in input order and what is known of each before anything is sent.
+#[derive(Debug)]
+pub struct Batch {
+    /// The rows as read.
+    pub rows: RowBatch,
+    /// The same rows as prepared.
+    pub prepared: Vec<PreparedRow>,
+}
+
+/// One row on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreparedRow {
+    /// The number to be sent, where the cell held one.
+    pub phone: Option<PhoneNumber>,
+    /// The campaign, where its id is known.
+    pub campaign: Option<CampaignId>,
+    /// What became of it; none as long as it is still to be sent.
+    pub outcome: Option<RowOutcome>,
+}
+
+/// What a run reads and how.
+#[derive(Debug, Clone)]
+pub struct Intake {
+    /// The inputs in the order in which they were named.
+    pub inputs: Arc<[PlannedInput]>,
+    /// Only so many data rows are read (rejects files aside).
+    pub limit: Option<u64>,
+    /// Whether numbers that repeat are sent all the same.
+    pub allow_duplicates: bool,
+}
+
+/// What is wrong with an input before its first row is read.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Its header does not fit the flags.
+    #[error(transparent)]
+    Mapping(#[from] MappingError),
+}
+
+impl PlannedInput {
+    /// Reads the header and fits the flags to it.
+    pub fn new(input: Input, spec: &MappingSpec) -> Result<PlannedInput, PlanError> {
+        let header = input.read()?.read_header()?;
+        let mapping = Mapping::plan(input.name(), &header, spec)?;
+        Ok(PlannedInput {
+            input,
+            header,
+            mapping,
+        })
+    }
+}
+
+impl Intake {
+    /// Reads all inputs to their end for the names (not ids) that stand in their
+    /// campaign columns, so that unknown ones can be listed before anything is sent.
+    pub fn campaign_names(&self) -> Result<BTreeSet<String>, SourceError> {
+        let mut names = BTreeSet::new();
+        if self
+            .inputs
+            .iter()
+            .all(|planned| planned.mapping.campaign_column.is_none())
+        {
+            return Ok(names);
+        }
+        self.read(|planned, rows| {
+            let Some(column) = planned.mapping.campaign_column else {
+                return true;
+            };
+            for row in rows.rows() {
+                let cell = row.text(column).unwrap_or_default();
+                if let Ok(Some(CampaignChoice::Name(name))) = CampaignChoice::parse(cell) {
+                    names.insert(name);
+                }
+            }
+            true
+        })?;
+        Ok(names)
+    }
+
+    /// Reads all inputs to their end and counts their rows.
+    pub fn count_rows(&self) -> Result<u64, SourceError> {
+        let mut count = 0;
+        self.read(|_, rows| {
+            count += rows.len() as u64;
+            true
+        })?;
+        Ok(count)
+    }
+
+    /// Starts the thread. The receiver gets batches in input order, then either
+    /// nothing more or the error that ended the reading; dropping it ends the thread.
+    pub fn start(&self, book: CampaignBook) -> mpsc::Receiver<Result<Batch, SourceError>> {
+        let (batches, receiver) = mpsc::channel(BATCHES_AHEAD);
+        let intake = self.clone();
+        thread::spawn(move || {
+            let mut preparer = Preparer {
+                book,
+                first_rows: FirstRows::default(),
+                allow_duplicates: intake.allow_duplicates,
+            };
+            let ended = intake.read(|planned, rows| {
+                let prepared = rows
+                    .rows()
+                    .map(|row| preparer.prepare(&planned.mapping, row))
+                    .collect();
+                batches.blocking_send(Ok(Batch { rows, prepared })).is_ok()
+            });
+            if let Err(error) = ended {
+                // Nobody is there to hear it only when the run is over anyway.
+                let _ = batches.blocking_send(Err(error));
+            }
+        });
+        receiver
+    }
+
+    /// Hands every batch of every input to `take`, until it returns false.
+    fn read(
+        &self,
+        mut take: impl FnMut(&PlannedInput, RowBatch) -> bool,
+    ) -> Result<(), SourceError> {
+        let mut next = RowId(1);
+        for (file, planned) in self.inputs.iter().enumerate() {
+            // A rejects file has been through a limit already.
+            let limit = match planned.mapping.rejects_form {
+                Some(_) => None,
+                None => self.limit,
+            };
+            let mut reader = planned.input.read()?;
+            if reader.read_header()? != planned.header {
+                return Err(SourceError::Changed {
+                    name: planned.input.name().to_owned(),
+                });
+            }
+            loop {
+                let mut rows = reader.read_batch(file, next)?;
+                if let Some(limit) = limit {
+                    let left = (limit + 1).saturating_sub(next.0);
+                    rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+                }
+                if rows.is_empty() {
+                    break;
+                }
+                next = RowId(next.0 + rows.len() as u64);
+                if !take(planned, rows) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes up its mind about one row after the other.
+struct Preparer {
+    book: CampaignBook,
+    first_rows: FirstRows,
+    allow_duplicates: bool,
+}
+
+impl Preparer {
+    fn prepare(&mut self, mapping: &Mapping, row: Row<'_>) -> PreparedRow {
+        let mut prepared = PreparedRow {
+            phone: None,
+            campaign: None,
+            outcome: None,
+        };
+        prepared.outcome = self.decide(mapping, row, &mut prepared).err();
+        prepared
+    }
+
+    /// Fills in what the row says, and returns why it is not to be sent.
+    fn decide(
+        &mut self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        prepared: &mut PreparedRow,
+    ) -> Result<(), RowOutcome> {
+        if let Some(outcome) = mapping.misshapen(row) {
+            return Err(outcome);
+        }
+        let cell = mapping
+            .campaign_column
+            .map(|column| row.text(column).unwrap_or_default());
+        let campaign = self.book.of(cell);
+        // Said also of rows whose number is wrong.
+        prepared.campaign = campaign.as_ref().ok().and_then(|campaign| campaign.id);
+        let phone = phone_number(mapping, row)?;
+        prepared.phone = Some(phone);
+        let campaign = campaign?;
+        if self.allow_duplicates {
+            return Ok(());
+        }
+        match self.first_rows.note(campaign.key, phone, row.id()) {
+            None => Ok(()),
+            Some(first) => Err(RowOutcome::not_sent(
+                Status::Repeated,
+                None,
+                Some(format!("same number and campaign as row {first}")),
+            )),
+        }
+    }
+}
+
+/// The number in the first phone column that has a usable one; else what is
+/// wrong with the first that is not empty.
+fn phone_number(mapping: &Mapping, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
+    let mut problem = PhoneProblem::Missing;
+    for column in &mapping.phone_columns {
+        match PhoneNumber::from_e164(row.text(*column).unwrap_or_default()) {
+            Ok(number) => return Ok(number),
+            Err(found) if problem == PhoneProblem::Missing => problem = found,
+            Err(_) => {}
+        }
+    }
+    Err(match problem {
+        PhoneProblem::Missing => {
+            RowOutcome::invalid(ErrorCode::PhoneMissing, "the row has no phone number")
+        }
+        PhoneProblem::NotE164 => RowOutcome::invalid(
+            ErrorCode::PhoneNotE164,
+            "not a number in E.164 form: + and country code, then digits only, 7 to 15 in all",
+        ),
+    })
+}

@@ -1,0 +1,57 @@
+//! Bulk lead importer: CSV files of contacts in, leads at a calling-campaign
+//! service out, and the truth about every row.
+//!
+//! # The way a row travels
+//!
+//! ```text
+//! files → source → mapping → phone → campaign → screen → pipeline → api → pipeline → results
+//!         bytes    columns   E.164   id         repeats  pacing,    POST  outcomes   CSV, rejects
+//!         to rows  to lead                               retries
+//!         └──────────────── intake, a thread ─────────┘  └──── the async thread ───┘ └ a thread ┘
+//! ```
+//!
+//! One direction. A row is read once, in batches; each stage hands batches on
+//! through a bounded channel. Every row ends as exactly one
+//! [`lead::RowOutcome`], which is data: errors are for what ends the run.
+//!
+//! # The rooms, in that order, each with its rule
+//!
+//! | module | job | rule |
+//! |-|-|-|
+//! | [`cli`] | what was typed | no default that depends on anything |
+//! | [`settings`] | what it means, with the environment | the only reader of environment variables |
+//! | [`commands`] | an outline for each command | reads like a table of contents |
+//! | [`source`] | files to rows | knows nothing of leads |
+//! | [`mapping`] | header to plan, row to what is sent | pure |
+//! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
+//! | [`campaign`] | ids and names | pure |
+//! | [`screen`] | numbers that repeat | bounded memory |
+//! | [`intake`] | the above put together | one path for sending and for dry runs |
+//! | [`lead`] | the words everyone uses | no I/O |
+//! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
+//! | [`api`] | the service: client, wire, verdict | the only place that knows the service |
+//! | [`results`] | results and rejects, in input order | the only writer of output files |
+//! | [`report`] | events to bar, log, summary, JSON | listens, never steers |
+//! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
+//! | [`rate`], [`backoff`], [`text`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
+
+pub mod api;
+pub mod backoff;
+pub mod campaign;
+pub mod cli;
+pub mod commands;
+pub mod exit;
+pub mod intake;
+pub mod lead;
+pub mod mapping;
+pub mod phone;
+pub mod pipeline;
+pub mod rate;
+pub mod report;
+pub mod results;
+pub mod sandbox;
+pub mod screen;
+pub mod settings;
+pub mod signals;
+pub mod source;
+pub mod text;

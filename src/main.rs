@@ -1,0 +1,7 @@
+//! The program: everything is in the library, so that tests and benchmarks reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    leadload::commands::run(std::env::args_os()).into()
+}

@@ -1,0 +1,103 @@
+//! Finding the phone column by its header.
+
+use super::MappingError;
+use super::columns::Columns;
+use super::spec::snake;
+
+/// Headers that mean a phone number by themselves, in their snake form.
+const WHOLE_NAMES: &[&str] = &[
+    "phone",
+    "phone_number",
+    "phonenumber",
+    "phone_no",
+    "phone_nr",
+    "telephone",
+    "telephone_number",
+    "tel",
+    "tel_no",
+    "mobile",
+    "mobile_phone",
+    "mobile_number",
+    "mobile_no",
+    "mobilephone",
+    "cell",
+    "cellphone",
+    "cell_phone",
+    "cell_number",
+    "contact_number",
+    "number",
+    "msisdn",
+    "telefon",
+    "telefonnummer",
+    "handy",
+    "handynummer",
+    "mobil",
+    "mobilnummer",
+    "rufnummer",
+    "téléphone",
+    "telefono",
+    "teléfono",
+    "móvil",
+    "movil",
+    "celular",
+    "cellulare",
+    "telefone",
+    "telemóvel",
+    "telefoon",
+    "telefoonnummer",
+    "gsm",
+];
+
+/// Words that suggest one inside a longer header (`Phone (work)`).
+const WORDS: &[&str] = &[
+    "phone",
+    "telephone",
+    "mobile",
+    "cell",
+    "tel",
+    "telefon",
+    "handy",
+    "téléphone",
+    "teléfono",
+    "telefono",
+    "móvil",
+    "celular",
+    "msisdn",
+];
+
+/// The one column whose header looks like that of a phone number. Headers that
+/// mean it as a whole come before those that merely contain such a word, so that
+/// `phone` is not in doubt because of `phone verified`.
+pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError> {
+    let names: Vec<String> = columns.headers.iter().map(|header| snake(header)).collect();
+    let whole = positions(&names, |name| WHOLE_NAMES.contains(&name));
+    let found = match whole.is_empty() {
+        true => positions(&names, |name| {
+            name.split('_').any(|word| WORDS.contains(&word))
+        }),
+        false => whole,
+    };
+    match found[..] {
+        [column] => Ok(column),
+        [] => Err(MappingError::NoPhoneColumn {
+            headers: columns.headers.to_vec(),
+            input: columns.input.to_owned(),
+        }),
+        _ => Err(MappingError::SeveralPhoneColumns {
+            columns: found
+                .iter()
+                .map(|column| columns.headers[*column].clone())
+                .collect(),
+            input: columns.input.to_owned(),
+        }),
+    }
+}
+
+fn positions(names: &[String], fits: impl Fn(&str) -> bool) -> Vec<usize> {
+    names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| fits(name))
+        .map(|(column, _)| column)
+        .collect()
+}

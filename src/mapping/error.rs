@@ -1,0 +1,103 @@
+//! What is wrong between a header and the flags. Each text says what, in which
+//! file, and what to do next.
+
+use thiserror::Error;
+
+use crate::text::{listed, printable};
+
+/// A mapping that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MappingError {
+    /// A flag names a column that the header does not have.
+    #[error("`{flag} {}` names no column of `{input}`\n\nhint: {}", printable(column), match nearest {
+        Some(nearest) => format!("did you mean `{}`? ", printable(nearest)),
+        None => String::new(),
+    } + &format!("its columns are {}", listed(headers)))]
+    NoSuchColumn {
+        /// The flag that named it.
+        flag: &'static str,
+        /// The name as typed.
+        column: String,
+        /// The header most like it, if any is.
+        nearest: Option<String>,
+        /// All headers.
+        headers: Vec<String>,
+        /// The file.
+        input: String,
+    },
+    /// A flag names a header that several columns bear.
+    #[error(
+        "`{flag} {}` fits columns {first} and {second} of `{input}`, which are called the same\n\nhint: name the column by its number, such as `{flag} {first}`",
+        printable(column)
+    )]
+    SeveralColumns {
+        /// The flag that named it.
+        flag: &'static str,
+        /// The name as typed.
+        column: String,
+        /// The number of the first such column, from 1.
+        first: usize,
+        /// The number of the second.
+        second: usize,
+        /// The file.
+        input: String,
+    },
+    /// No header looks like that of a phone column.
+    #[error(
+        "no column of `{input}` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are {}",
+        listed(headers)
+    )]
+    NoPhoneColumn {
+        /// All headers.
+        headers: Vec<String>,
+        /// The file.
+        input: String,
+    },
+    /// Several do.
+    #[error(
+        "several columns of `{input}` look like a phone number: {}\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins",
+        listed(columns)
+    )]
+    SeveralPhoneColumns {
+        /// Their headers.
+        columns: Vec<String>,
+        /// The file.
+        input: String,
+    },
+    /// Two sources would fill one variable.
+    #[error(
+        "the variable `{}` would come from {first} and from {second} in `{input}`\n\nhint: leave one out with `--skip-column`, or give it another name with `--var NAME=COLUMN`",
+        printable(name)
+    )]
+    TwoSources {
+        /// The variable's name.
+        name: String,
+        /// One source, in words.
+        first: String,
+        /// The other, in words.
+        second: String,
+        /// The file.
+        input: String,
+    },
+    /// `--var COL` where the column's header gives no name.
+    #[error(
+        "column {number} of `{input}` has no header that could name a variable\n\nhint: give it a name: `--var NAME={number}`"
+    )]
+    NoVariableName {
+        /// The column's number, from 1.
+        number: usize,
+        /// The file.
+        input: String,
+    },
+    /// A column is both to be sent and to be skipped.
+    #[error(
+        "column `{}` of `{input}` is named by both `--var` and `--skip-column`\n\nhint: drop one of the two",
+        printable(column)
+    )]
+    SkippedVariable {
+        /// The column's header.
+        column: String,
+        /// The file.
+        input: String,
+    },
+}

@@ -1,0 +1,104 @@
+//! What the user asked for, before any header has been seen.
+
+/// A column as it is named on the command line: the header's text or a number.
+pub type ColumnName = String;
+
+/// One `--var`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VarSpec {
+    /// The text as typed: `COL` or `NAME=COL`. Which of the two it is depends on
+    /// the header, since a column's name may hold an `=`.
+    pub text: String,
+}
+
+/// How a header becomes a variable's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum VarNames {
+    /// `Customer Name` → `customer_name`.
+    #[default]
+    Snake,
+    /// As it stands.
+    AsIs,
+}
+
+impl VarNames {
+    /// The variable's name for a column called `header`; none where nothing
+    /// that could be a name is left.
+    pub fn name(self, header: &str) -> Option<String> {
+        let name = match self {
+            VarNames::Snake => snake(header),
+            VarNames::AsIs => header.to_owned(),
+        };
+        (!name.trim().is_empty()).then_some(name)
+    }
+}
+
+/// What becomes of an empty cell (or one of white space).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum EmptyCells {
+    /// The variable is left out.
+    #[default]
+    Omit,
+    /// The variable is an empty string.
+    Send,
+}
+
+/// The mapping flags of one command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MappingSpec {
+    /// `--phone-column`, in the order given; detected when empty.
+    pub phone_columns: Vec<ColumnName>,
+    /// `--campaign-column`.
+    pub campaign_column: Option<ColumnName>,
+    /// `--var`; when any is given, only these columns are sent.
+    pub variables: Vec<VarSpec>,
+    /// `--skip-column`.
+    pub skipped: Vec<ColumnName>,
+    /// `--set`: name and value.
+    pub constants: Vec<(String, String)>,
+    /// `--var-names`.
+    pub var_names: VarNames,
+    /// `--empty`.
+    pub empty_cells: EmptyCells,
+}
+
+/// Lower case, each run of other than letters and digits one `_`, trimmed.
+pub(super) fn snake(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            name.extend(c.to_lowercase());
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    name.truncate(name.trim_end_matches('_').len());
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snake_names_keep_letters_and_digits_of_every_script() {
+        for (header, name) in [
+            ("Customer Name", "customer_name"),
+            ("  E-Mail (work) ", "e_mail_work"),
+            ("Größe", "größe"),
+            ("ГОРОД", "город"),
+            ("x__y", "x_y"),
+            ("2nd line", "2nd_line"),
+            ("###", ""),
+        ] {
+            assert_eq!(snake(header), name, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_header_without_letters_gives_no_name() {
+        assert_eq!(VarNames::Snake.name("--"), None);
+        assert_eq!(VarNames::AsIs.name("--"), Some("--".into()));
+        assert_eq!(VarNames::AsIs.name("  "), None);
+    }
+}

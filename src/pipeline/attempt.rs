@@ -1,0 +1,165 @@
+//! One row's attempts: what has happened to it so far, and what comes next.
+//!
+//! Rule: pure; chance is handed in.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::window::Slot;
+use super::{OnUncertain, Policy, Target};
+use crate::api::Answer;
+use crate::api::verdict::Verdict;
+use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
+
+/// The shortest wait before a row is sent again that may have been taken: time
+/// for the service to finish with the first attempt.
+const SHORTEST_RESEND: Duration = Duration::from_secs(1);
+
+/// A reason in one word, and in a sentence.
+type Reason = (ErrorCode, String);
+
+/// A row that is being sent.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) slot: Slot,
+    pub(super) row: RowId,
+    pub(super) target: Target,
+    pub(super) body: Bytes,
+    /// Requests started.
+    pub(super) attempts: u32,
+    /// Attempts without a usable answer, as `--max-attempts` counts them.
+    failures: u32,
+    /// The status of the last answer.
+    http_status: Option<u16>,
+    /// Why an attempt may have been taken, if one may.
+    doubt: Option<Reason>,
+}
+
+/// What is to be done with a row after an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It has its outcome.
+    Settle(RowOutcome),
+    /// Another attempt after a while.
+    Again { after: Duration, why: String },
+    /// Another attempt, once the whole pipeline has waited.
+    Hold { wait: Option<Duration>, why: String },
+}
+
+impl Job {
+    pub(super) fn new(slot: Slot, row: RowId, target: Target, body: Bytes) -> Job {
+        Job {
+            slot,
+            row,
+            target,
+            body,
+            attempts: 0,
+            failures: 0,
+            http_status: None,
+            doubt: None,
+        }
+    }
+
+    /// What an answer means for the row; `chance` from 0 to 1 decides the wait.
+    pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, chance: f64) -> Step {
+        self.http_status = answer.http_status;
+        match answer.verdict {
+            Verdict::Created { lead_id, remark } => {
+                Step::Settle(self.settled(Status::Created, Some(lead_id), remark))
+            }
+            Verdict::Duplicate { lead_id, text } => {
+                Step::Settle(self.settled(Status::Duplicate, lead_id, Some(text)))
+            }
+            Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
+                Step::Settle(self.outcome(Status::Rejected, (code, text)))
+            }
+            Verdict::RetryLater { wait, text, .. } => Step::Hold { wait, why: text },
+            Verdict::NeverTaken { code, text } => {
+                self.failures += 1;
+                if self.failures < policy.max_attempts {
+                    let after = policy.backoff.delay(self.failures, chance);
+                    return Step::Again { after, why: text };
+                }
+                Step::Settle(match self.doubt.take() {
+                    None => self.outcome(Status::Failed, (code, text)),
+                    Some(doubt) => self.outcome(Status::Uncertain, doubt),
+                })
+            }
+            Verdict::PerhapsTaken { code, text } => {
+                self.failures += 1;
+                if policy.on_uncertain == OnUncertain::Hold || self.failures >= policy.max_attempts
+                {
+                    return Step::Settle(self.outcome(Status::Uncertain, (code, text)));
+                }
+                self.doubt = Some((code, text.clone()));
+                let after = policy.backoff.delay(self.failures, chance);
+                Step::Again {
+                    after: after.max(SHORTEST_RESEND),
+                    why: text,
+                }
+            }
+        }
+    }
+
+    /// The outcome of a row whose refusal turned out to be its own.
+    pub(super) fn rejected(mut self, answer: Answer) -> (Slot, RowOutcome) {
+        self.http_status = answer.http_status;
+        let reason = match answer.verdict {
+            Verdict::Fatal { code, text, .. } => (code, text),
+            other => (ErrorCode::UnreadableAnswer, format!("{other:?}")),
+        };
+        (self.slot, self.outcome(Status::Rejected, reason))
+    }
+
+    /// The outcome of a row that is not tried again, if an attempt of it may have
+    /// been taken.
+    pub(super) fn uncertain(mut self) -> Option<(Slot, RowOutcome)> {
+        let doubt = self.doubt.take()?;
+        Some((self.slot, self.outcome(Status::Uncertain, doubt)))
+    }
+
+    /// The outcome of a row whose answer is not waited for.
+    pub(super) fn abandoned(self) -> (Slot, RowOutcome) {
+        let reason = (
+            ErrorCode::Timeout,
+            "the run was ended before the answer came".to_owned(),
+        );
+        (self.slot, self.outcome(Status::Uncertain, reason))
+    }
+
+    fn settled(&self, status: Status, lead_id: Option<String>, said: Option<String>) -> RowOutcome {
+        // With an earlier attempt in doubt, it is not known which of them made the lead.
+        let lost = self
+            .doubt
+            .as_ref()
+            .map(|(_, why)| format!("the answer to an earlier attempt was lost ({why})"));
+        RowOutcome {
+            lead_id,
+            error_code: lost.is_some().then_some(ErrorCode::AnswerLost),
+            error: match (lost, said) {
+                (Some(lost), Some(said)) => Some(format!("{lost}; {said}")),
+                (lost, said) => lost.or(said),
+            },
+            settled_at: Some(Timestamp::now()),
+            ..self.bare(status)
+        }
+    }
+
+    fn outcome(&self, status: Status, (code, text): Reason) -> RowOutcome {
+        RowOutcome {
+            error_code: Some(code),
+            error: Some(text),
+            ..self.bare(status)
+        }
+    }
+
+    fn bare(&self, status: Status) -> RowOutcome {
+        RowOutcome {
+            http_status: self.http_status,
+            attempts: self.attempts,
+            ..RowOutcome::not_sent(status, None, None)
+        }
+    }
+}

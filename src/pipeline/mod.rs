@@ -1,0 +1,477 @@
+//! Prepared rows to settled rows: the one loop, and the one place that sends.
+//!
+//! It promises:
+//!
+//! - every attempt, first or repeated, passes the [`Pacer`];
+//! - never more than the allowed number are in flight, and only one until the
+//!   first answer has been understood;
+//! - a number is never in flight twice for one campaign: the service's check
+//!   for duplicates may race;
+//! - every row that was handed in leaves with exactly one outcome, in input
+//!   order; after an early stop, rows that were not finished leave without one,
+//!   except those that may have been taken, which say so;
+//! - it never prints: what happens is told as [`RunEvent`]s.
+//!
+//! Everything runs on one thread, as futures in one set, with no lock and no
+//! task per request. Time is Tokio's, so that tests can stop it.
+
+mod attempt;
+mod pacer;
+mod stops;
+mod window;
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::api::wire::LeadForm;
+use crate::api::{Answer, Client};
+use crate::backoff::Backoff;
+use crate::exit::StoppedBy;
+use crate::intake::{Batch, PlannedInput, PreparedRow};
+use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::phone::PhoneNumber;
+use crate::report::RunEvent;
+use crate::source::SourceError;
+
+use attempt::{Job, Step};
+pub use pacer::Pacer;
+pub use stops::Stop;
+use stops::{Consequence, Stops};
+use window::{Slot, Window};
+
+/// Sends one lead. The service's client does, and in tests whatever plays it.
+pub trait LeadSender {
+    /// One attempt; the future owns what it needs.
+    fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static;
+}
+
+impl LeadSender for Client {
+    fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
+        let client = self.clone();
+        async move { client.post_lead(body).await }
+    }
+}
+
+/// What to do about an attempt that may have been taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnUncertain {
+    /// Send again; while duplicates are not allowed the service refuses a second lead.
+    Resend,
+    /// Leave the row `uncertain`.
+    Hold,
+}
+
+/// How rows are sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// In flight at most.
+    pub concurrency: usize,
+    /// Attempts per row that end without a usable answer, at most. Refusals that
+    /// ask to come back later do not count.
+    pub max_attempts: u32,
+    /// What to do about attempts that may have been taken.
+    pub on_uncertain: OnUncertain,
+    /// The waits between them.
+    pub backoff: Backoff,
+    /// The parts of the body that are the same for all.
+    pub form: LeadForm,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct End {
+    /// Why it ended early, if it did.
+    pub stop: Option<Stop>,
+    /// Requests started.
+    pub requests: u64,
+}
+
+/// A row's campaign and number: what is not to be in flight twice.
+type Target = (CampaignId, PhoneNumber);
+
+type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
+
+/// The state of a run.
+pub struct Pipeline<'a, S> {
+    sender: S,
+    policy: Policy,
+    pacer: Pacer,
+    inputs: Arc<[PlannedInput]>,
+    events: &'a mut dyn FnMut(RunEvent<'_>),
+    window: Window,
+    /// Requests under way; each gives the place of its row and the answer.
+    answers: Answers,
+    /// The jobs they are for.
+    in_flight: HashMap<Slot, Job>,
+    /// Jobs that wait for their time, the earliest first, in input order within it.
+    retries: BTreeMap<(Instant, Slot), Job>,
+    /// Numbers in flight, where repeated numbers are sent at all …
+    busy: HashSet<Target>,
+    /// … and the jobs that wait until the same number is not.
+    parked: HashMap<Target, VecDeque<Job>>,
+    /// Rows whose refusal may turn out to be every row's.
+    aside: Vec<(Job, Answer)>,
+    stops: Stops,
+    /// Refusals without a hint in a row.
+    unhinted: u32,
+    stop: Option<Stop>,
+    exhausted: bool,
+    requests: u64,
+}
+
+impl<'a, S: LeadSender> Pipeline<'a, S> {
+    /// A pipeline for rows of `inputs`.
+    pub fn new(
+        sender: S,
+        policy: Policy,
+        pacer: Pacer,
+        inputs: Arc<[PlannedInput]>,
+        events: &'a mut dyn FnMut(RunEvent<'_>),
+    ) -> Self {
+        Pipeline {
+            sender,
+            policy,
+            pacer,
+            inputs,
+            events,
+            window: Window::default(),
+            answers: FuturesUnordered::new(),
+            in_flight: HashMap::new(),
+            retries: BTreeMap::new(),
+            busy: HashSet::new(),
+            parked: HashMap::new(),
+            aside: Vec::new(),
+            stops: Stops::default(),
+            unhinted: 0,
+            stop: None,
+            exhausted: false,
+            requests: 0,
+        }
+    }
+
+    /// Sends all rows that come in and hands batches on as their rows are settled.
+    /// The first message of `interrupts` stops it when what is in flight has been
+    /// answered, the second at once.
+    pub async fn run(
+        mut self,
+        mut batches: mpsc::Receiver<Result<Batch, SourceError>>,
+        settled: mpsc::Sender<Batch>,
+        mut interrupts: mpsc::Receiver<()>,
+    ) -> End {
+        loop {
+            let wake = self.start_what_may();
+            self.hand_on(&settled).await;
+            if self.is_over() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(()) = interrupts.recv() => {
+                    if !self.interrupt() {
+                        break;
+                    }
+                }
+                Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
+                rows = batches.recv(), if self.wants_rows() => self.receive(rows),
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
+            }
+        }
+        self.finish(&settled).await
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.stop.is_none() && !self.exhausted && self.window.has_room()
+    }
+
+    fn is_over(&mut self) -> bool {
+        let nothing_waits = self.stop.is_some()
+            || (self.exhausted && self.retries.is_empty() && self.window.peek_ready().is_none());
+        self.in_flight.is_empty() && nothing_waits
+    }
+
+    fn receive(&mut self, rows: Option<Result<Batch, SourceError>>) {
+        match rows {
+            Some(Ok(batch)) => {
+                for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+                    if let Some(outcome) = &prepared.outcome {
+                        (self.events)(RunEvent::Settled {
+                            row,
+                            campaign: prepared.campaign,
+                            outcome,
+                        });
+                    }
+                }
+                self.window.push(batch);
+            }
+            Some(Err(error)) => self.stop(Stop {
+                by: StoppedBy::Input,
+                text: error.to_string(),
+            }),
+            None => self.exhausted = true,
+        }
+    }
+
+    /// Starts as many requests as may start now, and returns when to look again
+    /// (none: only an answer or new rows can change anything).
+    fn start_what_may(&mut self) -> Option<Instant> {
+        while self.stop.is_none() && self.in_flight.len() < self.limit() {
+            let due = self.retries.keys().next().map(|(due, _)| *due);
+            let is_due = due.is_some_and(|due| due <= Instant::now());
+            if !is_due && self.window.peek_ready().is_none() {
+                return due;
+            }
+            let Some(job) = self.next_job(is_due) else {
+                continue;
+            };
+            if let Err(when) = self.pacer.try_start() {
+                self.retries.insert((Instant::now(), job.slot), job);
+                return Some(when);
+            }
+            self.start(job);
+        }
+        None
+    }
+
+    /// In flight at most: one until it is known that answers are understood.
+    fn limit(&self) -> usize {
+        match self.stops.has_understood() {
+            true => self.policy.concurrency,
+            false => 1,
+        }
+    }
+
+    /// The next job that may be sent; none where the row it would be turned out to
+    /// be settled or to have to wait.
+    fn next_job(&mut self, is_due: bool) -> Option<Job> {
+        let job = match is_due {
+            true => self.retries.pop_first().map(|(_, job)| job)?,
+            false => {
+                let slot = self.window.peek_ready()?;
+                self.window.step_over(slot);
+                self.new_job(slot)?
+            }
+        };
+        if self.busy.contains(&job.target) {
+            self.parked.entry(job.target).or_default().push_back(job);
+            return None;
+        }
+        Some(job)
+    }
+
+    fn new_job(&mut self, slot: Slot) -> Option<Job> {
+        let (row, prepared) = self.window.get(slot)?;
+        let PreparedRow {
+            phone: Some(phone),
+            campaign: Some(campaign),
+            ..
+        } = *prepared
+        else {
+            // Only where the input changed after its campaign names were read.
+            let outcome =
+                RowOutcome::invalid(ErrorCode::CampaignInvalid, "the campaign's id is not known");
+            self.settle(slot, outcome);
+            return None;
+        };
+        let variables = self.inputs[row.file()].mapping.variables(row);
+        let body = self.policy.form.body(phone, campaign, variables);
+        Some(Job::new(slot, row.id(), (campaign, phone), body))
+    }
+
+    fn start(&mut self, mut job: Job) {
+        if self.policy.form.allow_duplicates {
+            self.busy.insert(job.target);
+        }
+        job.attempts += 1;
+        self.requests += 1;
+        let slot = job.slot;
+        let answer = self.sender.send(job.body.clone());
+        self.answers
+            .push(Box::pin(async move { (slot, answer.await) }));
+        self.in_flight.insert(slot, job);
+        (self.events)(RunEvent::InFlight(self.in_flight.len()));
+    }
+
+    /// Takes an answer: the row is settled, waits for another attempt, or stops the run.
+    fn take(&mut self, slot: Slot, answer: Answer) {
+        let Some(mut job) = self.in_flight.remove(&slot) else {
+            return;
+        };
+        (self.events)(RunEvent::InFlight(self.in_flight.len()));
+        self.release(job.target);
+        match self.stops.observe(&answer) {
+            Consequence::GoOn => {}
+            Consequence::PutAside if self.stop.is_none() => {
+                self.aside.push((job, answer));
+                return;
+            }
+            // The row that met a stop has no outcome, unless an earlier attempt
+            // of it may have been taken.
+            Consequence::PutAside => return self.give_up(job),
+            Consequence::Stop(stop) => {
+                self.stop(stop);
+                return self.give_up(job);
+            }
+        }
+        match job.judge(answer, &self.policy, fastrand::f64()) {
+            Step::Settle(outcome) => {
+                self.settle(slot, outcome);
+                if self.stops.has_understood() {
+                    self.reject_what_is_aside();
+                }
+            }
+            Step::Again { after, why } => {
+                (self.events)(RunEvent::Retrying {
+                    row: job.row,
+                    attempt: job.attempts,
+                    after,
+                    why: &why,
+                });
+                self.retries.insert((Instant::now() + after, slot), job);
+            }
+            Step::Hold { wait, why } => {
+                self.hold(wait, &why);
+                self.retries.insert((Instant::now(), slot), job);
+            }
+        }
+    }
+
+    /// Lets the next row with the same number go.
+    fn release(&mut self, target: Target) {
+        if !self.busy.remove(&target) {
+            return;
+        }
+        if let Entry::Occupied(mut parked) = self.parked.entry(target) {
+            if let Some(job) = parked.get_mut().pop_front() {
+                self.retries.insert((Instant::now(), job.slot), job);
+            }
+            if parked.get().is_empty() {
+                parked.remove();
+            }
+        }
+    }
+
+    /// The whole pipeline waits, as the service asks or, without a hint, longer
+    /// each time.
+    fn hold(&mut self, hint: Option<Duration>, why: &str) {
+        let wait = match hint {
+            Some(wait) => {
+                self.unhinted = 0;
+                wait
+            }
+            None => {
+                self.unhinted += 1;
+                // Half of it for certain: a wait of nothing would be no answer
+                // to "too many requests".
+                let chance = 0.5 + fastrand::f64() / 2.0;
+                self.policy.backoff.delay(self.unhinted, chance)
+            }
+        };
+        self.pacer.hold(Instant::now() + wait);
+        (self.events)(RunEvent::Held { wait, why });
+    }
+
+    /// A success in between shows that the refusals were those rows' own.
+    fn reject_what_is_aside(&mut self) {
+        for (job, answer) in std::mem::take(&mut self.aside) {
+            let (slot, outcome) = job.rejected(answer);
+            self.settle(slot, outcome);
+        }
+    }
+
+    fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
+        if outcome.http_status.is_some_and(|status| status < 400) {
+            self.unhinted = 0;
+        }
+        if let Some((row, prepared)) = self.window.get(slot) {
+            (self.events)(RunEvent::Settled {
+                row,
+                campaign: prepared.campaign,
+                outcome: &outcome,
+            });
+        }
+        self.window.settle(slot, outcome);
+    }
+
+    fn stop(&mut self, stop: Stop) {
+        if self.stop.is_none() {
+            (self.events)(RunEvent::Stopping {
+                by: stop.by,
+                in_flight: self.in_flight.len(),
+            });
+            self.stop = Some(stop);
+        }
+    }
+
+    /// False when it is to end at once.
+    fn interrupt(&mut self) -> bool {
+        let first = self.stop.is_none();
+        self.stop(Stop {
+            by: StoppedBy::Signal,
+            text: "stopped by a signal".into(),
+        });
+        first
+    }
+
+    /// A row that is not tried again in this run: it has no outcome, unless some
+    /// attempt may have been taken. Saying nothing of that would hide a call.
+    fn give_up(&mut self, job: Job) {
+        if let Some((slot, outcome)) = job.uncertain() {
+            self.settle(slot, outcome);
+        }
+    }
+
+    async fn hand_on(&mut self, settled: &mpsc::Sender<Batch>) {
+        while let Some(batch) = self.window.take_done() {
+            self.write(settled, batch).await;
+        }
+    }
+
+    async fn write(&mut self, settled: &mpsc::Sender<Batch>, batch: Batch) {
+        if settled.send(batch).await.is_err() {
+            // The writer has ended, and knows why.
+            self.stop(Stop {
+                by: StoppedBy::Disk,
+                text: String::new(),
+            });
+        }
+    }
+
+    /// Hands everything on: after an early end, rows without an outcome too.
+    async fn finish(mut self, settled: &mpsc::Sender<Batch>) -> End {
+        if self.stop.is_none() {
+            self.reject_what_is_aside();
+        }
+        for job in std::mem::take(&mut self.in_flight).into_values() {
+            let (slot, outcome) = job.abandoned();
+            self.settle(slot, outcome);
+        }
+        let aside = std::mem::take(&mut self.aside);
+        let unfinished: Vec<Job> = std::mem::take(&mut self.retries)
+            .into_values()
+            .chain(aside.into_iter().map(|(job, _)| job))
+            .collect();
+        for job in unfinished {
+            self.give_up(job);
+        }
+        while let Some(batch) = self.window.take_front() {
+            self.write(settled, batch).await;
+        }
+        End {
+            stop: self.stop,
+            requests: self.requests,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! The loop against a service in memory, under a stopped clock.

@@ -1,0 +1,147 @@
+//! Rows on their way, in input order.
+//!
+//! Answers come in any order; results are written in that of the input. Batches
+//! wait here until all their rows have an outcome, and leave from the front. The
+//! window is bounded in rows and in bytes: one row in a long backoff must not
+//! stop the others for a long time, nor make the window fill the memory.
+
+use std::collections::VecDeque;
+
+use crate::intake::{Batch, PreparedRow};
+use crate::lead::RowOutcome;
+use crate::source::Row;
+
+/// How many rows may be on their way before no more are read.
+const MOST_ROWS: usize = 120_000;
+
+/// How many bytes of cells may be, likewise.
+const MOST_BYTES: usize = 32 << 20;
+
+/// A row's place in the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Slot {
+    batch: u64,
+    index: usize,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    batch: Batch,
+    /// Rows without an outcome.
+    open: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    batches: VecDeque<Waiting>,
+    /// The number of the batch at the front.
+    first: u64,
+    rows: usize,
+    bytes: usize,
+    /// From here on rows have not been looked at for sending.
+    next: Option<Slot>,
+}
+
+impl Window {
+    pub(super) fn has_room(&self) -> bool {
+        self.rows < MOST_ROWS && self.bytes < MOST_BYTES
+    }
+
+    pub(super) fn push(&mut self, batch: Batch) {
+        self.rows += batch.rows.len();
+        self.bytes += batch.rows.size();
+        let open = batch
+            .prepared
+            .iter()
+            .filter(|row| row.outcome.is_none())
+            .count();
+        let number = self.first + self.batches.len() as u64;
+        self.batches.push_back(Waiting { batch, open });
+        self.next.get_or_insert(Slot {
+            batch: number,
+            index: 0,
+        });
+    }
+
+    /// The next row to be sent for the first time, left where it is.
+    pub(super) fn peek_ready(&mut self) -> Option<Slot> {
+        loop {
+            let slot = self.next?;
+            let Some(waiting) = self.waiting(slot.batch) else {
+                self.next = None;
+                return None;
+            };
+            match waiting.batch.prepared.get(slot.index) {
+                Some(row) if row.outcome.is_none() => return Some(slot),
+                Some(_) => self.step_over(slot),
+                None => {
+                    self.next = Some(Slot {
+                        batch: slot.batch + 1,
+                        index: 0,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Goes on behind a row that [`Window::peek_ready`] gave.
+    pub(super) fn step_over(&mut self, slot: Slot) {
+        self.next = Some(Slot {
+            batch: slot.batch,
+            index: slot.index + 1,
+        });
+    }
+
+    /// The row in a place that the window gave out and that is still open.
+    pub(super) fn get(&self, slot: Slot) -> Option<(Row<'_>, &PreparedRow)> {
+        let batch = &self.waiting(slot.batch)?.batch;
+        Some((batch.rows.row(slot.index), batch.prepared.get(slot.index)?))
+    }
+
+    /// Writes down what became of a row.
+    pub(super) fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
+        let Some(waiting) = self.waiting_mut(slot.batch) else {
+            return;
+        };
+        let Some(row) = waiting.batch.prepared.get_mut(slot.index) else {
+            return;
+        };
+        if row.outcome.replace(outcome).is_none() {
+            waiting.open -= 1;
+        }
+    }
+
+    /// The batch at the front, once each of its rows has an outcome.
+    pub(super) fn take_done(&mut self) -> Option<Batch> {
+        if self.batches.front()?.open > 0 {
+            return None;
+        }
+        self.take_front()
+    }
+
+    /// The batch at the front, whatever its rows have: for the end of a run.
+    pub(super) fn take_front(&mut self) -> Option<Batch> {
+        let Waiting { batch, .. } = self.batches.pop_front()?;
+        self.first += 1;
+        self.rows -= batch.rows.len();
+        self.bytes -= batch.rows.size();
+        // A place in a batch that has left means the beginning of the next one.
+        if self.next.is_some_and(|next| next.batch < self.first) {
+            self.next = (!self.batches.is_empty()).then_some(Slot {
+                batch: self.first,
+                index: 0,
+            });
+        }
+        Some(batch)
+    }
+
+    fn waiting(&self, batch: u64) -> Option<&Waiting> {
+        self.batches
+            .get(usize::try_from(batch.checked_sub(self.first)?).ok()?)
+    }
+
+    fn waiting_mut(&mut self, batch: u64) -> Option<&mut Waiting> {
+        self.batches
+            .get_mut(usize::try_from(batch.checked_sub(self.first)?).ok()?)
+    }
+}

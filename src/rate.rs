@@ -1,0 +1,147 @@
+//! A request rate as people write it: `20/s`, `100/min`, `20/10s`, `0.5/s`.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// At most `requests` starts in any span of the length `per`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// How many.
+    pub requests: NonZeroU32,
+    /// In how long a span.
+    pub per: Duration,
+}
+
+/// A text that is no rate.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{0}` is no rate: write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`"
+)]
+pub struct RateError(String);
+
+/// Beyond this many in a span a limit is none; the start times in a span are kept.
+const MOST_REQUESTS: f64 = 1_000_000.0;
+
+/// The longest span, a day: services count by the day at most.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text).ok_or_else(|| RateError(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<Rate> {
+    let (requests, unit) = text.trim().split_once('/')?;
+    let per = span(unit.trim())?;
+    let is_plain = |c: char| c.is_ascii_digit() || c == '.';
+    let requests: f64 = requests
+        .trim()
+        .parse()
+        .ok()
+        .filter(|_| requests.trim().chars().all(is_plain))?;
+    // A fraction is the same rate over a longer span: 0.5/s is 1/2s, 2.5/s is 5/2s.
+    let scale = (1..=10_000u32).find(|scale| {
+        let scaled = requests * f64::from(*scale);
+        scaled >= 1.0 && (scaled - scaled.round()).abs() < 1e-9
+    })?;
+    let scaled = (requests * f64::from(scale)).round();
+    let per = per.checked_mul(scale)?;
+    if scaled > MOST_REQUESTS {
+        return None;
+    }
+    Some(Rate {
+        // The cast is exact: a whole number from 1 to a million.
+        requests: NonZeroU32::new(scaled as u32)?,
+        per,
+    })
+}
+
+/// `s`, `10s`, `min`, `2 hours`: a span of a day at most.
+fn span(text: &str) -> Option<Duration> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (count, unit) = text.split_at(digits);
+    let count: u32 = match count {
+        "" => 1,
+        count => count.parse().ok()?,
+    };
+    let unit = match unit.trim() {
+        "ms" => Duration::from_millis(1),
+        "s" | "sec" | "second" | "seconds" => Duration::from_secs(1),
+        "m" | "min" | "minute" | "minutes" => Duration::from_secs(60),
+        "h" | "hour" | "hours" => Duration::from_secs(3600),
+        "d" | "day" | "days" => LONGEST,
+        _ => return None,
+    };
+    let span = unit.checked_mul(count)?;
+    (!span.is_zero() && span <= LONGEST).then_some(span)
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.per.as_millis();
+        let (count, unit) = match millis {
+            _ if millis.is_multiple_of(3_600_000) => (millis / 3_600_000, "h"),
+            _ if millis.is_multiple_of(60_000) => (millis / 60_000, "min"),
+            _ if millis.is_multiple_of(1000) => (millis / 1000, "s"),
+            _ => (millis, "ms"),
+        };
+        match count {
+            1 => write!(f, "{}/{unit}", self.requests),
+            _ => write!(f, "{}/{count}{unit}", self.requests),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_as_people_write_them() {
+        for (text, requests, millis, shown) in [
+            ("20/s", 20, 1000, "20/s"),
+            ("100/min", 100, 60_000, "100/min"),
+            (" 20 / 10s ", 20, 10_000, "20/10s"),
+            ("0.5/s", 1, 2000, "1/2s"),
+            ("2.5/s", 5, 2000, "5/2s"),
+            ("0.1/min", 1, 600_000, "1/10min"),
+            ("1000/hour", 1000, 3_600_000, "1000/h"),
+            ("5000/day", 5000, 86_400_000, "5000/24h"),
+            ("1/250ms", 1, 250, "1/250ms"),
+        ] {
+            let rate: Rate = text.parse().unwrap();
+            assert_eq!(rate.requests.get(), requests, "{text}");
+            assert_eq!(rate.per.as_millis(), millis, "{text}");
+            assert_eq!(rate.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for text in [
+            "",
+            "20",
+            "0/s",
+            "-5/s",
+            "10/fortnight",
+            "1e9/s",
+            "inf/s",
+            "nan/s",
+            "1/0s",
+            "/s",
+            "5/",
+            "5/2days",
+            "2000000/s",
+            "0.00001/s",
+        ] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Log lines on standard error.
+//!
+//! They carry row numbers and never a phone number or a variable.
+
+use std::io::{self, Write};
+
+use indicatif::MultiProgress;
+use tracing::{Level, debug, info, warn};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::SystemTime;
+
+use super::RunEvent;
+use crate::cli::OutputArgs;
+
+/// Where log lines and bars meet: a line is written while the bars stand aside.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    bars: MultiProgress,
+}
+
+impl Log {
+    /// Starts logging as the flags say. Once in a process; later calls change nothing.
+    pub fn start(args: &OutputArgs) -> Log {
+        let log = Log::default();
+        let level = match (args.quiet, args.verbose) {
+            (true, _) => Level::ERROR,
+            (false, 0) => Level::WARN,
+            (false, 1) => Level::INFO,
+            (false, _) => Level::DEBUG,
+        };
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_timer(SystemTime)
+            .with_target(false)
+            .with_ansi(false)
+            .with_writer(log.clone())
+            .finish();
+        // A second command in one process, as in tests, keeps the first one's log.
+        let _ = tracing::subscriber::set_global_default(subscriber);
+        log
+    }
+
+    /// Where bars are drawn.
+    pub fn bars(&self) -> &MultiProgress {
+        &self.bars
+    }
+}
+
+/// Writes one log line.
+#[derive(Debug)]
+pub struct Line {
+    bars: MultiProgress,
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bars
+            .suspend(|| io::stderr().lock().write_all(bytes))
+            .map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Line;
+
+    fn make_writer(&self) -> Line {
+        Line {
+            bars: self.bars.clone(),
+        }
+    }
+}
+
+/// Logs what is worth a line.
+pub fn log_event(event: &RunEvent<'_>) {
+    match event {
+        RunEvent::Settled { row, outcome, .. } => {
+            debug!(
+                row = row.id().0,
+                line = row.line(),
+                status = outcome.status.as_str(),
+                attempts = outcome.attempts,
+                "settled"
+            );
+        }
+        RunEvent::Retrying {
+            row,
+            attempt,
+            after,
+            why,
+        } => {
+            info!(
+                row = row.0,
+                attempt,
+                "{why}; trying again in {:.1} s",
+                after.as_secs_f64()
+            );
+        }
+        RunEvent::Held { wait, why } => {
+            info!("{why}; all wait {:.1} s", wait.as_secs_f64());
+        }
+        RunEvent::Stopping { by, in_flight } => {
+            warn!("stopping ({by}); {in_flight} requests are still in flight and awaited");
+        }
+        RunEvent::InFlight(_) => {}
+    }
+}

@@ -1,0 +1,138 @@
+//! The summary for people, to be read in ten seconds.
+
+use std::fmt::Write;
+
+use super::tally::{Ended, Problem};
+use crate::lead::{ErrorCode, Status};
+use crate::text::{counted, printable};
+
+/// How many kinds of problems are spelled out.
+const MOST_PROBLEMS: usize = 3;
+
+/// The summary of a command that has ended.
+pub fn text_summary(ended: &Ended<'_>) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_summary(&mut text, ended);
+    text
+}
+
+fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let counts = &ended.tally.counts;
+    let rows = counted(counts.total(), "row");
+    let how = match (&ended.stop, ended.dry_run) {
+        (Some(stop), _) => format!(
+            "Stopped ({}) after {rows} in {}",
+            stop.by,
+            seconds(ended.elapsed_s)
+        ),
+        (None, true) => format!("{rows} checked, nothing was sent"),
+        (None, false) => format!("{rows} in {}", seconds(ended.elapsed_s)),
+    };
+    writeln!(text, "{how}")?;
+    for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
+        writeln!(
+            text,
+            "  {:<17}{rows:>9}  {}",
+            status.as_str(),
+            meaning(status)
+        )?;
+    }
+    write_problems(text, ended)?;
+    if let Some(path) = &ended.written.results {
+        writeln!(text, "\nResults: {}", path.display())?;
+    }
+    for path in &ended.written.rejects {
+        writeln!(
+            text,
+            "Rejects: {} (mend these rows and import this file)",
+            path.display()
+        )?;
+    }
+    for path in &ended.written.kept {
+        writeln!(text, "An older file is kept as {}", path.display())?;
+    }
+    if ended.sandbox && !ended.dry_run {
+        writeln!(
+            text,
+            "\nThis was a trial on the sandbox: nothing left this computer."
+        )?;
+    }
+    Ok(())
+}
+
+fn write_problems(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let mut problems: Vec<_> = ended.tally.problems.iter().collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    // The most frequent first, in a fixed order among equals.
+    problems.sort_by_key(|(_, problem)| std::cmp::Reverse(problem.rows));
+    writeln!(text, "\nProblems:")?;
+    for ((_, code), problem) in problems.iter().take(MOST_PROBLEMS) {
+        writeln!(
+            text,
+            "  {code}: {}, the first in {}\n    {}",
+            counted(problem.rows, "row"),
+            place(problem, &ended.inputs),
+            advice(*code, problem),
+        )?;
+    }
+    if problems.len() > MOST_PROBLEMS {
+        let others: u64 = problems[MOST_PROBLEMS..].iter().map(|(_, p)| p.rows).sum();
+        writeln!(text, "  and {} with other problems", counted(others, "row"))?;
+    }
+    Ok(())
+}
+
+fn place(problem: &Problem, inputs: &[&str]) -> String {
+    match inputs {
+        [] | [_] => format!("line {}", problem.first_line),
+        several => format!(
+            "line {} of {}",
+            problem.first_line,
+            several.get(problem.first_file).copied().unwrap_or_default()
+        ),
+    }
+}
+
+/// What to do about it, or else what was said.
+fn advice(code: ErrorCode, problem: &Problem) -> String {
+    match code {
+        ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out".into(),
+        ErrorCode::PhoneNotE164 => {
+            "write the number as + and country code, then digits only, such as +447911123456".into()
+        }
+        ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row".into(),
+        ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign".into(),
+        ErrorCode::Encoding => "save the file as \"CSV UTF-8\" in the program it comes from".into(),
+        _ => printable(&problem.example).into_owned(),
+    }
+}
+
+fn meaning(status: Status) -> &'static str {
+    match status {
+        Status::Created => "the service made the lead",
+        Status::Duplicate => "the campaign had the number already",
+        Status::Repeated => "the same number stands earlier in the input; not sent",
+        Status::AlreadyImported => "an earlier run settled it; not sent",
+        Status::Suppressed => "on a do-not-call list; not sent",
+        Status::Invalid => "cannot be sent as it stands; not sent",
+        Status::Rejected => "the service refused the row",
+        Status::Failed => "not delivered, and safe to send again",
+        Status::Uncertain => "may or may not have been taken",
+        Status::Ready => "would be sent",
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 60.0 => format!("{s:.1} s"),
+        s if s < 3600.0 => format!("{} min {} s", (s / 60.0) as u64, (s % 60.0) as u64),
+        s => format!(
+            "{} h {} min",
+            (s / 3600.0) as u64,
+            (s % 3600.0 / 60.0) as u64
+        ),
+    }
+}

@@ -1,0 +1,50 @@
+//! An output file that takes records.
+
+use std::io;
+use std::path::Path;
+
+use super::OutputError;
+use super::output_file::OutputFile;
+
+/// A CSV file on its way to its place.
+#[derive(Debug)]
+pub(super) struct CsvOutput {
+    csv: csv::Writer<OutputFile>,
+}
+
+impl CsvOutput {
+    /// Creates the file, with a byte order mark if its input has one.
+    pub(super) fn create(path: &Path, has_bom: bool) -> Result<CsvOutput, OutputError> {
+        Ok(CsvOutput::over(OutputFile::create(path, has_bom)?))
+    }
+
+    /// Goes on in a file that exists.
+    pub(super) fn over(file: OutputFile) -> CsvOutput {
+        CsvOutput {
+            csv: csv::Writer::from_writer(file),
+        }
+    }
+
+    /// Writes one record.
+    pub(super) fn record<C: AsRef<[u8]>>(
+        &mut self,
+        cells: impl IntoIterator<Item = C>,
+    ) -> Result<(), OutputError> {
+        self.csv
+            .write_record(cells)
+            .map_err(|error| self.csv.get_ref().error(error))
+    }
+
+    /// See [`OutputFile::set_kept`].
+    pub(super) fn set_kept(&self, is_kept: bool) {
+        self.csv.get_ref().set_kept(is_kept);
+    }
+
+    /// The file, with everything handed over to it.
+    pub(super) fn into_file(self) -> Result<OutputFile, OutputError> {
+        self.csv.into_inner().map_err(|failed| {
+            let error = io::Error::new(failed.error().kind(), failed.error().to_string());
+            failed.into_inner().get_ref().error(error)
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! The results file and the rejects files.
+//!
+//! Rule: the only writer of output files. Rows come in input order and are
+//! written as they come. Under their names outputs appear only when they are
+//! complete: until then they are written beside, as `NAME.part`, then synced
+//! and renamed. A file that stood there before is kept under another name.
+//! What they hold is about people: they are readable by their owner only.
+
+mod csv_output;
+mod output_file;
+mod paths;
+mod rejects_file;
+mod results_file;
+mod spreadsheet;
+
+pub use output_file::OutputError;
+pub use paths::OutputPaths;
+pub use results_file::has_results_header;
+
+use std::path::PathBuf;
+
+use crate::intake::{Batch, PlannedInput};
+use crate::lead::{RowOutcome, Status};
+use crate::pipeline::OnUncertain;
+use rejects_file::RejectsFile;
+use results_file::ResultsFile;
+
+/// Writes what became of each row.
+#[derive(Debug)]
+pub struct Writer {
+    results: Option<ResultsFile>,
+    /// One for each input.
+    rejects: Vec<Option<RejectsFile>>,
+    on_uncertain: OnUncertain,
+}
+
+/// The files that were left behind.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The results file.
+    pub results: Option<PathBuf>,
+    /// The rejects files that have rows.
+    pub rejects: Vec<PathBuf>,
+    /// Rows in them.
+    pub rejected_rows: u64,
+    /// Files that stood there before, as they are called now.
+    pub kept: Vec<PathBuf>,
+}
+
+impl Writer {
+    /// Creates the files beside their final places, so that whatever keeps them
+    /// from being written is found out before anything is sent.
+    pub fn create(
+        paths: &OutputPaths,
+        inputs: &[PlannedInput],
+        on_uncertain: OnUncertain,
+    ) -> Result<Writer, OutputError> {
+        let results = paths
+            .results
+            .as_deref()
+            .map(|path| ResultsFile::create(path, inputs))
+            .transpose()?;
+        let rejects = paths
+            .rejects
+            .iter()
+            .zip(inputs)
+            .map(|(path, input)| {
+                let create = |path| RejectsFile::create(path, input);
+                path.as_deref().map(create).transpose()
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Writer {
+            results,
+            rejects,
+            on_uncertain,
+        })
+    }
+
+    /// Whether unfinished files are left where they are: once leads are made, they
+    /// hold what is known nowhere else.
+    pub fn set_kept(&self, is_kept: bool) {
+        if let Some(results) = &self.results {
+            results.set_kept(is_kept);
+        }
+        for rejects in self.rejects.iter().flatten() {
+            rejects.set_kept(is_kept);
+        }
+    }
+
+    /// Writes the rows of a batch that have an outcome.
+    pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
+        for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+            let Some(outcome) = &prepared.outcome else {
+                continue;
+            };
+            if let Some(results) = &mut self.results {
+                results.write(row, prepared, outcome)?;
+            }
+            if self.is_rejected(outcome)
+                && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
+            {
+                rejects.write(row, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the files in their places.
+    pub fn finish(self) -> Result<Written, OutputError> {
+        let mut written = Written::default();
+        if let Some(results) = self.results {
+            let (path, kept) = results.finish()?;
+            written.results = Some(path);
+            written.kept.extend(kept);
+        }
+        for rejects in self.rejects.into_iter().flatten() {
+            let (rows, path, kept) = rejects.finish()?;
+            written.rejected_rows += rows;
+            written.rejects.extend(path);
+            written.kept.extend(kept);
+        }
+        Ok(written)
+    }
+
+    fn is_rejected(&self, outcome: &RowOutcome) -> bool {
+        match outcome.status {
+            Status::Invalid | Status::Rejected | Status::Failed => true,
+            // Under `hold` it must not be sent again unless somebody says so.
+            Status::Uncertain => self.on_uncertain == OnUncertain::Resend,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Where outputs go, and where they must not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::OutputError;
+use crate::settings::OutputChoice;
+use crate::source::Input;
+
+/// The places of all outputs of one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputPaths {
+    /// The results file.
+    pub results: Option<PathBuf>,
+    /// The rejects file of each input.
+    pub rejects: Vec<Option<PathBuf>>,
+}
+
+impl OutputPaths {
+    /// Names the outputs after the inputs where the user has not, and makes sure
+    /// that none is an input, another output, or something else than a file.
+    pub fn plan(
+        inputs: &[Input],
+        results: &OutputChoice,
+        rejects: &OutputChoice,
+        sandbox: bool,
+    ) -> Result<OutputPaths, OutputError> {
+        if matches!(rejects, OutputChoice::Path(_)) && inputs.len() > 1 {
+            return Err(OutputError::OneRejectsForSeveral);
+        }
+        let kind = |kind: &str| match sandbox {
+            true => format!("sandbox.{kind}"),
+            false => kind.to_owned(),
+        };
+        let place = |choice: &OutputChoice, input: &Input, kind: &str| match choice {
+            OutputChoice::BesideInput => Some(beside(input, kind)),
+            OutputChoice::Path(path) => Some(path.clone()),
+            OutputChoice::None => None,
+        };
+        let paths = OutputPaths {
+            results: inputs
+                .first()
+                .and_then(|input| place(results, input, &kind("results"))),
+            rejects: inputs
+                .iter()
+                .map(|input| place(rejects, input, &kind("rejects")))
+                .collect(),
+        };
+        paths.refuse_clashes(inputs)?;
+        Ok(paths)
+    }
+
+    fn refuse_clashes(&self, inputs: &[Input]) -> Result<(), OutputError> {
+        let all: Vec<&PathBuf> = self
+            .results
+            .iter()
+            .chain(self.rejects.iter().flatten())
+            .collect();
+        for (i, path) in all.iter().enumerate() {
+            // The link itself: renaming onto it would leave its target alone.
+            if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+                return Err(OutputError::NotAFile {
+                    path: path.to_path_buf(),
+                });
+            }
+            if inputs
+                .iter()
+                .filter_map(Input::path)
+                .any(|input| is_same(input, path))
+            {
+                return Err(OutputError::IsAnInput {
+                    path: path.to_path_buf(),
+                });
+            }
+            if all[..i].iter().any(|other| is_same(other, path)) {
+                return Err(OutputError::Twice {
+                    path: path.to_path_buf(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two paths lead to one file, be it there already or not.
+fn is_same(a: &Path, b: &Path) -> bool {
+    same_file::is_same_file(a, b).unwrap_or(false) || absolute(a) == absolute(b)
+}
+
+/// The path with its folder resolved; the file itself need not exist.
+fn absolute(path: &Path) -> Option<PathBuf> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// `leads.csv` and `results` make `leads.results.csv`; standard input makes
+/// `leads.results.csv` in the current folder.
+fn beside(input: &Input, kind: &str) -> PathBuf {
+    let Some(path) = input.path() else {
+        return PathBuf::from(format!("leads.{kind}.csv"));
+    };
+    let is_compressed = path.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("gz") || extension.eq_ignore_ascii_case("zst")
+    });
+    let plain = match is_compressed {
+        true => path.with_extension(""),
+        false => path.to_owned(),
+    };
+    let mut name = plain.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{kind}.csv"));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(names: &[&str]) -> (tempfile::TempDir, Vec<Input>) {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = names
+            .iter()
+            .map(|name| {
+                let path = folder.path().join(name);
+                fs::write(&path, "phone\n").unwrap();
+                Input::open(&path).unwrap()
+            })
+            .collect();
+        (folder, inputs)
+    }
+
+    fn plan_beside(inputs: &[Input]) -> Result<OutputPaths, OutputError> {
+        OutputPaths::plan(
+            inputs,
+            &OutputChoice::BesideInput,
+            &OutputChoice::BesideInput,
+            false,
+        )
+    }
+
+    #[test]
+    fn outputs_are_named_after_the_input_without_its_last_extension() {
+        for (input, results) in [
+            ("leads.csv", "leads.results.csv"),
+            ("leads.csv.gz", "leads.results.csv"),
+            ("leads.2026.csv", "leads.2026.results.csv"),
+            ("leads.TXT.ZST", "leads.results.csv"),
+            ("leads", "leads.results.csv"),
+            ("leads.rejects.csv", "leads.rejects.results.csv"),
+        ] {
+            let (folder, inputs) = folder_with(&[input]);
+            let paths = plan_beside(&inputs).unwrap();
+            assert_eq!(paths.results, Some(folder.path().join(results)), "{input}");
+        }
+    }
+
+    #[test]
+    fn several_inputs_have_results_under_the_first_name_and_rejects_of_their_own() {
+        let (folder, inputs) = folder_with(&["a.csv", "b.csv"]);
+        let paths = plan_beside(&inputs).unwrap();
+        assert_eq!(paths.results, Some(folder.path().join("a.results.csv")));
+        assert_eq!(
+            paths.rejects,
+            [
+                Some(folder.path().join("a.rejects.csv")),
+                Some(folder.path().join("b.rejects.csv"))
+            ]
+        );
+    }
+
+    #[test]
+    fn an_output_is_never_an_input_another_output_or_a_folder() {
+        let (folder, inputs) = folder_with(&["a.csv"]);
+        let at = |name: &str| OutputChoice::Path(folder.path().join(name));
+        let plan = |results, rejects| OutputPaths::plan(&inputs, &results, &rejects, false);
+        assert!(matches!(
+            plan(at("a.csv"), OutputChoice::None),
+            Err(OutputError::IsAnInput { .. })
+        ));
+        assert!(matches!(
+            plan(at("./r.csv"), at("r.csv")),
+            Err(OutputError::Twice { .. })
+        ));
+        assert!(matches!(
+            plan(
+                OutputChoice::Path(folder.path().to_owned()),
+                OutputChoice::None
+            ),
+            Err(OutputError::NotAFile { .. })
+        ));
+        let (_folder, two) = folder_with(&["a.csv", "a.txt"]);
+        assert!(matches!(plan_beside(&two), Err(OutputError::Twice { .. })));
+    }
+}

@@ -1,0 +1,44 @@
+//! Text that a spreadsheet would run as a formula, made harmless.
+
+use std::borrow::Cow;
+
+/// The text, with an apostrophe in front if a spreadsheet would take it for a
+/// formula. Phone numbers and signed numbers stay as they are.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    let runs = match text.chars().next() {
+        // The full-width forms count where East Asian versions open the file.
+        Some('=' | '@' | '\t' | '\r' | '\n' | '＝' | '＠' | '＋' | '－') => true,
+        Some('+' | '-') => !text[1..]
+            .bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'.')),
+        _ => false,
+    };
+    match runs {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_get_an_apostrophe_and_numbers_do_not() {
+        for (text, harmless_text) in [
+            ("=1+1", "'=1+1"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\tx", "'\tx"),
+            ("＝1", "'＝1"),
+            ("+447911123456", "+447911123456"),
+            ("+44 7911 123456", "+44 7911 123456"),
+            ("-5.5", "-5.5"),
+            ("Ada", "Ada"),
+            ("", ""),
+        ] {
+            assert_eq!(harmless(text), harmless_text);
+        }
+    }
+}

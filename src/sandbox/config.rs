@@ -1,0 +1,330 @@
+//! What a sandbox is told: every field with its default; TOML is its written form.
+//!
+//! The rule: an empty scenario is the service of the interface document, without faults.
+
+use std::io;
+use std::net::SocketAddr;
+
+use clap::ValueEnum;
+use serde::Deserialize;
+
+use super::faults::Faults;
+use super::rate_limit::{RateLimit, RateLimitHint};
+use super::rule::Rule;
+
+/// The token accepted when none is configured.
+const DEFAULT_TOKEN: &str = "sandbox-token";
+/// The longest wait that can be stated, in seconds: a year is enough, and is a date that can be
+/// written.
+pub(super) const LONGEST_WAIT_S: u32 = 365 * 24 * 3600;
+
+/// A scenario. There is no `Debug`, because a token may be in it.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SandboxConfig {
+    /// Loopback address to listen on; a free port of 127.0.0.1 when not given.
+    pub listen: Option<SocketAddr>,
+    /// The one token accepted; `sandbox-token` when not given.
+    pub token: Option<String>,
+    /// Accept any token that is not empty.
+    pub any_token: bool,
+    /// Decides, with the request, which faults occur and how long answers take.
+    pub seed: u64,
+    /// The id of the first lead; the following count up from it.
+    pub first_id: u64,
+    /// The campaigns there are (`[[campaign]]`).
+    #[serde(rename = "campaign")]
+    pub campaigns: Vec<Campaign>,
+    /// The form of the campaign list.
+    pub list_shape: ListShape,
+    /// How ids stand in the campaign list.
+    pub list_id_type: ListIdType,
+    /// What `variables` must look like.
+    pub variables_shape: VariablesShape,
+    /// The answer to a campaign that does not exist.
+    pub unknown_campaign: UnknownCampaign,
+    /// The answer to a number that the campaign already has.
+    pub duplicate_style: DuplicateStyle,
+    /// The form of the answer to a lead that was made.
+    pub id_type: IdType,
+    /// Its HTTP status, 200 to 299.
+    pub created_status: u16,
+    /// Time until an answer, in milliseconds.
+    pub latency_ms: u64,
+    /// Up to this many milliseconds more, as the seed and the request decide.
+    pub latency_jitter_ms: u64,
+    /// Requests for leads worked on at once; the others queue. No cap when not given.
+    pub max_concurrent: Option<usize>,
+    /// Limits that all must admit a request for a lead (`[[rate_limit]]`).
+    #[serde(rename = "rate_limit")]
+    pub rate_limits: Vec<RateLimit>,
+    /// How a 429 says when to come again.
+    pub rate_limit_hint: RateLimitHint,
+    /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead.
+    pub rate_limit_headers: bool,
+    /// Seconds to wait that the faults 429 and 503 state.
+    pub retry_after_s: u64,
+    /// Shares of requests that go wrong.
+    pub faults: Faults,
+    /// A time without service.
+    pub outage: Option<Outage>,
+    /// After this many requests for leads the token is no longer accepted.
+    pub token_revoked_after: Option<u64>,
+    /// After this many leads the account is out of money (402).
+    pub balance_after: Option<u64>,
+    /// Scripted answers; the first that matches wins, before any fault (`[[rule]]`).
+    #[serde(rename = "rule")]
+    pub rules: Vec<Rule>,
+    /// Keep the variables of each lead.
+    pub keep_variables: bool,
+    /// Keep headers and bodies of all requests for leads.
+    pub keep_bodies: bool,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            token: None,
+            any_token: false,
+            seed: 0,
+            first_id: 1,
+            campaigns: Campaign::examples(),
+            list_shape: ListShape::default(),
+            list_id_type: ListIdType::default(),
+            variables_shape: VariablesShape::default(),
+            unknown_campaign: UnknownCampaign::default(),
+            duplicate_style: DuplicateStyle::default(),
+            id_type: IdType::default(),
+            created_status: 200,
+            latency_ms: 0,
+            latency_jitter_ms: 0,
+            max_concurrent: None,
+            rate_limits: Vec::new(),
+            rate_limit_hint: RateLimitHint::default(),
+            rate_limit_headers: false,
+            retry_after_s: 1,
+            faults: Faults::default(),
+            outage: None,
+            token_revoked_after: None,
+            balance_after: None,
+            rules: Vec::new(),
+            keep_variables: true,
+            keep_bodies: false,
+        }
+    }
+}
+
+impl SandboxConfig {
+    /// The configured token, or the default one.
+    pub fn token(&self) -> &str {
+        self.token.as_deref().unwrap_or(DEFAULT_TOKEN)
+    }
+
+    /// Finds contradictions before the first request does; a sandbox does so when it starts.
+    ///
+    /// # Errors
+    /// `InvalidInput`, with the setting named.
+    pub fn validate(&self) -> io::Result<()> {
+        self.check()
+            .map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !(200..=299).contains(&self.created_status) {
+            return Err("`created_status` must be between 200 and 299".to_owned());
+        }
+        if self.max_concurrent == Some(0) {
+            return Err("`max_concurrent` must be at least 1".to_owned());
+        }
+        if self.retry_after_s > u64::from(LONGEST_WAIT_S) {
+            return Err(format!("`retry_after_s` must be at most {LONGEST_WAIT_S}"));
+        }
+        if self.first_id > u64::from(u32::MAX) << 16 {
+            return Err("`first_id` is too large to count up from".to_owned());
+        }
+        if self.token().trim().is_empty() {
+            return Err("`token` must not be empty".to_owned());
+        }
+        if let Some(outage) = &self.outage
+            && !(outage.for_s >= 0.0 && outage.for_s.is_finite())
+        {
+            return Err("`outage.for_s` must be a number of seconds".to_owned());
+        }
+        self.faults.check()?;
+        self.rate_limits.iter().try_for_each(RateLimit::check)?;
+        self.rules.iter().try_for_each(Rule::check)
+    }
+}
+
+/// A campaign as the list shows it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Campaign {
+    /// Its number.
+    pub id: u64,
+    /// Its name; names need not be unique.
+    pub name: String,
+    /// Free text.
+    #[serde(default = "in_progress")]
+    pub status: String,
+    /// Free text; the wild has several forms of time.
+    #[serde(default = "long_ago")]
+    pub created_at: String,
+    /// As `created_at`.
+    #[serde(default = "long_ago")]
+    pub updated_at: String,
+}
+
+impl Campaign {
+    /// Campaigns in every state, two of one name, and times in each form seen.
+    fn examples() -> Vec<Self> {
+        [
+            (
+                101,
+                "Spring promo",
+                "in-progress",
+                "2026-03-02T09:00:00.000000Z",
+            ),
+            (102, "Autumn survey", "stopped", "2026-03-02T09:00:00Z"),
+            (103, "Welcome call", "draft", "2026-03-02 09:00:00"),
+            (104, "Newsletter", "in-progress", "2026-03-02T09:00:00Z"),
+            (105, "Newsletter", "in-progress", "2026-05-11T09:00:00Z"),
+        ]
+        .map(|(id, name, status, time)| Self {
+            id,
+            name: name.to_owned(),
+            status: status.to_owned(),
+            created_at: time.to_owned(),
+            updated_at: time.to_owned(),
+        })
+        .into()
+    }
+}
+
+fn in_progress() -> String {
+    "in-progress".to_owned()
+}
+
+fn long_ago() -> String {
+    "2026-03-02T09:00:00.000000Z".to_owned()
+}
+
+/// A time without service, counted from the first request that meets it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// It begins with the request for a lead that follows this many.
+    pub after_requests: u64,
+    /// How long it lasts, in seconds.
+    pub for_s: f64,
+    /// What callers see.
+    #[serde(default)]
+    pub style: OutageStyle,
+}
+
+/// What callers see of an outage.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+pub enum OutageStyle {
+    /// Connections are closed without an answer.
+    #[default]
+    #[serde(rename = "close")]
+    Close,
+    /// 503, an HTML page without `Retry-After`.
+    #[serde(rename = "503")]
+    Unavailable,
+    /// 502, an HTML page.
+    #[serde(rename = "502")]
+    BadGateway,
+}
+
+/// The form of the campaign list.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum ListShape {
+    /// `{"campaigns":[…]}`, as the interface document has it.
+    #[default]
+    Campaigns,
+    /// `[…]`
+    Bare,
+    /// `{"data":[…]}`
+    Data,
+    /// `{"data":[…],"next_page_url":…}`, in two pages at least.
+    Paginated,
+}
+
+/// How ids stand in the campaign list.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ListIdType {
+    /// `"101"`
+    #[default]
+    String,
+    /// `101`
+    Integer,
+}
+
+/// What `variables` must look like.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum VariablesShape {
+    /// `[{"name":"value"}]`
+    #[default]
+    Array,
+    /// `{"name":"value"}`
+    Object,
+    /// One or the other.
+    Either,
+}
+
+/// The answer to a campaign that does not exist.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownCampaign {
+    /// 404 `{"message":"Campaign not found"}`
+    #[default]
+    NotFound,
+    /// 422 with `errors.campaign_id`
+    Unprocessable,
+}
+
+/// The answer to a number that the campaign already has.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum DuplicateStyle {
+    /// 422, `errors.phone_number`: "… has already been taken."
+    #[default]
+    UnprocessableErrors,
+    /// 422, a message alone.
+    UnprocessableMessage,
+    /// 400, a message alone.
+    BadRequest,
+    /// 409 `{"error":"… already exists"}`
+    Conflict,
+    /// 200, a message that says duplicate, and no id.
+    OkWithoutId,
+    /// 200 `{"success":false,…}`
+    SuccessFalse,
+    /// 422, `errors.phone_number`: "… ist bereits vergeben."
+    German,
+    /// 422 `{"status":false,"error":…}`
+    StatusFalse,
+}
+
+/// The form of the answer to a lead that was made.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum IdType {
+    /// `{"message":…,"data":{"id":"1"}}`, as the interface document has it.
+    #[default]
+    String,
+    /// `{"message":…,"data":{"id":1}}`
+    Integer,
+    /// `[{"message":…,"data":{"id":"1"}}]`
+    Wrapped,
+    /// The whole lead as `data`, with an integer id.
+    IntegerFull,
+}

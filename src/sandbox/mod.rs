@@ -1,0 +1,192 @@
+//! The embedded stand-in for the lead service, with faults on demand.
+//!
+//! The rule: it follows the interface document to the letter, refuses what a client should not
+//! have sent, and decides what goes wrong from the request alone (seed, campaign, number,
+//! attempt), never from the order of arrival. So a trial that failed can be repeated.
+//!
+//! It holds phone numbers and asks little of its visitors: it listens on loopback only.
+//!
+//! | file | noun |
+//! |-|-|
+//! | `config`, `rule`, `faults` | what a scenario file can say |
+//! | `server`, `connection` | HTTP, and how a connection ends without an answer |
+//! | `wire`, `json` | strict reading of a request |
+//! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
+//! | `replies`, `campaigns` | the bodies it answers with |
+
+mod campaigns;
+mod config;
+mod connection;
+mod faults;
+mod json;
+mod rate_limit;
+mod replies;
+mod rule;
+mod server;
+mod state;
+mod stats;
+mod store;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::future::Future;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::net::TcpListener;
+use tokio::runtime::{self, Runtime};
+use tokio::sync::oneshot;
+
+pub use config::{
+    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, OutageStyle, SandboxConfig,
+    UnknownCampaign, VariablesShape,
+};
+pub use faults::Faults;
+pub use rate_limit::{RateLimit, RateLimitHint, Window};
+pub use rule::{Rule, ScriptedReply, Then};
+pub use stats::Stats;
+pub use store::StoredLead;
+
+use state::Shared;
+
+/// A request for a lead as it came in, kept when [`SandboxConfig::keep_bodies`] is on.
+#[derive(Clone, Debug)]
+pub struct RecordedRequest {
+    /// Names (lower case) and values in order of arrival.
+    pub headers: Vec<(String, String)>,
+    /// The body, byte for byte.
+    pub body: bytes::Bytes,
+    /// Microseconds from the sandbox's start until the head was seen.
+    pub arrival_us: u64,
+}
+
+/// A running sandbox on a thread of its own. Dropping it ends the thread.
+pub struct Sandbox {
+    shared: Arc<Shared>,
+    addr: SocketAddr,
+    /// Dropping the sender is the signal to stop.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sandbox {
+    /// Starts a sandbox on `config.listen` (a free port of 127.0.0.1 when that is not given) and
+    /// returns once it accepts connections.
+    pub fn start(config: SandboxConfig) -> io::Result<Self> {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let wanted = config
+            .listen
+            .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let listener = runtime.block_on(bind(wanted))?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared::new(config)?);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::Builder::new()
+            .name("sandbox".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || serve_until(&runtime, listener, shared, stopped)
+            })?;
+        Ok(Self {
+            shared,
+            addr,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    /// The address it listens on.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// `http://127.0.0.1:PORT`, without a trailing slash.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// A token that it accepts.
+    pub fn token(&self) -> &str {
+        self.shared.config.token()
+    }
+
+    /// The leads made so far, in order of creation.
+    pub fn leads(&self) -> Vec<StoredLead> {
+        self.shared.state().store.leads().collect()
+    }
+
+    /// What has been counted so far.
+    pub fn stats(&self) -> Stats {
+        self.shared.state().stats.clone()
+    }
+
+    /// The requests for leads so far, when [`SandboxConfig::keep_bodies`] is on.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.state().requests.clone()
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that died has nothing left to stop.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Runs the server on the sandbox's own thread; dropping the runtime then ends what is left.
+fn serve_until(
+    runtime: &Runtime,
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    stopped: oneshot::Receiver<()>,
+) {
+    let shutdown = async {
+        let _ = stopped.await;
+    };
+    // The server itself does not fail once it is bound; a broken connection is that connection's.
+    let _ = runtime.block_on(server::run(listener, shared, shutdown));
+}
+
+/// Binds `addr` if it is a loopback address.
+///
+/// # Errors
+/// `InvalidInput` for any other address, else what the operating system says.
+pub async fn bind(addr: SocketAddr) -> io::Result<TcpListener> {
+    refuse_outsiders(addr)?;
+    TcpListener::bind(addr).await
+}
+
+/// Serves on `listener` until `shutdown` completes. Waiting and hanging requests are ended then.
+///
+/// # Errors
+/// `InvalidInput` when the configuration contradicts itself or the listener is not on loopback.
+pub async fn serve(
+    listener: TcpListener,
+    config: SandboxConfig,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    refuse_outsiders(listener.local_addr()?)?;
+    let shared = Arc::new(Shared::new(config)?);
+    server::run(listener, shared, shutdown).await
+}
+
+/// Other machines have no business with the numbers kept here.
+fn refuse_outsiders(addr: SocketAddr) -> io::Result<()> {
+    if addr.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!(
+            "the sandbox listens on loopback addresses only, such as 127.0.0.1:8088 (not `{addr}`)"
+        ),
+    ))
+}

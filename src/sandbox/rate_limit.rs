@@ -1,0 +1,181 @@
+//! How many requests may start in a span of time.
+//!
+//! The rule: time is passed in (microseconds since the start), and a refused request does not
+//! count.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+
+use super::config::LONGEST_WAIT_S;
+use crate::rate::Rate;
+
+/// At most so many requests in so many seconds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    /// Requests admitted in one window.
+    pub requests: usize,
+    /// Length of the window in seconds.
+    pub per_s: f64,
+    /// How the window moves.
+    #[serde(default)]
+    pub window: Window,
+}
+
+/// How a window moves.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Window {
+    /// Any span of that length counts.
+    #[default]
+    Sliding,
+    /// It opens with a request and then stands still until it is over (Laravel's way).
+    Fixed,
+}
+
+/// How a 429 says when to come again.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum RateLimitHint {
+    /// `Retry-After` in seconds.
+    #[default]
+    RetryAfter,
+    /// `Retry-After` as a date.
+    HttpDate,
+    /// `retry_after` in the body.
+    Body,
+    /// Not at all.
+    None,
+}
+
+impl From<Rate> for RateLimit {
+    fn from(rate: Rate) -> Self {
+        RateLimit {
+            requests: rate.requests.get() as usize,
+            per_s: rate.per.as_secs_f64(),
+            window: Window::Sliding,
+        }
+    }
+}
+
+impl RateLimit {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let longest = f64::from(LONGEST_WAIT_S);
+        if self.requests == 0 || !(self.per_s > 0.0 && self.per_s <= longest) {
+            return Err(format!(
+                "a rate limit needs `requests` above 0 and `per_s` above 0, at most {longest}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What a client may know of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quota {
+    pub(super) limit: usize,
+    pub(super) remaining: usize,
+    /// Microseconds until more is free.
+    pub(super) reset_us: u64,
+}
+
+/// A limit and the requests that count against it.
+pub(super) struct Limiter {
+    limit: RateLimit,
+    per_us: u64,
+    /// Admission times in the window, oldest first; never more than the limit.
+    admitted: VecDeque<u64>,
+}
+
+impl Limiter {
+    pub(super) fn new(limit: RateLimit) -> Self {
+        Self {
+            limit,
+            per_us: (limit.per_s * 1e6) as u64,
+            admitted: VecDeque::new(),
+        }
+    }
+
+    /// Forgets what is out of the window at `now`, then tells what is left.
+    pub(super) fn quota(&mut self, now: u64) -> Quota {
+        while let Some(&first) = self.admitted.front()
+            && first + self.per_us <= now
+        {
+            match self.limit.window {
+                Window::Sliding => drop(self.admitted.pop_front()),
+                Window::Fixed => self.admitted.clear(),
+            }
+        }
+        let over = self.admitted.front().map_or(now, |t| t + self.per_us);
+        Quota {
+            limit: self.limit.requests,
+            remaining: self.limit.requests - self.admitted.len(),
+            reset_us: over - now,
+        }
+    }
+
+    /// Counts a request at `now`; only after [`quota`](Self::quota) showed room.
+    pub(super) fn admit(&mut self, now: u64) {
+        self.admitted.push_back(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limiter(window: Window) -> Limiter {
+        Limiter::new(RateLimit {
+            requests: 2,
+            per_s: 1.0,
+            window,
+        })
+    }
+
+    /// Which of these times are admitted.
+    fn admitted(window: Window, times: &[u64]) -> Vec<bool> {
+        let mut limiter = limiter(window);
+        times
+            .iter()
+            .map(|&now| {
+                let free = limiter.quota(now).remaining > 0;
+                if free {
+                    limiter.admit(now);
+                }
+                free
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_sliding_window_frees_one_place_at_a_time() {
+        let times = [0, 900_000, 999_999, 1_000_000, 1_000_001, 1_900_000];
+        assert_eq!(
+            admitted(Window::Sliding, &times),
+            [true, true, false, true, false, true]
+        );
+    }
+
+    #[test]
+    fn a_fixed_window_frees_all_places_at_once() {
+        let times = [0, 900_000, 999_999, 1_000_000, 1_000_001, 1_900_000];
+        assert_eq!(
+            admitted(Window::Fixed, &times),
+            [true, true, false, true, true, false]
+        );
+    }
+
+    #[test]
+    fn the_quota_tells_when_more_is_free() {
+        let mut limiter = limiter(Window::Sliding);
+        limiter.admit(0);
+        limiter.admit(400_000);
+        let expected = Quota {
+            limit: 2,
+            remaining: 0,
+            reset_us: 500_000,
+        };
+        assert_eq!(limiter.quota(500_000), expected);
+    }
+}

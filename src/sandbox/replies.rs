@@ -1,0 +1,259 @@
+//! The answers: a status, a body, and how the exchange ends.
+//!
+//! The rule: every body here has been seen in public or is what Laravel would send; the words
+//! are the sandbox's own.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::config::{DuplicateStyle, IdType, OutageStyle, SandboxConfig, UnknownCampaign};
+use super::faults::Fault;
+use super::rate_limit::RateLimitHint;
+use super::rule::{ScriptedReply, Then};
+use super::wire::NewLead;
+
+/// How an exchange ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With the answer.
+    Answer,
+    /// The connection is closed, and not a byte is sent.
+    Drop,
+    /// Not at all, until the caller or the sandbox gives up.
+    Hang,
+    /// The connection is closed in the middle of the body.
+    Truncate,
+}
+
+/// An answer that has been decided on.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) content_type: &'static str,
+    /// Further headers; a `content-type` here replaces the one above.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Cow<'static, str>,
+    /// How long it takes.
+    pub(super) delay: Duration,
+    pub(super) ending: Ending,
+}
+
+impl Reply {
+    fn new(status: u16, content_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            content_type,
+            headers: Vec::new(),
+            body: body.into(),
+            delay: Duration::ZERO,
+            ending: Ending::Answer,
+        }
+    }
+
+    /// The status, when a caller sees it and it is a refusal.
+    pub(super) fn refused_with(&self) -> Option<u16> {
+        let seen = matches!(self.ending, Ending::Answer | Ending::Truncate);
+        (seen && self.status >= 400).then_some(self.status)
+    }
+
+    fn with_header(mut self, name: &str, value: impl ToString) -> Self {
+        self.headers.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Nothing is ever sent: the status is never seen.
+    fn silent(ending: Ending) -> Self {
+        Self {
+            ending,
+            ..html(500, "No answer")
+        }
+    }
+}
+
+/// JSON of any shape.
+pub(super) fn json_text(status: u16, body: impl Into<Cow<'static, str>>) -> Reply {
+    Reply::new(status, "application/json", body)
+}
+
+fn json(status: u16, body: &Value) -> Reply {
+    json_text(status, body.to_string())
+}
+
+/// `{"message":…}`
+pub(super) fn message(status: u16, text: &str) -> Reply {
+    json(status, &json!({ "message": text }))
+}
+
+/// A page as proxies and firewalls show it.
+fn html(status: u16, title: &str) -> Reply {
+    let page = format!(
+        "<!DOCTYPE html>\n<html><head><title>{title}</title></head>\
+         <body><h1>{title}</h1></body></html>\n"
+    );
+    Reply::new(status, "text/html; charset=UTF-8", page)
+}
+
+/// 401
+pub(super) fn unauthenticated() -> Reply {
+    message(401, "Unauthenticated.")
+}
+
+/// 402
+pub(super) fn out_of_balance() -> Reply {
+    let body = json!({
+        "error": "INSUFFICIENT_BALANCE",
+        "message": "Insufficient balance. Please top up your account.",
+    });
+    json(402, &body)
+}
+
+/// 422 in Laravel's form: the first problem as the message, all of them by field.
+pub(super) fn invalid(errors: &BTreeMap<String, Vec<String>>) -> Reply {
+    let mut texts = errors.values().flatten();
+    let first = texts.next().map_or("The given data was invalid.", |t| t);
+    let text = match texts.count() {
+        0 => first.to_owned(),
+        1 => format!("{first} (and 1 more error)"),
+        more => format!("{first} (and {more} more errors)"),
+    };
+    json(422, &json!({ "message": text, "errors": errors }))
+}
+
+fn invalid_field(field: &str, text: &str) -> Reply {
+    json(
+        422,
+        &json!({ "message": text, "errors": { field: [text] } }),
+    )
+}
+
+/// The campaign does not exist.
+pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
+    match style {
+        UnknownCampaign::NotFound => message(404, "Campaign not found"),
+        UnknownCampaign::Unprocessable => {
+            invalid_field("campaign_id", "The selected campaign id is invalid.")
+        }
+    }
+}
+
+/// The campaign has the number.
+pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
+    const EXISTS: &str = "A lead with this phone number already exists in this campaign.";
+    match style {
+        DuplicateStyle::UnprocessableErrors => {
+            invalid_field("phone_number", "The phone number has already been taken.")
+        }
+        DuplicateStyle::UnprocessableMessage => message(422, EXISTS),
+        DuplicateStyle::BadRequest => message(400, EXISTS),
+        DuplicateStyle::Conflict => json(409, &json!({ "error": EXISTS })),
+        DuplicateStyle::OkWithoutId => {
+            message(200, "Duplicate lead: nothing was added to this campaign.")
+        }
+        DuplicateStyle::SuccessFalse => {
+            let body = json!({
+                "success": false,
+                "message": EXISTS,
+                "error_code": "LEAD_ALREADY_EXISTS",
+            });
+            json(200, &body)
+        }
+        DuplicateStyle::German => {
+            invalid_field("phone_number", "Die Telefonnummer ist bereits vergeben.")
+        }
+        DuplicateStyle::StatusFalse => json(422, &json!({ "status": false, "error": EXISTS })),
+    }
+}
+
+/// The lead was made.
+pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply {
+    const TEXT: &str = "Lead created successfully";
+    let body = match config.id_type {
+        IdType::String => format!(r#"{{"message":"{TEXT}","data":{{"id":"{id}"}}}}"#),
+        IdType::Integer => format!(r#"{{"message":"{TEXT}","data":{{"id":{id}}}}}"#),
+        IdType::Wrapped => format!(r#"[{{"message":"{TEXT}","data":{{"id":"{id}"}}}}]"#),
+        IdType::IntegerFull => json!({ "message": TEXT, "data": whole_lead(lead, id) }).to_string(),
+    };
+    json_text(config.created_status, body)
+}
+
+fn whole_lead(lead: &NewLead, id: u64) -> Value {
+    let now = jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
+        .to_string();
+    json!({
+        "id": id,
+        "campaign_id": lead.campaign,
+        "phone_number": format!("+{}", lead.phone),
+        "variables": lead.variables,
+        "status": "created",
+        "created_at": now,
+        "updated_at": now,
+    })
+}
+
+/// Come again in `wait_s` seconds.
+pub(super) fn too_many(hint: RateLimitHint, wait_s: u64) -> Reply {
+    let plain = message(429, "Too Many Attempts.");
+    match hint {
+        RateLimitHint::RetryAfter => plain.with_header("retry-after", wait_s),
+        RateLimitHint::HttpDate => {
+            // A date has whole seconds: one more, so that it is never too early.
+            let then = SystemTime::now() + Duration::from_secs(wait_s + 1);
+            plain.with_header("retry-after", httpdate::fmt_http_date(then))
+        }
+        RateLimitHint::Body => {
+            let body = json!({ "message": "Too Many Attempts.", "retry_after": wait_s });
+            json(429, &body)
+        }
+        RateLimitHint::None => plain,
+    }
+}
+
+/// The service is away.
+pub(super) fn outage(style: OutageStyle) -> Reply {
+    match style {
+        OutageStyle::Close => Reply::silent(Ending::Drop),
+        OutageStyle::Unavailable => html(503, "503 Service Unavailable"),
+        OutageStyle::BadGateway => html(502, "502 Bad Gateway"),
+    }
+}
+
+/// What a fault makes of the answer that would have been sent.
+pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Option<Reply>) -> Reply {
+    match fault {
+        Fault::Status429 => too_many(config.rate_limit_hint, config.retry_after_s),
+        Fault::Status500Before | Fault::Status500After => message(500, "Server Error"),
+        Fault::Status502 => html(502, "502 Bad Gateway"),
+        Fault::Status503 => {
+            message(503, "Service Unavailable").with_header("retry-after", config.retry_after_s)
+        }
+        Fault::Status503Html => html(503, "503 Service Unavailable"),
+        Fault::DropBefore | Fault::DropAfter => Reply::silent(Ending::Drop),
+        Fault::HangBefore | Fault::HangAfter => Reply::silent(Ending::Hang),
+        Fault::Unreadable => html(200, "Welcome"),
+        Fault::Truncated => Reply {
+            ending: Ending::Truncate,
+            ..usual.unwrap_or_else(|| message(500, "Server Error"))
+        },
+    }
+}
+
+/// What a rule says; `id` is that of the lead it has just stored.
+pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
+    let body = match id {
+        Some(id) => reply.body.replace("{id}", &id.to_string()),
+        None => reply.body.clone(),
+    };
+    Reply {
+        headers: reply.headers.clone().into_iter().collect(),
+        ending: match reply.then {
+            Then::Answer | Then::Usual => Ending::Answer,
+            Then::Drop => Ending::Drop,
+            Then::Hang => Ending::Hang,
+            Then::Truncate => Ending::Truncate,
+        },
+        ..json_text(reply.status, body)
+    }
+}

@@ -1,0 +1,107 @@
+//! Scripted answers: with these a test can play any exchange.
+//!
+//! The rule: a rule sees only requests that a strict service would accept, and a field that is
+//! not given matches everything.
+
+use std::collections::BTreeMap;
+
+use axum::http::{HeaderName, HeaderValue};
+use serde::Deserialize;
+
+use super::wire::{self, NewLead};
+
+/// When to give which answer.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rule {
+    /// Only this number (E.164).
+    pub phone_number: Option<String>,
+    /// Only this campaign.
+    pub campaign_id: Option<u64>,
+    /// Only these attempts, counted from 1 for each number in a campaign.
+    pub attempts: Option<Vec<u16>>,
+    /// The answer.
+    pub reply: ScriptedReply,
+}
+
+/// The answer that a rule gives.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScriptedReply {
+    /// HTTP status, 200 to 599.
+    pub status: u16,
+    /// Headers; `Content-Type` is `application/json` unless it stands here.
+    pub headers: BTreeMap<String, String>,
+    /// The body; `{id}` in it becomes the id of the lead that was just stored.
+    pub body: String,
+    /// Make the lead, unless the campaign has it and duplicates are not allowed.
+    pub store: bool,
+    /// Milliseconds until the answer, on top of the latency.
+    pub delay_ms: u64,
+    /// How it ends.
+    pub then: Then,
+}
+
+impl Default for ScriptedReply {
+    fn default() -> Self {
+        Self {
+            status: 200,
+            headers: BTreeMap::new(),
+            body: String::new(),
+            store: false,
+            delay_ms: 0,
+            then: Then::default(),
+        }
+    }
+}
+
+/// How a scripted exchange ends.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// The answer is sent.
+    #[default]
+    Answer,
+    /// The connection is closed without an answer.
+    Drop,
+    /// Nothing is sent, and the connection stays open.
+    Hang,
+    /// The head and half of the body are sent, then the connection is closed.
+    Truncate,
+    /// After the delay everything goes as if there were no rule.
+    Usual,
+}
+
+impl Rule {
+    /// Whether it speaks about this attempt.
+    pub(super) fn matches(&self, lead: &NewLead, attempt: u16) -> bool {
+        let phone = self.phone_number.as_deref();
+        phone.is_none_or(|text| wire::phone_digits(text) == Some(lead.phone))
+            && self.campaign_id.is_none_or(|id| id == lead.campaign)
+            && self
+                .attempts
+                .as_ref()
+                .is_none_or(|list| list.contains(&attempt))
+    }
+
+    /// A mistyped rule would never match, or answer something else: better to say so at once.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some(text) = &self.phone_number
+            && wire::phone_digits(text).is_none()
+        {
+            return Err("a rule's `phone_number` must be E.164, such as +14155550123".to_owned());
+        }
+        if !(200..=599).contains(&self.reply.status) {
+            return Err(format!(
+                "a rule's `status` must be between 200 and 599 (not {})",
+                self.reply.status
+            ));
+        }
+        for (name, value) in &self.reply.headers {
+            if name.parse::<HeaderName>().is_err() || value.parse::<HeaderValue>().is_err() {
+                return Err(format!("a rule's header `{name}` is not a valid one"));
+            }
+        }
+        Ok(())
+    }
+}

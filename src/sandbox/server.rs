@@ -1,0 +1,277 @@
+//! The HTTP side: routes, waiting, and the ways an exchange ends.
+//!
+//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait as told and
+//! send what they were given.
+
+use std::future::{Future, IntoFuture};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use futures::{FutureExt, StreamExt, stream};
+use tokio::net::TcpListener;
+
+use super::connection::{Cut, CuttableListener};
+use super::rate_limit::Quota;
+use super::replies::{self, Ending, Reply};
+use super::state::Shared;
+use super::{RecordedRequest, campaigns, wire};
+
+const CAMPAIGNS: &str = "/api/user/campaigns";
+/// Bodies beyond this many bytes are refused.
+const MAX_BODY: usize = 1 << 20;
+/// How long connections may take to notice that the sandbox stops.
+const GRACE: Duration = Duration::from_millis(200);
+
+type SharedState = State<Arc<Shared>>;
+
+/// Serves until `shutdown`. Requests that wait or hang end then; a connection that is stuck
+/// elsewhere ends with the runtime.
+pub(super) async fn run(
+    tcp: TcpListener,
+    shared: Arc<Shared>,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let listener = CuttableListener {
+        tcp,
+        shared: Arc::clone(&shared),
+    };
+    let routes = routes(Arc::clone(&shared)).into_make_service_with_connect_info::<Cut>();
+    let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped(&shared));
+    let stop = async {
+        shutdown.await;
+        shared.stopping.send_replace(true);
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        result = serving.into_future() => result,
+        () = stop => Ok(()),
+    }
+}
+
+fn routes(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route(CAMPAIGNS, get(list_campaigns))
+        .route("/api/user/lead", post(create_lead))
+        .route("/_sandbox/leads", get(show_leads))
+        .route("/_sandbox/stats", get(show_stats))
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .with_state(shared)
+}
+
+/// Completes when the sandbox stops.
+fn stopped(shared: &Shared) -> impl Future<Output = ()> + Send + 'static {
+    let mut stopping = shared.stopping.subscribe();
+    async move {
+        // An error means that the sandbox is gone altogether.
+        let _ = stopping.wait_for(|stop| *stop).await;
+    }
+}
+
+async fn create_lead(
+    State(shared): SharedState,
+    ConnectInfo(cut): ConnectInfo<Cut>,
+    request: Request,
+) -> Response {
+    // First of all: the arrival is the moment at which the head was seen, not the body.
+    let arrival_us = shared.now_us();
+    let admission = shared.state().arrive(&shared.config, arrival_us);
+    let in_flight = InFlight(&shared);
+    let (head, body) = request.into_parts();
+    // Read in any case: a connection with unread bytes could not be used again.
+    let body = axum::body::to_bytes(body, MAX_BODY).await;
+    if let Ok(body) = &body
+        && shared.config.keep_bodies
+    {
+        record(&shared, &head, body.clone(), arrival_us);
+    }
+    let reply = match admission.refusal {
+        Some(refusal) => refusal,
+        None => {
+            let too_large = |_| replies::message(413, "The body is too large.");
+            let checked = body.map_err(too_large);
+            let checked =
+                checked.and_then(|body| wire::check_lead(&head.headers, &body, &shared.config));
+            shared.state().judge(&shared.config, checked)
+        }
+    };
+    let response = finish(&shared, &cut, reply).await;
+    drop(in_flight);
+    match admission.quota {
+        Some(quota) if shared.config.rate_limit_headers => {
+            let reset = shared.epoch_s(arrival_us + quota.reset_us);
+            with_quota(response, quota, reset)
+        }
+        _ => response,
+    }
+}
+
+/// Counts a request as unanswered until it is dropped, also when its caller goes away.
+struct InFlight<'a>(&'a Shared);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.state().leave();
+    }
+}
+
+fn record(shared: &Shared, head: &Parts, body: Bytes, arrival_us: u64) {
+    shared.state().requests.push(RecordedRequest {
+        headers: header_texts(&head.headers),
+        body,
+        arrival_us,
+    });
+}
+
+fn header_texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}
+
+/// Waits for a place and for the delay, then answers or does not.
+async fn finish(shared: &Shared, cut: &Cut, reply: Reply) -> Response {
+    let _slot = match &shared.slots {
+        Some(slots) => slots.acquire().await.ok(),
+        None => None,
+    };
+    if !reply.delay.is_zero() {
+        // Whoever stops the sandbox does not want to wait for slow answers.
+        tokio::select! {
+            () = tokio::time::sleep(reply.delay) => {}
+            () = stopped(shared) => {}
+        }
+    }
+    match reply.ending {
+        Ending::Answer => respond(reply),
+        Ending::Truncate => respond_in_part(reply),
+        Ending::Drop => hang_up(cut),
+        Ending::Hang => {
+            stopped(shared).await;
+            hang_up(cut)
+        }
+    }
+}
+
+/// The response it returns is never sent.
+fn hang_up(cut: &Cut) -> Response {
+    cut.cut();
+    Response::default()
+}
+
+fn respond(reply: Reply) -> Response {
+    let mut response = Response::new(Body::from(match reply.body {
+        std::borrow::Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+        std::borrow::Cow::Owned(text) => Bytes::from(text),
+    }));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
+    for (name, value) in reply.headers {
+        // Configured headers were checked at the start.
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}
+
+/// Announces the whole body, sends half of it, and breaks off.
+fn respond_in_part(reply: Reply) -> Response {
+    let whole = Bytes::from(reply.body.clone().into_owned());
+    let half = whole.slice(..whole.len() / 2);
+    let break_off = async {
+        // Gives the half its chance to be written before the error ends the connection.
+        tokio::task::yield_now().await;
+        Err(io::Error::from(io::ErrorKind::ConnectionAborted))
+    };
+    let body = stream::iter([Ok(half)]).chain(break_off.into_stream());
+    let mut response = respond(reply).map(|_| Body::from_stream(body));
+    response
+        .headers_mut()
+        .insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
+    response
+}
+
+fn with_quota(mut response: Response, quota: Quota, reset_epoch_s: u64) -> Response {
+    let values = [
+        ("x-ratelimit-limit", HeaderValue::from(quota.limit)),
+        ("x-ratelimit-remaining", HeaderValue::from(quota.remaining)),
+        ("x-ratelimit-reset", HeaderValue::from(reset_epoch_s)),
+    ];
+    for (name, value) in values {
+        let name = HeaderName::from_static(name);
+        // A scripted answer may state a limit of its own.
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
+}
+
+async fn list_campaigns(
+    State(shared): SharedState,
+    ConnectInfo(cut): ConnectInfo<Cut>,
+    request: Request,
+) -> Response {
+    let now = shared.now_us();
+    let refusal = shared.state().arrive_for_list(&shared.config, now);
+    if let Some(refusal) = refusal {
+        return finish(&shared, &cut, refusal).await;
+    }
+    let reply = match wire::check_caller(request.headers(), &shared.config) {
+        Ok(()) => campaign_page(&shared, &request),
+        Err(refusal) => refusal,
+    };
+    let delay = Duration::from_millis(shared.config.latency_ms);
+    finish(&shared, &cut, Reply { delay, ..reply }).await
+}
+
+fn campaign_page(shared: &Shared, request: &Request) -> Reply {
+    let query = request.uri().query().unwrap_or_default();
+    let page = query.split('&').find_map(|p| p.strip_prefix("page="));
+    let page = page.and_then(|number| number.parse().ok()).unwrap_or(1);
+    let host = request.headers().get(HOST);
+    let host = host.and_then(|h| h.to_str().ok()).unwrap_or("127.0.0.1");
+    let url = format!("http://{host}{CAMPAIGNS}");
+    replies::json_text(200, campaigns::list(&shared.config, page, &url).to_string())
+}
+
+async fn show_leads(State(shared): SharedState) -> Response {
+    let leads: Vec<_> = shared.state().store.leads().collect();
+    show(serde_json::to_string(&leads))
+}
+
+async fn show_stats(State(shared): SharedState) -> Response {
+    let text = serde_json::to_string(&shared.state().stats);
+    show(text)
+}
+
+fn show(text: serde_json::Result<String>) -> Response {
+    respond(match text {
+        Ok(text) => replies::json_text(200, text),
+        Err(error) => replies::message(500, &error.to_string()),
+    })
+}
+
+async fn unknown_route(request: Request) -> Response {
+    let path = request.uri().path().trim_start_matches('/');
+    let text = format!("The route {path} could not be found.");
+    respond(replies::message(404, &text))
+}
+
+async fn wrong_method(request: Request) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    let path = path.trim_start_matches('/');
+    let text = format!("The {method} method is not supported for route {path}.");
+    respond(replies::message(405, &text))
+}

@@ -1,0 +1,12 @@
+//! What was typed, together with the environment, and what it means.
+//!
+//! Rule: the only reader of environment variables, and the only place for
+//! defaults that depend on something. What is decided here is not asked again.
+
+mod connection;
+mod environment;
+mod import;
+
+pub use connection::{Connection, Service};
+pub use environment::Environment;
+pub use import::{ImportSettings, OutputChoice, TIMEOUT};

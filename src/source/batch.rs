@@ -1,0 +1,154 @@
+//! Rows on their way, many at a time: one allocation for a thousand rows rather
+//! than several for each.
+
+use crate::lead::RowId;
+
+/// Consecutive rows of one input, their cells end to end in one buffer.
+#[derive(Debug, Default)]
+pub struct RowBatch {
+    /// Which input the rows are from, counted from 0.
+    file: usize,
+    /// The number of the first row.
+    first: u64,
+    /// The cells' bytes, one after the other.
+    pub(super) bytes: Vec<u8>,
+    /// Where in `bytes` each cell ends.
+    pub(super) cell_ends: Vec<usize>,
+    rows: Vec<Span>,
+}
+
+/// Where a row is: its line in the file, and where its cells end in `cell_ends`.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    line: u64,
+    cells_end: usize,
+}
+
+impl RowBatch {
+    /// An empty batch whose first row will bear the number `first`.
+    pub fn new(file: usize, first: RowId) -> Self {
+        RowBatch {
+            file,
+            first: first.0,
+            ..RowBatch::default()
+        }
+    }
+
+    /// How many rows it holds.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it holds no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The bytes that its cells take.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The row at `index`, which counts from 0 in this batch.
+    pub fn row(&self, index: usize) -> Row<'_> {
+        let first_cell = match index {
+            0 => 0,
+            _ => self.rows[index - 1].cells_end,
+        };
+        Row {
+            batch: self,
+            index,
+            first_cell,
+        }
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.len()).map(|index| self.row(index))
+    }
+
+    /// Makes a row of all cells added since the last row.
+    pub(super) fn end_row(&mut self, line: u64) {
+        self.rows.push(Span {
+            line,
+            cells_end: self.cell_ends.len(),
+        });
+    }
+
+    /// Drops the rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.rows.len() {
+            return;
+        }
+        self.rows.truncate(len);
+        let cells = self.rows.last().map_or(0, |span| span.cells_end);
+        self.cell_ends.truncate(cells);
+        let bytes = self.cell_ends.last().copied().unwrap_or(0);
+        self.bytes.truncate(bytes);
+    }
+}
+
+/// One row of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    batch: &'a RowBatch,
+    index: usize,
+    first_cell: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Its number among all data rows of the command.
+    pub fn id(&self) -> RowId {
+        RowId(self.batch.first + self.index as u64)
+    }
+
+    /// Which input it is from, counted from 0.
+    pub fn file(&self) -> usize {
+        self.batch.file
+    }
+
+    /// The physical line on which it begins, from 1.
+    pub fn line(&self) -> u64 {
+        self.batch.rows[self.index].line
+    }
+
+    /// How many cells it has.
+    pub fn len(&self) -> usize {
+        self.batch.rows[self.index].cells_end - self.first_cell
+    }
+
+    /// Whether it has no cell at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cell in the column `column` (from 0), if the row reaches that far.
+    pub fn cell(&self, column: usize) -> Option<&'a [u8]> {
+        if column >= self.len() {
+            return None;
+        }
+        let cell = self.first_cell + column;
+        let start = match cell {
+            0 => 0,
+            _ => self.batch.cell_ends[cell - 1],
+        };
+        Some(&self.batch.bytes[start..self.batch.cell_ends[cell]])
+    }
+
+    /// Its cells in order.
+    pub fn cells(&self) -> impl Iterator<Item = &'a [u8]> {
+        let row = *self;
+        (0..row.len()).filter_map(move |column| row.cell(column))
+    }
+
+    /// The cell in the column `column` as text, if it is there and is UTF-8.
+    pub fn text(&self, column: usize) -> Option<&'a str> {
+        std::str::from_utf8(self.cell(column)?).ok()
+    }
+
+    /// The first column (from 0) whose bytes are no UTF-8.
+    pub fn undecodable_column(&self) -> Option<usize> {
+        self.cells()
+            .position(|cell| !cell.is_ascii() && std::str::from_utf8(cell).is_err())
+    }
+}

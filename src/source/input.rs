@@ -1,0 +1,125 @@
+//! An input as the user named it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{CsvReader, SourceError};
+
+/// What stands for standard input on the command line.
+const STANDARD_INPUT: &str = "-";
+
+/// An input that can be read from the top as often as needed.
+#[derive(Debug)]
+pub struct Input {
+    name: String,
+    from: From,
+}
+
+#[derive(Debug)]
+enum From {
+    Path(PathBuf),
+    /// Standard input, read to its end into a file that no one else can open.
+    Spool(Arc<File>),
+}
+
+impl Input {
+    /// Makes sure that `path` is a file that can be read, or reads standard
+    /// input to its end for `-`.
+    pub fn open(path: &Path) -> Result<Input, SourceError> {
+        let name = path.display().to_string();
+        let unreadable = |error| SourceError::Unreadable {
+            name: name.clone(),
+            line: None,
+            error,
+        };
+        if name == STANDARD_INPUT {
+            let mut spool = tempfile::tempfile().map_err(unreadable)?;
+            io::copy(&mut io::stdin().lock(), &mut spool).map_err(unreadable)?;
+            return Ok(Input {
+                name: "standard input".into(),
+                from: From::Spool(Arc::new(spool)),
+            });
+        }
+        // Asked before opening, which would wait for ever at a pipe without a writer.
+        let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
+        if !kind.is_file() {
+            return Err(SourceError::NotAFile {
+                path: path.to_owned(),
+                what: if kind.is_dir() {
+                    "a folder"
+                } else {
+                    "a device or a pipe"
+                },
+            });
+        }
+        // That a file is there does not mean that it may be read.
+        File::open(path).map_err(unreadable)?;
+        Ok(Input {
+            name,
+            from: From::Path(path.to_owned()),
+        })
+    }
+
+    /// What the input is called in messages and in the column `file`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file's path; none for standard input.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.from {
+            From::Path(path) => Some(path),
+            From::Spool(_) => None,
+        }
+    }
+
+    /// Whether both are one file, or both standard input.
+    pub fn is_same(&self, other: &Input) -> bool {
+        match (&self.from, &other.from) {
+            (From::Path(a), From::Path(b)) => same_file::is_same_file(a, b).unwrap_or(a == b),
+            (From::Spool(_), From::Spool(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Reads the input from the top; several readings at once do not disturb each other.
+    pub fn read(&self) -> Result<CsvReader, SourceError> {
+        let input = self.rewound().map_err(|error| SourceError::Unreadable {
+            name: self.name.clone(),
+            line: None,
+            error,
+        })?;
+        CsvReader::new(&self.name, input)
+    }
+
+    fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(match &self.from {
+            From::Path(path) => File::open(path)?,
+            From::Spool(spool) => {
+                return Ok(Box::new(SpoolReader {
+                    spool: Arc::clone(spool),
+                    at: 0,
+                }));
+            }
+        }))
+    }
+}
+
+/// Reads a file without moving the position that all its handles share.
+struct SpoolReader {
+    spool: Arc<File>,
+    at: u64,
+}
+
+impl Read for SpoolReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.spool, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.spool, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,60 @@
+//! Physical lines: what a text editor shows beside the text.
+
+/// Counts line ends (LF, CR LF or CR alone) in bytes that arrive piecemeal.
+#[derive(Debug, Default)]
+pub(super) struct LineCounter {
+    ended: u64,
+    after_cr: bool,
+}
+
+impl LineCounter {
+    /// Takes the next bytes of the file.
+    pub(super) fn advance(&mut self, bytes: &[u8]) {
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            let follows_cr = match at {
+                0 => self.after_cr,
+                _ => bytes[at - 1] == b'\r',
+            };
+            if bytes[at] == b'\r' || !follows_cr {
+                self.ended += 1;
+            }
+        }
+        if let Some(last) = bytes.last() {
+            self.after_cr = *last == b'\r';
+        }
+    }
+
+    /// The line, from 1, on which the next byte stands.
+    pub(super) fn current(&self) -> u64 {
+        self.ended + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn line_after(chunks: &[&[u8]]) -> u64 {
+        let mut lines = LineCounter::default();
+        for chunk in chunks {
+            lines.advance(chunk);
+        }
+        lines.current()
+    }
+
+    #[test]
+    fn lf_crlf_and_cr_each_end_one_line() {
+        assert_eq!(line_after(&[b"a\nb\r\nc\rd"]), 4);
+        assert_eq!(line_after(&[b"\n\n\r\n\r\r"]), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn where_the_bytes_are_cut_makes_no_difference(text in "[a\r\n]{0,40}", cut in 0usize..40) {
+            let bytes = text.as_bytes();
+            let cut = cut.min(bytes.len());
+            prop_assert_eq!(line_after(&[&bytes[..cut], &bytes[cut..]]), line_after(&[bytes]));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Files to rows.
+//!
+//! Rule: knows nothing of leads. It opens inputs, reads their form and hands out
+//! rows in [`RowBatch`]es, each row with the number and the physical line by
+//! which a person finds it again.
+//!
+//! An input is never modified, and may be read twice (once to find the campaign
+//! names in it, once to send), so standard input is first read to its end into
+//! a private file without a name.
+
+mod batch;
+mod header;
+mod input;
+mod lines;
+mod reader;
+
+pub use batch::{Row, RowBatch};
+pub use header::Header;
+pub use input::Input;
+pub use reader::CsvReader;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// What ends the reading of an input. The text says what, where and what next.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// The file cannot be opened or read.
+    #[error("cannot read `{name}`: {error}{}", line.map(|l| format!(" (after line {l})")).unwrap_or_default())]
+    Unreadable {
+        /// The input as it was named on the command line.
+        name: String,
+        /// The line that was being read, where reading had begun.
+        line: Option<u64>,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// A folder or a device where a file is needed.
+    #[error("`{}` is {what}, not a file\n\nhint: name the CSV file itself", path.display())]
+    NotAFile {
+        /// The path as given.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// No header, because there is no text at all.
+    #[error(
+        "`{name}` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
+    )]
+    Empty {
+        /// The input as it was named on the command line.
+        name: String,
+    },
+    /// The header is no UTF-8 text.
+    #[error(
+        "the header of `{name}` (line {line}) is not UTF-8 text\n\nhint: save the file as \"CSV UTF-8\""
+    )]
+    HeaderEncoding {
+        /// The input as it was named on the command line.
+        name: String,
+        /// Where the header stands.
+        line: u64,
+    },
+    /// The file is not the one that it was a moment ago.
+    #[error(
+        "`{name}` changed while it was being read\n\nhint: run the same command again when nothing writes to it"
+    )]
+    Changed {
+        /// The input as it was named on the command line.
+        name: String,
+    },
+    /// One row is larger than any contact can be: most likely a quote that is
+    /// never closed, which would swallow the rest of the file.
+    #[error(
+        "the row that begins in line {line} of `{name}` is longer than {} KiB\n\nhint: look for a quote (\") in that line that is never closed",
+        reader::MAX_ROW_BYTES / 1024
+    )]
+    RowTooLong {
+        /// The input as it was named on the command line.
+        name: String,
+        /// Where the row begins.
+        line: u64,
+    },
+}

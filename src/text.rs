@@ -1,0 +1,91 @@
+//! Text from files and from the service, made fit to be shown.
+//!
+//! Rule: pure. A header or an answer may hold escape sequences that would move
+//! the cursor or retitle the window, and may be longer than anybody reads.
+
+use std::borrow::Cow;
+
+/// The text with every control character and direction mark replaced by `�`.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let unsafe_on_screen = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    if text.contains(unsafe_on_screen) {
+        Cow::Owned(text.replace(unsafe_on_screen, "\u{FFFD}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Names in backquotes with commas between them, as a sentence lists them. Of a
+/// very long list the beginning.
+pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    const MOST: usize = 40;
+    let mut text = names
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{}`", printable(name.as_ref())))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > MOST {
+        text.push_str(&format!(" and {} more", names.len() - MOST));
+    }
+    text
+}
+
+/// At most `most` characters of the text, the last of them `…` if any was cut.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => {
+            let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+            short.push('…');
+            short
+        }
+    }
+}
+
+/// The name most like `typed`, if one is so much like it that a slip is likely.
+pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    names
+        .iter()
+        .map(AsRef::as_ref)
+        .map(|name| (strsim::jaro_winkler(&typed, &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// `1 row`, `2 rows`: a count and its noun.
+pub fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_cannot_reach_a_terminal() {
+        assert_eq!(printable("a\u{1b}[2Jb\u{202e}c"), "a\u{FFFD}[2Jb\u{FFFD}c");
+        assert!(matches!(printable("Größe"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_shortened_text_is_cut_between_characters() {
+        assert_eq!(shortened("größer", 4), "grö…");
+        assert_eq!(shortened("größ", 4), "größ");
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_name() {
+        let names = ["Customer Name", "City"];
+        assert_eq!(nearest("cutsomer name", &names), Some("Customer Name"));
+        assert_eq!(nearest("zzz", &names), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! The real binary against the real embedded service over a real socket.
+fn main() {}
