@@ -1,5 +1,6 @@
 //! The summary for people, to be read in ten seconds.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use super::tally::{Ended, Problem};
@@ -66,8 +67,8 @@ fn write_problems(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     if problems.is_empty() {
         return Ok(());
     }
-    // The most frequent first, in a fixed order among equals.
-    problems.sort_by_key(|(_, problem)| std::cmp::Reverse(problem.rows));
+    // The most frequent first, and as they stand in the input among equals.
+    problems.sort_by_key(|(_, p)| (Reverse(p.rows), p.first_file, p.first_line));
     writeln!(text, "\nProblems:")?;
     for ((_, code), problem) in problems.iter().take(MOST_PROBLEMS) {
         writeln!(

@@ -1,2 +1,15 @@
 //! The real binary against the real embedded service over a real socket.
-fn main() {}
+
+// Helpers outside of test functions fail by panicking too.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod bad_input;
+mod campaigns;
+mod faults;
+mod import;
+mod outputs;
+mod pacing;
+mod secrets;
+mod stops;
+mod util;
+mod wire;

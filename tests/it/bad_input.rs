@@ -1,0 +1,330 @@
+//! What bad input gets: exit 2, one message of what, where and what next, and
+//! nothing sent.
+
+use crate::util::{Folder, service};
+
+/// Runs against a service that must not be called, and returns the message.
+#[track_caller]
+fn message(folder: &Folder, args: &[&str]) -> String {
+    let service = service();
+    let mut all = vec!["import"];
+    all.extend(args);
+    let before = folder.names();
+    let output = folder.leadload(&all).at(&service).expect(2);
+    assert_eq!(service.stats().lead_requests, 0, "nothing is sent");
+    assert_eq!(output.stdout, "");
+    assert_eq!(folder.names(), before, "nothing is left behind");
+    let mut lines = output
+        .stderr
+        .lines()
+        .filter(|line| !line.contains(" WARN "));
+    let first = lines.next().unwrap_or_default();
+    assert!(first.starts_with("error: "), "{}", output.stderr);
+    let rest: Vec<&str> = lines.collect();
+    let message = [&[first], &rest[..]].concat().join("\n");
+    message.trim_start_matches("error: ").to_owned()
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let folder = Folder::new();
+    let text = message(&folder, &["nowhere.csv", "--campaign", "101"]);
+    assert!(text.starts_with("cannot read `nowhere.csv`: "), "{text}");
+}
+
+#[test]
+fn a_folder_is_not_a_file() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("lists")).unwrap();
+    assert_eq!(
+        message(&folder, &["lists", "--campaign", "101"]),
+        "`lists` is a folder, not a file\n\nhint: name the CSV file itself"
+    );
+}
+
+#[test]
+fn an_empty_file_has_no_header() {
+    for text in ["", "\n\r\n\n", "\u{FEFF}"] {
+        let folder = Folder::with_leads(text);
+        assert_eq!(
+            message(&folder, &["leads.csv", "--campaign", "101"]),
+            "`leads.csv` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
+        );
+    }
+}
+
+#[test]
+fn where_no_column_looks_like_a_phone_the_headers_are_listed() {
+    let folder = Folder::with_leads("name,city\nAda,Leeds\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "101"]),
+        "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `name`, `city`"
+    );
+}
+
+#[test]
+fn where_two_columns_look_like_a_phone_both_are_named() {
+    let folder = Folder::with_leads("Mobile,name,Phone\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "101"]),
+        "several columns of `leads.csv` look like a phone number: `Mobile`, `Phone`\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins"
+    );
+}
+
+#[test]
+fn a_flag_that_names_no_column_gets_the_nearest_header() {
+    let folder = Folder::with_leads("phone,customer\n");
+    for flag in [
+        "--var",
+        "--skip-column",
+        "--campaign-column",
+        "--phone-column",
+    ] {
+        assert_eq!(
+            message(
+                &folder,
+                &["leads.csv", "--campaign", "101", flag, "custmer"]
+            ),
+            format!(
+                "`{flag} custmer` names no column of `leads.csv`\n\nhint: did you mean `customer`? its columns are `phone`, `customer`"
+            )
+        );
+    }
+}
+
+#[test]
+fn the_file_that_a_mapping_does_not_fit_is_named() {
+    let folder = Folder::with_leads("phone,city\n");
+    folder.write("more.csv", "phone,town\n");
+    let text = message(
+        &folder,
+        &[
+            "leads.csv",
+            "more.csv",
+            "--campaign",
+            "101",
+            "--var",
+            "city",
+        ],
+    );
+    assert!(
+        text.starts_with("`--var city` names no column of `more.csv`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn unknown_campaigns_are_listed_with_those_that_exist() {
+    let folder = Folder::with_leads("phone,list\n+447911000001,Sprung promo\n+447911000002,Zzz\n");
+    let existing = "the campaigns are `Spring promo`, `Autumn survey`, `Welcome call`, `Newsletter`, `Newsletter`";
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "spring promo"]),
+        format!(
+            "no campaign is called `spring promo`\n\nhint: did you mean `Spring promo`? {existing}"
+        )
+    );
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign-column", "list"]),
+        format!(
+            "no campaign is called `Sprung promo`, `Zzz`\n\nhint: did you mean `Spring promo`? {existing}"
+        )
+    );
+}
+
+#[test]
+fn an_ambiguous_campaign_gets_its_ids() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "Newsletter"]),
+        "several campaigns are called `Newsletter`: their ids are `104`, `105`\n\nhint: give the id instead of the name"
+    );
+}
+
+#[test]
+fn an_import_without_a_campaign_says_where_to_find_one() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for args in [&["leads.csv"][..], &["leads.csv", "--campaign", " "]] {
+        assert_eq!(
+            message(&folder, args),
+            "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them"
+        );
+    }
+}
+
+#[test]
+fn a_token_file_that_cannot_be_used_is_named_and_not_quoted() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    folder.write("torn", "first-half\nsecond-half\n");
+    folder.write("empty", "\n");
+    let text = |file: &str| {
+        message(
+            &folder,
+            &["leads.csv", "--campaign", "101", "--token-file", file],
+        )
+    };
+    assert!(text("nowhere").starts_with("cannot read the token file `nowhere`: "));
+    assert_eq!(
+        text("torn"),
+        "the token file `torn` does not hold a token: a token is one line of plain characters\n\nhint: it must hold the access token and nothing else"
+    );
+    assert_eq!(
+        text("empty"),
+        "the token file `empty` is empty\n\nhint: it must hold the access token and nothing else"
+    );
+}
+
+#[test]
+fn a_base_url_must_be_one_and_safe() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let text = |url: &str| {
+        message(
+            &folder,
+            &["leads.csv", "--campaign", "101", "--base-url", url],
+        )
+    };
+    assert_eq!(
+        text("app.example.com"),
+        "`app.example.com` is no URL\n\nhint: a base URL looks like `https://app.example.com`"
+    );
+    assert_eq!(
+        text("http://app.example.com/api"),
+        "`http://app.example.com` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
+    );
+}
+
+#[test]
+fn without_a_service_or_a_token_it_says_how_to_give_one() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let output = folder
+        .leadload(&["import", "leads.csv", "--campaign", "101"])
+        .expect(2);
+    assert_eq!(
+        output.stderr,
+        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, or try things out with `--sandbox`\n"
+    );
+    let output = folder
+        .leadload(&[
+            "import",
+            "leads.csv",
+            "--campaign",
+            "101",
+            "--base-url",
+            "http://127.0.0.1:1",
+        ])
+        .expect(2);
+    assert_eq!(
+        output.stderr,
+        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, or set LEADLOAD_TOKEN\n"
+    );
+}
+
+#[test]
+fn the_sandbox_goes_with_no_address_and_no_token() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for flag in ["--base-url=http://127.0.0.1:1", "--token-file=t"] {
+        folder
+            .leadload(&[
+                "import",
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--sandbox",
+                flag,
+            ])
+            .expect(2);
+    }
+}
+
+#[test]
+fn a_rate_that_is_none_is_refused() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for rate in ["0", "-5/s", "10/fortnight", "0/s"] {
+        let output = folder
+            .leadload(&[
+                "import",
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--sandbox",
+                &format!("--rate={rate}"),
+            ])
+            .expect(2);
+        assert!(
+            output.stderr.contains(&format!("`{rate}` is no rate")),
+            "{}",
+            output.stderr
+        );
+    }
+    assert_eq!(
+        message(
+            &folder,
+            &[
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--rate",
+                "none",
+                "--rate",
+                "5/s"
+            ]
+        ),
+        "`--rate none` cannot stand beside another `--rate`\n\nhint: drop one of the two"
+    );
+}
+
+#[test]
+fn a_results_file_is_not_taken_for_a_list() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    folder
+        .import(&service(), &["leads.csv", "--campaign", "101"])
+        .expect(0);
+    assert_eq!(
+        message(&folder, &["leads.results.csv", "--campaign", "101"]),
+        "`leads.results.csv` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `leadload import *.csv` takes results files in"
+    );
+}
+
+#[test]
+fn an_input_given_twice_is_a_slip() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "./leads.csv", "--campaign", "101"]),
+        "`./leads.csv` is given twice\n\nhint: name each input once"
+    );
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_placed() {
+    let text = "phone,name\n+447911000001,\"Ada\n".to_owned() + &"x,y\n".repeat(400_000);
+    let folder = Folder::with_leads(&text);
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "101"]),
+        "the row that begins in line 2 of `leads.csv` is longer than 1024 KiB\n\nhint: look for a quote (\") in that line that is never closed"
+    );
+}
+
+#[test]
+fn json_is_one_object_also_when_nothing_was_sent() {
+    let folder = Folder::with_leads("name\nAda\n");
+    let output = folder
+        .leadload(&[
+            "import",
+            "leads.csv",
+            "--sandbox",
+            "--campaign",
+            "101",
+            "--format",
+            "json",
+        ])
+        .expect(2);
+    let summary = output.json();
+    assert_eq!(summary["exit_code"], 2);
+    assert_eq!(summary["stopped_by"], "usage");
+    assert_eq!(summary["complete"], false);
+    assert!(
+        summary["error"]
+            .as_str()
+            .unwrap()
+            .contains("looks like a phone number")
+    );
+}

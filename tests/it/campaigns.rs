@@ -1,0 +1,104 @@
+//! `leadload campaigns`.
+
+use serde_json::json;
+
+use crate::util::{Folder, scenario, service};
+
+const TWO: &str = r#"
+[[campaign]]
+id = 7
+name = "Spring, \"promo\""
+status = "paused"
+created_at = "2026-03-02 09:00:00"
+updated_at = "2026-03-02T09:00:00Z"
+[[campaign]]
+id = 8
+name = "Autumn"
+status = "brand-new status"
+created_at = "x"
+updated_at = "y"
+"#;
+
+#[test]
+fn every_list_shape_gives_the_same_campaigns_in_every_form() {
+    for shape in ["campaigns", "bare", "data", "paginated"] {
+        for id_type in ["string", "integer"] {
+            let service = scenario(&format!(
+                "list_shape = '{shape}'\nlist_id_type = '{id_type}'\n{TWO}"
+            ));
+            let folder = Folder::new();
+            let csv = folder
+                .leadload(&["campaigns", "--format", "csv"])
+                .at(&service)
+                .expect(0);
+            assert_eq!(
+                csv.stdout,
+                "id,name,status,created_at,updated_at\n\
+                 7,\"Spring, \"\"promo\"\"\",paused,2026-03-02 09:00:00,2026-03-02T09:00:00Z\n\
+                 8,Autumn,brand-new status,x,y\n",
+                "{shape} {id_type}"
+            );
+            let json = folder
+                .leadload(&["campaigns", "--format", "json"])
+                .at(&service)
+                .expect(0);
+            assert_eq!(
+                json.json(),
+                json!({"campaigns": [
+                    {"id": "7", "name": "Spring, \"promo\"", "status": "paused",
+                     "created_at": "2026-03-02 09:00:00", "updated_at": "2026-03-02T09:00:00Z"},
+                    {"id": "8", "name": "Autumn", "status": "brand-new status",
+                     "created_at": "x", "updated_at": "y"},
+                ]})
+            );
+            let text = folder.leadload(&["campaigns"]).at(&service).expect(0);
+            let first: Vec<&str> = text.stdout.lines().map(|l| &l[..2]).collect();
+            assert_eq!(first, ["id", "7 ", "8 "]);
+        }
+    }
+}
+
+#[test]
+fn a_refused_token_is_the_services_doing() {
+    let folder = Folder::new();
+    let output = folder
+        .leadload(&["campaigns"])
+        .at(&service())
+        .env("LEADLOAD_TOKEN", "wrong")
+        .expect(3);
+    assert_eq!(
+        output.stderr,
+        "error: the service refuses to list the campaigns: HTTP 401: Unauthenticated.\n\n\
+         hint: check the token, and that it belongs to this service\n"
+    );
+    assert_eq!(output.stdout, "");
+}
+
+#[test]
+fn the_sandbox_command_serves_what_import_and_campaigns_ask_for() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let mut sandbox = folder
+        .leadload(&["sandbox", "--listen", "127.0.0.1:0"])
+        .start();
+    let mut line = String::new();
+    BufReader::new(sandbox.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = line
+        .split_whitespace()
+        .find(|word| word.starts_with("http"))
+        .unwrap();
+    let at = |args: &[&str]| {
+        folder
+            .leadload(args)
+            .env("LEADLOAD_BASE_URL", url)
+            .env("LEADLOAD_TOKEN", "any")
+    };
+    at(&["campaigns"]).expect(0);
+    at(&["import", "leads.csv", "--campaign", "Spring promo"]).expect(0);
+    at(&["import", "leads.csv", "--campaign", "101"]).expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["duplicate"]);
+    sandbox.kill().unwrap();
+    sandbox.wait().unwrap();
+}

@@ -1,0 +1,76 @@
+//! The token and the people stay where they belong.
+
+use std::fs;
+
+use crate::util::{Folder, contacts, scenario};
+
+const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
+
+#[test]
+fn the_token_appears_nowhere_even_where_the_service_echoes_it() {
+    let folder = Folder::with_leads(&contacts(6));
+    let service = scenario(&format!(
+        r#"token = "{TOKEN}"
+        [[rule]]
+        phone_number = "+447911000001"
+        reply = {{ status = 422, body = '{{"message":"bad token {TOKEN}"}}' }}
+        [[rule]]
+        phone_number = "+447911000002"
+        reply = {{ status = 200, body = '{{"data":{{"id":"{TOKEN}"}}}}', store = true }}
+        [[rule]]
+        phone_number = "+447911000003"
+        attempts = [1]
+        reply = {{ status = 500, body = '{{"message":"17%7Cs3cretTokenOfTheCustomer"}}' }}
+        [[rule]]
+        phone_number = "+447911000005"
+        reply = {{ status = 401, body = '{{"message":"{TOKEN} is revoked"}}' }}"#
+    ));
+    for format in ["text", "json"] {
+        let output = folder
+            .import(
+                &service,
+                &[
+                    "leads.csv",
+                    "--campaign",
+                    "101",
+                    "-vv",
+                    "--concurrency",
+                    "1",
+                    "--format",
+                    format,
+                ],
+            )
+            .expect(3);
+        let mut shown = output.stdout + &output.stderr;
+        for name in folder.names() {
+            shown += &fs::read_to_string(folder.path(&name)).unwrap();
+        }
+        assert!(shown.contains("[token]"));
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+}
+
+#[test]
+fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
+    let folder = Folder::with_leads(
+        "phone,name\n+447911000001,Ada Lovelace\n07911 000002,Bob Bobson\n+447911000003,Cy\n",
+    );
+    let service = scenario(
+        r#"[[rule]]
+        phone_number = "+447911000003"
+        attempts = [1]
+        reply = { status = 500, body = '{}' }"#,
+    );
+    let output = folder
+        .import(&service, &["leads.csv", "--campaign", "101", "-vv"])
+        .expect(1);
+    let shown = output.stdout + &output.stderr;
+    assert!(shown.contains("row=3"), "{shown}");
+    for private in ["7911", "Ada", "Lovelace", "Bob"] {
+        // The one number that is shown is the example of the advice.
+        assert!(
+            !shown.replace("+447911123456", "").contains(private),
+            "{private}: {shown}"
+        );
+    }
+}

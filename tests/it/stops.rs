@@ -1,0 +1,241 @@
+//! When going on is pointless, or somebody wants it to end.
+
+use crate::util::{Folder, contacts, scenario};
+
+#[test]
+fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = scenario("token_revoked_after = 50\nlatency_ms = 5");
+    let output = folder
+        .import(
+            &service,
+            &[
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--concurrency",
+                "8",
+                "--format",
+                "json",
+            ],
+        )
+        .expect(3);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "token");
+    assert_eq!(summary["complete"], false);
+    assert_eq!(summary["rows_total"], serde_json::Value::Null);
+    assert_eq!(summary["counts"]["created"], 50);
+    assert_eq!(
+        summary["rows"], 50,
+        "rows that met the stop have no outcome"
+    );
+    assert!(service.stats().lead_requests <= 50 + 8);
+    assert_eq!(folder.records("leads.results.csv").len(), 50);
+    assert!(
+        output.stderr.contains("check the token"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn what_every_row_would_meet_costs_one_request_when_it_is_the_first_answer() {
+    for (reply, by) in [
+        (
+            r#"{ status = 401, body = '{"error":"Unauthorized"}' }"#,
+            "token",
+        ),
+        (
+            r#"{ status = 402, body = '{"error_code":"INSUFFICIENT_BALANCE"}' }"#,
+            "balance",
+        ),
+        (
+            r#"{ status = 403, body = '{"message":"Forbidden"}' }"#,
+            "token",
+        ),
+        (
+            r#"{ status = 404, body = '{"message":"Campaign not found"}' }"#,
+            "campaign",
+        ),
+        (
+            r#"{ status = 302, headers = { Location = "/login" } }"#,
+            "redirect",
+        ),
+        (
+            r#"{ status = 422, body = '{"errors":{"campaign_id":["invalid"]}}' }"#,
+            "campaign",
+        ),
+        (
+            r#"{ status = 422, body = '{"message":"No credit left"}' }"#,
+            "balance",
+        ),
+        (r#"{ status = 405, body = '<html>' }"#, "unreadable"),
+    ] {
+        let folder = Folder::with_leads(&contacts(20));
+        let service = scenario(&format!("[[rule]]\nreply = {reply}"));
+        let output = folder
+            .import(
+                &service,
+                &["leads.csv", "--campaign", "101", "--format", "json"],
+            )
+            .expect(3);
+        let summary = output.json();
+        assert_eq!(summary["stopped_by"], by, "{reply}");
+        assert_eq!(summary["rows"], 0, "{reply}");
+        assert_eq!(service.stats().lead_requests, 1, "{reply}");
+    }
+}
+
+#[test]
+fn one_such_refusal_among_successes_is_that_rows_own() {
+    let folder = Folder::with_leads(&contacts(30));
+    let service = scenario(
+        r#"[[rule]]
+        phone_number = "+447911000010"
+        reply = { status = 403, body = '{"message":"Forbidden"}' }"#,
+    );
+    folder
+        .import(
+            &service,
+            &["leads.csv", "--campaign", "101", "--concurrency", "1"],
+        )
+        .expect(1);
+    let results = folder.records("leads.results.csv");
+    assert_eq!(results.len(), 30);
+    assert_eq!(
+        (
+            results[10]["status"].as_str(),
+            results[10]["error_code"].as_str()
+        ),
+        ("rejected", "http_403")
+    );
+}
+
+#[test]
+fn ten_successes_in_a_row_that_cannot_be_read_stop() {
+    let folder = Folder::with_leads(&contacts(30));
+    let service = scenario("[faults]\nunreadable = 1.0");
+    let output = folder
+        .import(
+            &service,
+            &[
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--max-attempts",
+                "1",
+                "--format",
+                "json",
+            ],
+        )
+        .expect(3);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "unreadable");
+    assert_eq!(service.stats().lead_requests, 10);
+}
+
+#[test]
+fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
+    let folder = Folder::with_leads(&contacts(4));
+    let service = scenario(
+        r#"[[rule]]
+        phone_number = "+447911000001"
+        reply = { store = true, then = "drop" }
+        [[rule]]
+        phone_number = "+447911000002"
+        reply = { status = 401, body = '{}' }"#,
+    );
+    folder
+        .import(
+            &service,
+            &["leads.csv", "--campaign", "101", "--concurrency", "1"],
+        )
+        .expect(3);
+    let rows: Vec<String> = folder
+        .records("leads.results.csv")
+        .iter()
+        .map(|row| format!("{} {} {}", row["row"], row["status"], row["error_code"]))
+        .collect();
+    assert_eq!(rows, ["1 created ", "2 uncertain connection"]);
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::process::{Child, Command};
+    use std::time::{Duration, Instant};
+
+    use leadload::sandbox::Sandbox;
+
+    use crate::util::{Folder, Output, contacts, scenario};
+
+    fn signal(child: &Child, name: &str) {
+        let pid = child.id().to_string();
+        let status = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(status.success());
+    }
+
+    fn wait_for_requests(service: &Sandbox, count: u64) {
+        let began = Instant::now();
+        while service.stats().lead_requests < count {
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "no requests came"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn each_signal_stops_the_sending_and_waits_for_what_is_in_flight() {
+        for name in ["-INT", "-TERM", "-HUP"] {
+            let folder = Folder::with_leads(&contacts(5000));
+            let service = scenario("latency_ms = 50");
+            let args = [
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--concurrency",
+                "4",
+                "--format",
+                "json",
+            ];
+            let child = folder.import(&service, &args).start();
+            wait_for_requests(&service, 20);
+            signal(&child, name);
+            let output = Output::of(child);
+            assert_eq!(output.code, 4, "{}", output.stderr);
+            let summary = output.json();
+            assert_eq!(summary["stopped_by"], "signal");
+            let made = service.leads().len();
+            assert_eq!(
+                summary["counts"]["created"], made,
+                "all that was made is accounted for"
+            );
+            assert_eq!(folder.records("leads.results.csv").len(), made);
+            assert!(made < 5000);
+        }
+    }
+
+    #[test]
+    fn a_second_signal_ends_at_once_and_says_what_may_have_been_taken() {
+        let folder = Folder::with_leads(&contacts(10));
+        let service = scenario(
+            r#"[[rule]]
+            phone_number = "+447911000001"
+            reply = { then = "hang" }"#,
+        );
+        let args = ["leads.csv", "--campaign", "101", "--concurrency", "1"];
+        let child = folder.import(&service, &args).start();
+        wait_for_requests(&service, 2);
+        signal(&child, "-INT");
+        // Two signals that are pending at once may arrive as one.
+        std::thread::sleep(Duration::from_millis(200));
+        signal(&child, "-INT");
+        let output = Output::of(child);
+        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert_eq!(
+            folder.column("leads.results.csv", "status"),
+            ["created", "uncertain"]
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! A folder and a command line for each test, and the service that it talks to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use leadload::sandbox::{Sandbox, SandboxConfig};
+
+/// A folder of its own for one test.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder that holds `leads.csv`.
+    pub fn with_leads(text: &str) -> Folder {
+        let folder = Folder::new();
+        folder.write("leads.csv", text);
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        match fs::read_to_string(self.path(name)) {
+            Ok(text) => text,
+            Err(error) => panic!("{name}: {error}; there are {:?}", self.names()),
+        }
+    }
+
+    /// The files in it, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The rows of a CSV file, each by its header.
+    pub fn records(&self, name: &str) -> Vec<BTreeMap<String, String>> {
+        csv::Reader::from_path(self.path(name))
+            .unwrap()
+            .deserialize()
+            .map(Result::unwrap)
+            .collect()
+    }
+
+    /// One column of a CSV file.
+    pub fn column(&self, name: &str, column: &str) -> Vec<String> {
+        self.records(name)
+            .into_iter()
+            .map(|mut record| record.remove(column).unwrap())
+            .collect()
+    }
+
+    /// `leadload` in this folder, with nothing in its environment but what a test says.
+    pub fn leadload(&self, args: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leadload"));
+        command.current_dir(self.0.path()).args(args);
+        for name in [
+            "LEADLOAD_BASE_URL",
+            "LEADLOAD_TOKEN",
+            "LEADLOAD_TOKEN_FILE",
+            "http_proxy",
+            "HTTP_PROXY",
+            "NO_COLOR",
+        ] {
+            command.env_remove(name);
+        }
+        command.env("HOME", self.0.path());
+        Run {
+            command,
+            stdin: None,
+        }
+    }
+
+    /// `leadload import` against a service, without limits of its own.
+    pub fn import(&self, service: &Sandbox, args: &[&str]) -> Run {
+        let mut all = vec!["import", "--rate", "none"];
+        all.extend(args);
+        self.leadload(&all).at(service)
+    }
+}
+
+/// A command line that is about to run.
+pub struct Run {
+    command: Command,
+    stdin: Option<Vec<u8>>,
+}
+
+impl Run {
+    /// Talks to this service.
+    pub fn at(self, service: &Sandbox) -> Run {
+        self.env("LEADLOAD_BASE_URL", &service.base_url())
+            .env("LEADLOAD_TOKEN", service.token())
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Run {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn stdin(mut self, bytes: &[u8]) -> Run {
+        self.stdin = Some(bytes.to_vec());
+        self
+    }
+
+    pub fn start(mut self) -> Child {
+        self.command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Runs to the end and expects the exit code.
+    #[track_caller]
+    pub fn expect(mut self, code: i32) -> Output {
+        let stdin = match self.stdin {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        };
+        let mut child = self
+            .command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        if let Some(bytes) = self.stdin {
+            child.stdin.take().unwrap().write_all(&bytes).unwrap();
+        }
+        let output = Output::of(child);
+        assert_eq!(
+            output.code, code,
+            "{:?}\nstdout:\n{}\nstderr:\n{}",
+            self.command, output.stdout, output.stderr
+        );
+        output
+    }
+}
+
+/// What came of a command.
+pub struct Output {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    pub fn of(child: Child) -> Output {
+        let output = child.wait_with_output().unwrap();
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// A service that behaves.
+pub fn service() -> Sandbox {
+    service_with(SandboxConfig::default())
+}
+
+pub fn service_with(config: SandboxConfig) -> Sandbox {
+    Sandbox::start(config).unwrap()
+}
+
+/// A service as a scenario describes it.
+pub fn scenario(toml: &str) -> Sandbox {
+    service_with(toml::from_str(toml).unwrap())
+}
+
+/// A list of so many contacts with numbers of their own.
+pub fn contacts(count: usize) -> String {
+    let mut text = String::from("phone,name\n");
+    for i in 0..count {
+        text.push_str(&format!("+4479110{i:05},Name {i}\n"));
+    }
+    text
+}
+
+/// The sample data that comes with the project.
+pub fn sample_data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-data")
+        .join(name)
+}
