@@ -73,7 +73,7 @@ impl Job {
                 Step::Settle(self.settled(Status::Duplicate, lead_id, Some(text)))
             }
             Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
-                Step::Settle(self.outcome(Status::Rejected, (code, text)))
+                Step::Settle(self.refused((code, text)))
             }
             Verdict::RetryLater { wait, text, .. } => Step::Hold { wait, why: text },
             Verdict::NeverTaken { code, text } => {
@@ -110,7 +110,7 @@ impl Job {
             Verdict::Fatal { code, text, .. } => (code, text),
             other => (ErrorCode::UnreadableAnswer, format!("{other:?}")),
         };
-        (self.slot, self.outcome(Status::Rejected, reason))
+        (self.slot, self.refused(reason))
     }
 
     /// The outcome of a row that is not tried again, if an attempt of it may have
@@ -144,6 +144,18 @@ impl Job {
             },
             settled_at: Some(Timestamp::now()),
             ..self.bare(status)
+        }
+    }
+
+    /// A refusal says nothing of an earlier attempt that may have been taken: only
+    /// `created` and `duplicate` settle that.
+    fn refused(&mut self, reason: Reason) -> RowOutcome {
+        match self.doubt.take() {
+            None => self.outcome(Status::Rejected, reason),
+            Some((code, why)) => {
+                let text = format!("{why}; sent again, it was refused: {}", reason.1);
+                self.outcome(Status::Uncertain, (code, text))
+            }
         }
     }
 

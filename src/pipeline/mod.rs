@@ -417,7 +417,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let first = self.stop.is_none();
         self.stop(Stop {
             by: StoppedBy::Signal,
-            text: "stopped by a signal".into(),
+            text: "stopped by a signal; rows without a line in the results were not sent".into(),
         });
         first
     }

@@ -1,1 +1,431 @@
 //! The loop against a service in memory, under a stopped clock.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::api::verdict::{FatalCause, Verdict};
+use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::intake::Intake;
+use crate::lead::Status;
+use crate::mapping::MappingSpec;
+use crate::source::Input;
+
+/// What the service does with one attempt: how long it takes, and what it says.
+#[derive(Debug, Clone)]
+struct Reply {
+    takes: Duration,
+    verdict: Verdict,
+    stores: bool,
+}
+
+/// A service in memory: says what it is told to, then creates.
+#[derive(Debug, Clone, Default)]
+struct Service(Rc<RefCell<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    script: HashMap<String, Vec<Reply>>,
+    /// When each attempt came, and for which number.
+    attempts: Vec<(Instant, String)>,
+    in_flight: Vec<String>,
+    peak_in_flight: usize,
+    same_number_at_once: bool,
+    leads: HashSet<String>,
+    allow_duplicates: bool,
+}
+
+impl Service {
+    fn says(&self, number: &str, replies: Vec<Reply>) {
+        self.0
+            .borrow_mut()
+            .script
+            .insert(number.to_owned(), replies);
+    }
+
+    fn attempts_at(&self) -> Vec<Instant> {
+        self.0.borrow().attempts.iter().map(|(at, _)| *at).collect()
+    }
+}
+
+impl State {
+    fn arrive(&mut self, number: &str) -> Reply {
+        self.attempts.push((Instant::now(), number.to_owned()));
+        self.same_number_at_once |= self.in_flight.iter().any(|other| other == number);
+        self.in_flight.push(number.to_owned());
+        self.peak_in_flight = self.peak_in_flight.max(self.in_flight.len());
+        let scripted = self
+            .script
+            .get_mut(number)
+            .filter(|replies| !replies.is_empty());
+        let mut reply = match scripted {
+            Some(replies) => replies.remove(0),
+            None => Reply {
+                takes: Duration::from_millis(10),
+                verdict: created(),
+                stores: true,
+            },
+        };
+        if reply.stores && !self.leads.insert(number.to_owned()) && !self.allow_duplicates {
+            reply.verdict = Verdict::Duplicate {
+                lead_id: None,
+                text: "there already".into(),
+            };
+        }
+        reply
+    }
+
+    fn leave(&mut self, number: &str) {
+        if let Some(at) = self.in_flight.iter().position(|other| other == number) {
+            self.in_flight.swap_remove(at);
+        }
+    }
+}
+
+impl LeadSender for Service {
+    fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
+        let state = Rc::clone(&self.0);
+        async move {
+            let json: Value = serde_json::from_slice(&body).unwrap();
+            let number = json["phone_number"].as_str().unwrap().to_owned();
+            let reply = state.borrow_mut().arrive(&number);
+            tokio::time::sleep(reply.takes).await;
+            state.borrow_mut().leave(&number);
+            Answer {
+                http_status: None,
+                verdict: reply.verdict,
+            }
+        }
+    }
+}
+
+fn created() -> Verdict {
+    Verdict::Created {
+        lead_id: "1".into(),
+        remark: None,
+    }
+}
+
+fn lost() -> Verdict {
+    Verdict::PerhapsTaken {
+        code: ErrorCode::Timeout,
+        text: "lost".into(),
+    }
+}
+
+fn refused(wait: Option<u64>) -> Verdict {
+    Verdict::RetryLater {
+        wait: wait.map(Duration::from_secs),
+        code: ErrorCode::Http(429),
+        text: "too many".into(),
+    }
+}
+
+fn never_taken() -> Verdict {
+    Verdict::NeverTaken {
+        code: ErrorCode::Connection,
+        text: "refused".into(),
+    }
+}
+
+fn reply(millis: u64, verdict: Verdict, stores: bool) -> Reply {
+    Reply {
+        takes: Duration::from_millis(millis),
+        verdict,
+        stores,
+    }
+}
+
+/// How a run came out.
+struct Ran {
+    /// Row, status and attempts, in the order in which they were handed on.
+    rows: Vec<(u64, Option<(Status, u32)>)>,
+    end: End,
+    took: Duration,
+}
+
+fn policy() -> Policy {
+    Policy {
+        concurrency: 8,
+        max_attempts: 4,
+        on_uncertain: OnUncertain::Resend,
+        backoff: Backoff::default(),
+        form: LeadForm::default(),
+    }
+}
+
+/// Sends rows with these numbers (`+4479110NNNNN`), all read before the clock starts.
+fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) -> Ran {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "phone").unwrap();
+    for number in numbers {
+        writeln!(file, "+4479110{number:05}").unwrap();
+    }
+    let input = Input::open(file.path()).unwrap();
+    let planned = PlannedInput::new(input, &MappingSpec::default()).unwrap();
+    let intake = Intake {
+        inputs: [planned].into(),
+        limit: None,
+        allow_duplicates: policy.form.allow_duplicates,
+    };
+    let campaign = CampaignChoice::Id(CampaignId(1));
+    let mut received = intake.start(CampaignBook::new(Some(campaign), HashMap::new()));
+    let (sender, batches) = mpsc::channel(10_000);
+    while let Some(batch) = received.blocking_recv() {
+        sender.try_send(batch).unwrap();
+    }
+    drop(sender);
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let began = Instant::now();
+        let rates: Vec<_> = rates.iter().map(|rate| rate.parse().unwrap()).collect();
+        let (settled, mut done) = mpsc::channel(10_000);
+        let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let mut no_events = |_: RunEvent<'_>| {};
+        let inputs = intake.inputs.clone();
+        let pacer = Pacer::new(&rates);
+        let pipeline = Pipeline::new(service.clone(), policy, pacer, inputs, &mut no_events);
+        let end = pipeline.run(batches, settled, interrupts).await;
+        let mut rows = Vec::new();
+        while let Some(batch) = done.recv().await {
+            for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+                let outcome = prepared.outcome.as_ref().map(|o| (o.status, o.attempts));
+                rows.push((row.id().0, outcome));
+            }
+        }
+        Ran {
+            rows,
+            end,
+            took: began.elapsed(),
+        }
+    })
+}
+
+fn run(service: &Service, rows: u32) -> Ran {
+    let numbers: Vec<u32> = (0..rows).collect();
+    run_with(service, policy(), &numbers, &[])
+}
+
+fn number(n: u32) -> String {
+    format!("+4479110{n:05}")
+}
+
+#[test]
+fn one_row_in_a_long_backoff_stops_nobody_and_is_written_in_its_place() {
+    let service = Service::default();
+    // A minute for each of three answers that are lost.
+    service.says(&number(2), vec![reply(60_000, lost(), false); 3]);
+    let ran = run(&service, 3000);
+    let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
+    assert_eq!(order, (1..=3000).collect::<Vec<_>>());
+    assert_eq!(ran.rows[2].1, Some((Status::Created, 4)));
+    // 2,999 rows at seven a time and 10 ms each are through in 4.3 s.
+    let state = service.0.borrow();
+    let began = state.attempts[0].0;
+    let others = state.attempts.iter().filter(|(_, n)| *n != number(2));
+    let last = others.map(|(at, _)| *at - began).max().unwrap();
+    assert!(last < Duration::from_secs(5), "{last:?}");
+    assert!(ran.took >= Duration::from_secs(180));
+}
+
+#[test]
+fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
+    let service = Service::default();
+    service.says(&number(20), vec![reply(5, refused(Some(37)), false)]);
+    let ran = run(&service, 100);
+    assert!(
+        ran.rows
+            .iter()
+            .all(|(_, o)| o.is_some_and(|(s, _)| s == Status::Created))
+    );
+    assert_eq!(ran.end.requests, 101);
+    let at = service.attempts_at();
+    let pauses: Vec<Duration> = at
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .filter(|pause| *pause > Duration::from_millis(100))
+        .collect();
+    assert_eq!(pauses.len(), 1);
+    assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
+}
+
+#[test]
+fn refusals_without_a_hint_wait_longer_each_time() {
+    let service = Service::default();
+    service.says(&number(3), vec![reply(5, refused(None), false); 5]);
+    let ran = run(&service, 5);
+    assert_eq!(ran.end.requests, 10);
+    // At least half of 1, 2, 4, 8 and 16 seconds.
+    assert!(ran.took >= Duration::from_millis(15_500), "{:?}", ran.took);
+}
+
+#[test]
+fn a_row_that_may_have_been_taken_waits_a_second_before_it_is_sent_again() {
+    let service = Service::default();
+    service.says(&number(0), vec![reply(1, lost(), true)]);
+    let ran = run(&service, 1);
+    assert_eq!(ran.rows, [(1, Some((Status::Duplicate, 2)))]);
+    assert!(ran.took >= Duration::from_secs(1));
+}
+
+#[test]
+fn attempts_that_were_never_taken_end_in_failed_and_others_in_uncertain() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(1, never_taken(), false); 9]);
+    service.says(
+        &number(2),
+        vec![
+            reply(1, lost(), false),
+            reply(1, never_taken(), false),
+            reply(1, never_taken(), false),
+            reply(1, never_taken(), false),
+        ],
+    );
+    let ran = run(&service, 3);
+    let outcomes: Vec<_> = ran
+        .rows
+        .iter()
+        .map(|(_, outcome)| outcome.unwrap())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            (Status::Created, 1),
+            (Status::Failed, 4),
+            (Status::Uncertain, 4)
+        ]
+    );
+}
+
+#[test]
+fn three_rows_in_a_row_that_are_refused_alike_stop_and_have_no_outcome() {
+    let service = Service::default();
+    let fatal = Verdict::Fatal {
+        cause: FatalCause::Forbidden,
+        code: ErrorCode::Http(403),
+        text: "HTTP 403".into(),
+    };
+    for n in 10..20 {
+        service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
+    }
+    let one_by_one = Policy {
+        concurrency: 1,
+        ..policy()
+    };
+    let numbers: Vec<u32> = (0..30).collect();
+    let ran = run_with(&service, one_by_one, &numbers, &[]);
+    assert_eq!(ran.end.stop.unwrap().by, StoppedBy::Token);
+    assert_eq!(ran.end.requests, 13);
+    let with_outcome = ran.rows.iter().filter(|(_, outcome)| outcome.is_some());
+    assert_eq!(with_outcome.count(), 10);
+}
+
+#[test]
+fn one_or_two_refusals_at_the_end_of_a_run_are_those_rows_own() {
+    let service = Service::default();
+    let fatal = Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    };
+    service.says(&number(8), vec![reply(10, fatal.clone(), false)]);
+    service.says(&number(9), vec![reply(10, fatal, false)]);
+    let ran = run(&service, 10);
+    assert!(ran.end.stop.is_none());
+    let rejected = Some((Status::Rejected, 1));
+    assert_eq!((ran.rows[8].1, ran.rows[9].1), (rejected, rejected));
+}
+
+#[test]
+fn every_attempt_pays_the_pacer() {
+    let service = Service::default();
+    for n in 0..50 {
+        service.says(&number(n), vec![reply(1, lost(), false)]);
+    }
+    let numbers: Vec<u32> = (0..50).collect();
+    let ran = run_with(&service, policy(), &numbers, &["10/s"]);
+    assert_eq!(ran.end.requests, 100);
+    let at = service.attempts_at();
+    let most = (0..at.len())
+        .map(|i| {
+            at[i..]
+                .iter()
+                .take_while(|t| **t < at[i] + Duration::from_secs(1))
+                .count()
+        })
+        .max();
+    assert!(most <= Some(10), "{most:?}");
+}
+
+fn any_reply() -> impl Strategy<Value = Reply> {
+    let verdict = prop_oneof![
+        4 => Just((created(), true)),
+        1 => Just((lost(), true)),
+        1 => Just((lost(), false)),
+        1 => Just((never_taken(), false)),
+        1 => Just((refused(Some(2)), false)),
+        1 => Just((refused(None), false)),
+        1 => Just((Verdict::Rejected { code: ErrorCode::Http(422), text: "no".into() }, false)),
+    ];
+    (1u64..3000, verdict).prop_map(|(millis, (verdict, stores))| reply(millis, verdict, stores))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_answered_every_row_has_one_outcome_in_order_and_every_attempt_is_counted(
+        numbers in prop::collection::vec(0u32..12, 1..40),
+        scripts in prop::collection::btree_map(0u32..12, prop::collection::vec(any_reply(), 0..6), 0..12),
+        concurrency in 1usize..6,
+        allow_duplicates: bool,
+        hold: bool,
+    ) {
+        let service = Service::default();
+        service.0.borrow_mut().allow_duplicates = allow_duplicates;
+        for (n, replies) in scripts {
+            service.says(&number(n), replies);
+        }
+        let policy = Policy {
+            concurrency,
+            on_uncertain: if hold { OnUncertain::Hold } else { OnUncertain::Resend },
+            form: LeadForm { allow_duplicates, ..LeadForm::default() },
+            ..policy()
+        };
+        let ran = run_with(&service, policy, &numbers, &[]);
+        let state = service.0.borrow();
+
+        let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
+        prop_assert_eq!(order, (1..=numbers.len() as u64).collect::<Vec<_>>());
+        prop_assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_some()));
+        let attempts: u64 = ran.rows.iter().filter_map(|(_, o)| *o).map(|(_, a)| u64::from(a)).sum();
+        prop_assert_eq!(attempts, ran.end.requests);
+        prop_assert_eq!(attempts, state.attempts.len() as u64);
+        prop_assert!(state.peak_in_flight <= concurrency);
+        prop_assert!(!state.same_number_at_once);
+
+        // The truth about every number: settled rows exist, and what exists is
+        // settled or said to be uncertain.
+        let mut by_number: BTreeMap<u32, Vec<Status>> = BTreeMap::new();
+        for (n, (_, outcome)) in numbers.iter().zip(&ran.rows) {
+            by_number.entry(*n).or_default().push(outcome.unwrap().0);
+        }
+        for (n, statuses) in by_number {
+            let exists = state.leads.contains(&number(n));
+            let is_settled = statuses.iter().any(|s| matches!(s, Status::Created | Status::Duplicate));
+            let is_uncertain = statuses.contains(&Status::Uncertain);
+            prop_assert!(!is_settled || exists, "{n}: {statuses:?}");
+            prop_assert!(!exists || is_settled || is_uncertain, "{n}: {statuses:?}");
+        }
+    }
+}

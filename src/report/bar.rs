@@ -1,8 +1,9 @@
 //! The progress bar.
 
+use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Log, RunEvent, Tally};
 use crate::cli::Progress;
@@ -92,11 +93,17 @@ fn message(tally: &Tally) -> String {
 
 fn style(total_known: bool) -> ProgressStyle {
     let template = match total_known {
-        true => "{bar:24} {human_pos}/{human_len} rows, {per_sec:.0}, {eta} left\n{wide_msg}",
-        false => "{spinner} {human_pos} rows, {per_sec:.0}, {elapsed}\n{wide_msg}",
+        true => "{wide_bar} {human_pos}/{human_len} rows\n{pace}, {eta} left, {wide_msg}",
+        false => "{spinner} {human_pos} rows\n{pace}, {elapsed}, {wide_msg}",
+    };
+    let pace = |state: &ProgressState, out: &mut dyn Write| {
+        // The bar's own text; there is nowhere to report a failure to.
+        let _ = write!(out, "{:.1}/s", state.per_sec());
     };
     // The templates are fixed, and a test reads them.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("pace", pace)
 }
 
 #[cfg(test)]
