@@ -13,6 +13,8 @@ use crate::pipeline::OnUncertain;
 /// The command line of `leadload import`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+COL is a column's header, in any case, or its number, counted from 1.
+
 Examples:
   leadload import contacts.csv --sandbox --campaign \"Spring promo\"
   leadload import contacts.csv --campaign 101 --dry-run
