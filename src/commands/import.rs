@@ -9,6 +9,7 @@ use tokio::task::LocalSet;
 use tracing::warn;
 
 use super::{check, service};
+use crate::api::Client;
 use crate::campaign::CampaignBook;
 use crate::cli::{Format, ImportArgs};
 use crate::exit::{ExitCode, Failure, StoppedBy};
@@ -164,28 +165,10 @@ fn send(
     }
     let runtime = service::runtime()?;
     let reached = service::reach(service, settings.timeout)?;
-    let names = intake.campaign_names()?;
-    let client = reached.client.clone();
-    let ids = runtime.block_on(service::campaign_ids(
-        &client,
-        settings.campaign.as_ref(),
-        names,
-    ))?;
-    let book = CampaignBook::new(settings.campaign.clone(), ids);
-
-    let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
-    let writing = thread::spawn(move || write_all(writer, to_write));
-    let end: End = LocalSet::new().block_on(&runtime, async {
-        let interrupts = signals::listen()?;
-        let pacer = Pacer::new(&settings.rates);
-        let inputs = intake.inputs.clone();
-        let pipeline = Pipeline::new(client, settings.policy, pacer, inputs, events);
-        let batches = intake.start(book);
-        Ok::<_, Failure>(pipeline.run(batches, settled, interrupts).await)
-    })?;
-    let writer = writing
-        .join()
-        .map_err(|_| Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off")))?;
+    let (end, writer) = LocalSet::new().block_on(
+        &runtime,
+        deliver(settings, reached.client.clone(), intake, writer, events),
+    )?;
     if let Some(stop) = end.stop.as_ref().filter(|stop| stop.by == StoppedBy::Input)
         && end.requests == 0
     {
@@ -200,6 +183,36 @@ fn send(
         requests: end.requests,
         written: writer.and_then(Writer::finish),
     })
+}
+
+/// Finds the campaigns, then sends all rows and writes down what becomes of them.
+async fn deliver(
+    settings: &ImportSettings,
+    client: Client,
+    intake: &Intake,
+    writer: Writer,
+    events: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<(End, Result<Writer, OutputError>), Failure> {
+    let mut interrupts = signals::listen()?;
+    let ids = tokio::select! {
+        biased;
+        _ = interrupts.recv() => {
+            let error = anyhow!("stopped by a signal before anything was sent");
+            return Err(Failure::new(StoppedBy::Signal, error));
+        }
+        ids = service::campaign_ids(&client, settings.campaign.as_ref(), intake) => ids?,
+    };
+    let book = CampaignBook::new(settings.campaign.clone(), ids);
+    let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+    let writing = thread::spawn(move || write_all(writer, to_write));
+    let pacer = Pacer::new(&settings.rates);
+    let inputs = intake.inputs.clone();
+    let pipeline = Pipeline::new(client, settings.policy, pacer, inputs, events);
+    let end = pipeline.run(intake.start(book), settled, interrupts).await;
+    let writer = writing
+        .join()
+        .map_err(|_| Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off")))?;
+    Ok((end, writer))
 }
 
 /// Writes batches until there are no more; on a thread of its own, since files block.

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
+use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 
 use crate::api::{BaseUrl, Client, ListError, Token};
 use crate::campaign::{CampaignChoice, resolve_names};
 use crate::exit::{Failure, StoppedBy};
+use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::Service;
@@ -50,8 +53,9 @@ pub(super) fn runtime() -> io::Result<Runtime> {
 pub(super) async fn campaign_ids(
     client: &Client,
     default: Option<&CampaignChoice>,
-    mut names: BTreeSet<String>,
+    intake: &Intake,
 ) -> Result<HashMap<String, CampaignId>, Failure> {
+    let mut names = names_in(intake).await?;
     if let Some(CampaignChoice::Name(name)) = default {
         names.insert(name.clone());
     }
@@ -60,6 +64,15 @@ pub(super) async fn campaign_ids(
     }
     let list = client.campaigns().await.map_err(list_failure)?;
     Ok(resolve_names(&names, &list)?)
+}
+
+/// The campaign names in the input, read on a thread of its own: the input may be
+/// long, and somebody may want to stop.
+async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
+    let (sender, names) = oneshot::channel();
+    let intake = intake.clone();
+    thread::spawn(move || sender.send(intake.campaign_names()));
+    Ok(names.await??)
 }
 
 /// A list that cannot be had is the service's doing, not the user's.

@@ -217,6 +217,34 @@ mod signals {
     }
 
     #[test]
+    fn a_signal_before_the_first_lead_leaves_nothing_behind() {
+        // A service that takes connections and never answers.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let folder = Folder::with_leads(&contacts(10));
+        let child = folder
+            .leadload(&[
+                "import",
+                "leads.csv",
+                "--campaign",
+                "Spring",
+                "--format",
+                "json",
+            ])
+            .env(
+                "LEADLOAD_BASE_URL",
+                &format!("http://{}", listener.local_addr().unwrap()),
+            )
+            .env("LEADLOAD_TOKEN", "t")
+            .start();
+        let _connection = listener.accept().unwrap();
+        signal(&child, "-TERM");
+        let output = Output::of(child);
+        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert_eq!(output.json()["stopped_by"], "signal");
+        assert_eq!(folder.names(), ["leads.csv"]);
+    }
+
+    #[test]
     fn a_second_signal_ends_at_once_and_says_what_may_have_been_taken() {
         let folder = Folder::with_leads(&contacts(10));
         let service = scenario(
