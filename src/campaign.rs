@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashMap};
 use thiserror::Error;
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
-use crate::screen::CampaignKey;
 use crate::text::{listed, nearest, printable};
 
 /// A campaign as the service lists it. Only the id and the name are relied on:
@@ -147,6 +146,11 @@ fn resolve_name(name: &str, list: &[Campaign]) -> Result<CampaignId, CampaignErr
         }),
     }
 }
+
+/// What tells campaigns apart: two keys are the same if and only if the campaigns
+/// are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CampaignKey(pub u32);
 
 /// The campaign of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::api::verdict::FatalCause;
-
 /// The exit codes, fixed for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -20,6 +18,8 @@ pub enum ExitCode {
     Interrupted = 4,
     /// Stopped by this machine.
     Machine = 5,
+    /// Another run is at it.
+    Busy = 6,
 }
 
 impl From<ExitCode> for std::process::ExitCode {
@@ -49,6 +49,8 @@ pub enum StoppedBy {
     Disk,
     /// The input changed or became unreadable midway.
     Input,
+    /// Another run writes the same outputs.
+    Busy,
     /// Flags, configuration or mapping.
     Usage,
 }
@@ -66,6 +68,7 @@ impl StoppedBy {
             StoppedBy::Signal => "signal",
             StoppedBy::Disk => "disk",
             StoppedBy::Input => "input",
+            StoppedBy::Busy => "busy",
             StoppedBy::Usage => "usage",
         }
     }
@@ -81,19 +84,8 @@ impl StoppedBy {
             | StoppedBy::Unreadable => ExitCode::Service,
             StoppedBy::Signal => ExitCode::Interrupted,
             StoppedBy::Disk | StoppedBy::Input => ExitCode::Machine,
+            StoppedBy::Busy => ExitCode::Busy,
             StoppedBy::Usage => ExitCode::Usage,
-        }
-    }
-}
-
-impl From<FatalCause> for StoppedBy {
-    fn from(cause: FatalCause) -> Self {
-        match cause {
-            FatalCause::Token | FatalCause::Forbidden => StoppedBy::Token,
-            FatalCause::Payment | FatalCause::Balance => StoppedBy::Balance,
-            FatalCause::Campaign => StoppedBy::Campaign,
-            FatalCause::Redirect => StoppedBy::Redirect,
-            FatalCause::NotTheService => StoppedBy::Unreadable,
         }
     }
 }
@@ -124,9 +116,23 @@ impl Failure {
     }
 }
 
-/// Whatever goes wrong before anything is sent is for the user to mend.
-impl<E: Into<anyhow::Error>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Failure::new(StoppedBy::Usage, error)
+/// Why a run ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// The reason in one word.
+    pub by: StoppedBy,
+    /// What happened, and what to mend.
+    pub text: String,
+}
+
+/// Says of an error what it stops, so that every place has to choose.
+pub trait OrStopped<T> {
+    /// The value, or a failure that was caused by `by`.
+    fn or_stopped(self, by: StoppedBy) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrStopped<T> for Result<T, E> {
+    fn or_stopped(self, by: StoppedBy) -> Result<T, Failure> {
+        self.map_err(|error| Failure::new(by, error))
     }
 }

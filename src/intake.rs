@@ -18,6 +18,9 @@ use crate::phone::{PhoneNumber, PhoneProblem};
 use crate::screen::FirstRows;
 use crate::source::{Header, Input, Row, RowBatch, SourceError};
 
+/// More names than this in a campaign column are no campaigns.
+const MOST_NAMES: usize = 1000;
+
 /// How many batches may wait between this thread and the next stage.
 const BATCHES_AHEAD: usize = 4;
 
@@ -30,6 +33,66 @@ pub struct PlannedInput {
     pub header: Header,
     /// What is read and sent of the others.
     pub mapping: Mapping,
+}
+
+/// Batches as they come from the thread, in input order.
+#[derive(Debug)]
+pub struct Batches {
+    receiver: mpsc::Receiver<Message>,
+    has_ended: bool,
+}
+
+/// What the thread says. That it is at the end is said, so that a thread that has
+/// died is not taken for one that has read everything.
+#[derive(Debug)]
+enum Message {
+    Batch(Batch),
+    Failed(SourceError),
+    End,
+}
+
+impl Batches {
+    /// The next batch, or why there is none; nothing at the end.
+    pub async fn next(&mut self) -> Option<Result<Batch, SourceError>> {
+        if self.has_ended {
+            return None;
+        }
+        let message = self.receiver.recv().await;
+        self.take(message)
+    }
+
+    /// The same, for threads that may block.
+    pub fn blocking_next(&mut self) -> Option<Result<Batch, SourceError>> {
+        if self.has_ended {
+            return None;
+        }
+        let message = self.receiver.blocking_recv();
+        self.take(message)
+    }
+
+    /// Batches that are all there already, for tests that stop the clock.
+    #[cfg(test)]
+    pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
+        let (sender, receiver) = mpsc::channel(batches.len() + 1);
+        let messages = batches.into_iter().map(Message::Batch);
+        for message in messages.chain([Message::End]) {
+            sender.try_send(message).unwrap();
+        }
+        Batches {
+            receiver,
+            has_ended: false,
+        }
+    }
+
+    fn take(&mut self, message: Option<Message>) -> Option<Result<Batch, SourceError>> {
+        self.has_ended = !matches!(message, Some(Message::Batch(_)));
+        match message {
+            Some(Message::Batch(batch)) => Some(Ok(batch)),
+            Some(Message::Failed(error)) => Some(Err(error)),
+            Some(Message::End) => None,
+            None => Some(Err(SourceError::BrokeOff)),
+        }
+    }
 }
 
 /// Rows in input order and what is known of each before anything is sent.
@@ -90,6 +153,9 @@ impl PlannedInput {
 impl Intake {
     /// Reads all inputs to their end for the names (not ids) that stand in their
     /// campaign columns, so that unknown ones can be listed before anything is sent.
+    ///
+    /// There are few campaigns: the reading ends when more than [`MOST_NAMES`] have
+    /// been found, which the caller will not find on any list.
     pub fn campaign_names(&self) -> Result<BTreeSet<String>, SourceError> {
         let mut names = BTreeSet::new();
         if self
@@ -109,7 +175,7 @@ impl Intake {
                     names.insert(name);
                 }
             }
-            true
+            names.len() <= MOST_NAMES
         })?;
         Ok(names)
     }
@@ -124,9 +190,8 @@ impl Intake {
         Ok(count)
     }
 
-    /// Starts the thread. The receiver gets batches in input order, then either
-    /// nothing more or the error that ended the reading; dropping it ends the thread.
-    pub fn start(&self, book: CampaignBook) -> mpsc::Receiver<Result<Batch, SourceError>> {
+    /// Starts the thread. Dropping the batches ends it.
+    pub fn start(&self, book: CampaignBook) -> Batches {
         let (batches, receiver) = mpsc::channel(BATCHES_AHEAD);
         let intake = self.clone();
         thread::spawn(move || {
@@ -140,14 +205,19 @@ impl Intake {
                     .rows()
                     .map(|row| preparer.prepare(&planned.mapping, row))
                     .collect();
-                batches.blocking_send(Ok(Batch { rows, prepared })).is_ok()
+                let batch = Message::Batch(Batch { rows, prepared });
+                batches.blocking_send(batch).is_ok()
             });
-            if let Err(error) = ended {
-                // Nobody is there to hear it only when the run is over anyway.
-                let _ = batches.blocking_send(Err(error));
-            }
+            // Where nobody is there to hear it, the run is over anyway.
+            let _ = batches.blocking_send(match ended {
+                Ok(()) => Message::End,
+                Err(error) => Message::Failed(error),
+            });
         });
-        receiver
+        Batches {
+            receiver,
+            has_ended: false,
+        }
     }
 
     /// Hands every batch of every input to `take`, until it returns false.
@@ -171,7 +241,7 @@ impl Intake {
             loop {
                 let mut rows = reader.read_batch(file, next)?;
                 if let Some(limit) = limit {
-                    let left = (limit + 1).saturating_sub(next.0);
+                    let left = limit.saturating_sub(next.0 - 1);
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                 }
                 if rows.is_empty() {

@@ -33,6 +33,7 @@
 //! | [`results`] | results and rejects, in input order | the only writer of output files |
 //! | [`report`] | events to bar, log, summary, JSON | listens, never steers |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
+//! | [`event`] | what happens in a run | told, never asked |
 //! | [`rate`], [`backoff`], [`text`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
 pub mod api;
@@ -40,6 +41,7 @@ pub mod backoff;
 pub mod campaign;
 pub mod cli;
 pub mod commands;
+pub mod event;
 pub mod exit;
 pub mod intake;
 pub mod lead;

@@ -46,6 +46,28 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// The text with every run of digits that is long enough for a phone number
+/// replaced by `…`: for what is shown outside the files that hold people.
+pub fn without_numbers(text: &str) -> String {
+    const FEWEST: usize = 7;
+    let is_part = |c: char| c.is_numeric() || matches!(c, ' ' | '-' | '.' | '(' | ')' | '/');
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_numeric) {
+        let (before, from_digit) = rest.split_at(start);
+        let end = from_digit.find(|c| !is_part(c)).unwrap_or(from_digit.len());
+        let run = from_digit[..end].trim_end_matches(|c: char| !c.is_numeric());
+        shown.push_str(before);
+        match run.chars().filter(|c| c.is_numeric()).count() {
+            digits if digits >= FEWEST => shown.push('…'),
+            _ => shown.push_str(run),
+        }
+        rest = &from_digit[run.len()..];
+    }
+    shown.push_str(rest);
+    shown
+}
+
 /// The name most like `typed`, if one is so much like it that a slip is likely.
 pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str> {
     let typed = typed.to_lowercase();
@@ -80,6 +102,16 @@ mod tests {
     fn a_shortened_text_is_cut_between_characters() {
         assert_eq!(shortened("größer", 4), "grö…");
         assert_eq!(shortened("größ", 4), "größ");
+    }
+
+    #[test]
+    fn phone_numbers_are_left_out_and_small_numbers_stay() {
+        assert_eq!(
+            without_numbers("HTTP 422: +44 7911 123456 is in campaign 101."),
+            "HTTP 422: +… is in campaign 101."
+        );
+        assert_eq!(without_numbers("1 (0) 2"), "1 (0) 2");
+        assert_eq!(without_numbers("no digits"), "no digits");
     }
 
     #[test]

@@ -21,8 +21,12 @@ const MOST_LEAD_BYTES: usize = 64 * 1024;
 /// The most bytes that are read of one page of campaigns.
 const MOST_LIST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The longest that making a connection may take; less where `--timeout` is less.
+/// The longest that making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The share of `--timeout` that connecting may take at most: when it runs out
+/// first, it is certain that nothing was sent.
+const CONNECT_SHARE: f64 = 0.8;
 
 /// Calls the service. Cloning is cheap and shares connections.
 #[derive(Debug, Clone)]
@@ -60,8 +64,15 @@ pub(super) struct Received {
     pub(super) body: Bytes,
 }
 
+/// An answer that did not arrive, or not in full.
+pub(super) struct Failed {
+    /// The status, if the head arrived.
+    status: Option<u16>,
+    lost: Lost,
+}
+
 impl Received {
-    pub(super) fn reply(&self) -> Reply<'_> {
+    fn reply(&self) -> Reply<'_> {
         Reply {
             status: self.status,
             retry_after: self.retry_after.as_deref(),
@@ -87,7 +98,7 @@ impl Client {
             .retry(reqwest::retry::never())
             .referer(false)
             .timeout(timeout)
-            .connect_timeout(CONNECT_TIMEOUT.min(timeout));
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)));
         if base_url.is_loopback() {
             builder = builder.no_proxy();
         }
@@ -108,55 +119,59 @@ impl Client {
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = Some(body.into());
-        let mut status = None;
-        let received = self.exchange(request, MOST_LEAD_BYTES, &mut status).await;
-        let verdict = verdict::judge(
-            received.as_ref().map(Received::reply).map_err(|lost| *lost),
-            SystemTime::now(),
-        );
+        let received = self.exchange(request, MOST_LEAD_BYTES).await;
         Answer {
-            http_status: status,
-            verdict: self.presentable(verdict),
+            http_status: match &received {
+                Ok(received) => Some(received.status),
+                Err(failed) => failed.status,
+            },
+            verdict: self.judge(&received),
         }
     }
 
-    pub(super) async fn get(&self, url: Url) -> Result<Received, Lost> {
+    pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
         let request = Request::new(Method::GET, url);
-        self.exchange(request, MOST_LIST_BYTES, &mut None).await
+        self.exchange(request, MOST_LIST_BYTES).await
+    }
+
+    pub(super) fn token(&self) -> &Token {
+        &self.token
     }
 
     pub(super) fn campaigns_url(&self) -> &Url {
         &self.campaigns_url
     }
 
-    /// The verdict with the token masked in all that the service said.
-    pub(super) fn presentable(&self, verdict: Verdict) -> Verdict {
-        verdict.presentable(|text| self.token.masked(text))
+    /// What an answer means, with the token masked in all that the service said.
+    pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
+        let reply = match received {
+            Ok(received) => Ok(received.reply()),
+            Err(failed) => Err(failed.lost),
+        };
+        verdict::judge(reply, SystemTime::now()).presentable(|text| self.token.masked(text))
     }
 
-    /// The service's text with the token masked.
-    pub(super) fn presented(&self, text: &str) -> String {
-        self.token.masked(text)
-    }
-
-    async fn exchange(
-        &self,
-        request: Request,
-        most_bytes: usize,
-        status: &mut Option<u16>,
-    ) -> Result<Received, Lost> {
-        let response = self.http.execute(request).await.map_err(|e| lost(&e))?;
-        *status = Some(response.status().as_u16());
-        Ok(Received {
-            status: response.status().as_u16(),
-            retry_after: response
-                .headers()
-                .get(RETRY_AFTER)
-                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
-            body: bounded_body(response, most_bytes)
-                .await
-                .map_err(|e| lost(&e))?,
-        })
+    async fn exchange(&self, request: Request, most_bytes: usize) -> Result<Received, Failed> {
+        let response = self.http.execute(request).await.map_err(|error| Failed {
+            status: None,
+            lost: lost(&error),
+        })?;
+        let status = response.status().as_u16();
+        let retry_after = response
+            .headers()
+            .get(RETRY_AFTER)
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        match bounded_body(response, most_bytes).await {
+            Ok(body) => Ok(Received {
+                status,
+                retry_after,
+                body,
+            }),
+            Err(error) => Err(Failed {
+                status: Some(status),
+                lost: lost(&error),
+            }),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Listing the campaigns.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use reqwest::Url;
 use thiserror::Error;
 
-use super::client::{Client, Received};
-use super::verdict::{self, FatalCause, Verdict};
+use super::client::Client;
+use super::verdict::{FatalCause, Verdict};
 use super::wire::CampaignPage;
 use crate::backoff::Backoff;
 use crate::campaign::Campaign;
@@ -53,13 +53,25 @@ impl Client {
         let mut url = self.campaigns_url().clone();
         for _ in 0..MOST_PAGES {
             let page = self.campaign_page(url.clone()).await?;
-            campaigns.extend(page.campaigns);
+            campaigns.extend(page.campaigns.into_iter().map(|c| self.masked(c)));
             match next_page(&url, page.next_page_url.as_deref()) {
                 Some(next) => url = next,
                 None => return Ok(campaigns),
             }
         }
         Err(ListError::Unreadable("it has no last page".into()))
+    }
+
+    /// A campaign whose texts do not echo the token.
+    fn masked(&self, campaign: Campaign) -> Campaign {
+        let mask = |text: String| self.token().masked(&text);
+        Campaign {
+            id: mask(campaign.id),
+            name: mask(campaign.name),
+            status: mask(campaign.status),
+            created_at: mask(campaign.created_at),
+            updated_at: mask(campaign.updated_at),
+        }
     }
 
     async fn campaign_page(&self, url: Url) -> Result<CampaignPage, ListError> {
@@ -69,15 +81,14 @@ impl Client {
             if let Ok(received) = &received
                 && (200..300).contains(&received.status)
             {
-                return serde_json::from_slice(&received.body)
-                    .map_err(|error| ListError::Unreadable(self.presented(&error.to_string())));
+                // Only where it fails: the error would quote what the service said.
+                return serde_json::from_slice(&received.body).map_err(|error| {
+                    let place = format!("line {}, column {}", error.line(), error.column());
+                    ListError::Unreadable(format!("it cannot be read at {place}"))
+                });
             }
             // Judged as a lead request would be: refusals are the same.
-            let verdict = verdict::judge(
-                received.as_ref().map(Received::reply).map_err(|lost| *lost),
-                SystemTime::now(),
-            );
-            let pause = match self.presentable(verdict) {
+            let pause = match self.judge(&received) {
                 Verdict::Fatal { cause, text, .. } => {
                     return Err(ListError::Refused { cause, text });
                 }

@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
 use crate::text::{printable, shortened};
 
@@ -126,6 +127,18 @@ pub enum FatalCause {
     NotTheService,
 }
 
+impl From<FatalCause> for StoppedBy {
+    fn from(cause: FatalCause) -> Self {
+        match cause {
+            FatalCause::Token | FatalCause::Forbidden => StoppedBy::Token,
+            FatalCause::Payment | FatalCause::Balance => StoppedBy::Balance,
+            FatalCause::Campaign => StoppedBy::Campaign,
+            FatalCause::Redirect => StoppedBy::Redirect,
+            FatalCause::NotTheService => StoppedBy::Unreadable,
+        }
+    }
+}
+
 impl FatalCause {
     /// Whether one such answer is enough to stop.
     pub fn is_certain(self) -> bool {
@@ -168,7 +181,7 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         text: text.clone(),
     };
     match reply.status {
-        200..=299 => judge_success(&body, text),
+        200..=299 => judge_success(&body, code, text),
         300..=399 => fatal(FatalCause::Redirect),
         400 | 409 | 422 if body.says_duplicate() => Verdict::Duplicate {
             lead_id: body.lead_id(),
@@ -200,16 +213,13 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
     }
 }
 
-fn judge_success(body: &Body, text: String) -> Verdict {
+fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
     let lead_id = body.lead_id();
     if body.says_duplicate() {
         return Verdict::Duplicate { lead_id, text };
     }
     if body.denies_success() {
-        return Verdict::Rejected {
-            code: ErrorCode::Http(200),
-            text,
-        };
+        return Verdict::Rejected { code, text };
     }
     match lead_id {
         Some(lead_id) => Verdict::Created {
@@ -368,8 +378,6 @@ impl Body {
             "already exist",
             "already been taken",
             "already been added",
-            "already in",
-            "already has",
             "already added",
             "already present",
             "bereits vergeben",

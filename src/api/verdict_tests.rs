@@ -299,6 +299,14 @@ fn row_17_a_422_about_money_or_limits_is_fatal() {
             fatal(FatalCause::Balance, 422, &format!("HTTP 422: {text}"))
         );
     }
+    // "Already", but not the number.
+    assert_eq!(
+        reply(
+            422,
+            r#"{"error":"The number list already has its maximum"}"#
+        ),
+        rejected(422, "HTTP 422: The number list already has its maximum")
+    );
     assert_eq!(
         reply(422, r#"{"error":"No explanation"}"#),
         rejected(422, "HTTP 422: No explanation")

@@ -136,7 +136,7 @@ pub(super) struct CampaignPage {
 struct ListedCampaign {
     id: Id,
     #[serde(default)]
-    name: Option<String>,
+    name: LooseText,
     #[serde(default)]
     status: LooseText,
     #[serde(default)]
@@ -165,7 +165,7 @@ impl From<ListedCampaign> for Campaign {
     fn from(listed: ListedCampaign) -> Self {
         Campaign {
             id: listed.id.0,
-            name: listed.name.unwrap_or_default(),
+            name: listed.name.0,
             status: listed.status.0,
             created_at: listed.created_at.0,
             updated_at: listed.updated_at.0,

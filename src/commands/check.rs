@@ -1,14 +1,11 @@
 //! `leadload import --dry-run`: everything up to sending, and nothing beyond.
 
-use tokio::sync::mpsc;
-
 use crate::campaign::CampaignBook;
-use crate::exit::Failure;
-use crate::intake::{Batch, Intake};
+use crate::event::RunEvent;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::Intake;
 use crate::lead::{RowOutcome, Status};
-use crate::report::RunEvent;
 use crate::results::Writer;
-use crate::source::SourceError;
 
 /// Checks every row, tells of each, and writes those files that were asked for.
 pub fn check(
@@ -17,9 +14,9 @@ pub fn check(
     writer: &mut Writer,
     mut events: impl FnMut(RunEvent<'_>),
 ) -> Result<(), Failure> {
-    let mut batches: mpsc::Receiver<Result<Batch, SourceError>> = intake.start(book);
-    while let Some(batch) = batches.blocking_recv() {
-        let mut batch = batch?;
+    let mut batches = intake.start(book);
+    while let Some(batch) = batches.blocking_next() {
+        let mut batch = batch.or_stopped(StoppedBy::Usage)?;
         for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
             let ready = || RowOutcome::not_sent(Status::Ready, None, None);
             let outcome = &*prepared.outcome.get_or_insert_with(ready);
@@ -29,7 +26,7 @@ pub fn check(
                 outcome,
             });
         }
-        writer.write(&batch)?;
+        writer.write(&batch).or_stopped(StoppedBy::Disk)?;
     }
     Ok(())
 }

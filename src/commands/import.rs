@@ -1,5 +1,6 @@
 //! `leadload import`: a CSV goes in, leads exist, every row is accounted for.
 
+use std::io::IsTerminal;
 use std::thread;
 use std::time::Instant;
 
@@ -11,12 +12,13 @@ use tracing::warn;
 use super::{check, service};
 use crate::api::Client;
 use crate::campaign::CampaignBook;
-use crate::cli::{Format, ImportArgs};
-use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::cli::{Format, ImportArgs, Progress};
+use crate::event::RunEvent;
+use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, PlannedInput};
-use crate::pipeline::{End, Pacer, Pipeline, Stop};
+use crate::pipeline::{End, OnUncertain, Pacer, Pipeline};
 use crate::report::{
-    Bar, Ended, Log, RunEvent, Tally, console, json_object, log_event, text_summary,
+    Bar, DrawOn, Ended, Log, Tally, console, json_summary, log_event, text_summary,
 };
 use crate::results::{OutputError, OutputPaths, Writer, Written, has_results_header};
 use crate::settings::{Environment, ImportSettings, Service};
@@ -29,20 +31,24 @@ const BATCHES_TO_WRITE: usize = 4;
 /// Runs the command.
 pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let settings = ImportSettings::from_cli(args, &Environment::read())?;
+    let settings =
+        ImportSettings::from_cli(args, &Environment::read()).or_stopped(StoppedBy::Usage)?;
     let inputs = open_inputs(&settings)?;
     let paths = OutputPaths::plan(
         &inputs,
         &settings.results,
         &settings.rejects,
         settings.sandbox,
-    )?;
+    )
+    .map_err(OutputError::before_sending)?;
     let intake = plan(inputs, &settings)?;
-    let writer = Writer::create(&paths, &intake.inputs, settings.policy.on_uncertain)?;
+    let rejects_uncertain = settings.policy.on_uncertain == OnUncertain::Resend;
+    let writer = Writer::create(&paths, &intake.inputs, rejects_uncertain)
+        .map_err(OutputError::before_sending)?;
 
-    let bar = Bar::new(settings.progress, args.output.quiet, log);
-    count_rows(&intake, &bar);
     let mut tally = Tally::default();
+    let mut bar = Bar::new(draw_on(settings.progress, args.output.quiet), log);
+    count_rows(&intake, &bar);
     let mut events = |event: RunEvent<'_>| {
         tally.note(&event);
         bar.note(&event, &tally);
@@ -53,29 +59,8 @@ pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         Some(service) => send(&settings, service, &intake, writer, &mut events),
     };
     bar.finish();
-    let Ran {
-        mut stop,
-        requests,
-        written,
-    } = ran?;
-
-    let written = written.unwrap_or_else(|error| {
-        // Of all that can go wrong, this machine comes first.
-        stop = Some(disk_full(&error));
-        Written::default()
-    });
-    let ended = Ended {
-        inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
-        exit_code: exit_code(stop.as_ref(), &tally),
-        stop,
-        requests,
-        elapsed_s: began.elapsed().as_secs_f64(),
-        written,
-        sandbox: settings.sandbox,
-        dry_run: settings.is_dry_run(),
-        tally: &tally,
-    };
-    summarise(&ended, settings.format);
+    let ended = ended(ran?, &settings, &intake, &tally, began);
+    summarise(&ended, settings.format)?;
     Ok(ended.exit_code)
 }
 
@@ -89,13 +74,13 @@ struct Ran {
 fn open_inputs(settings: &ImportSettings) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(settings.inputs.len());
     for path in &settings.inputs {
-        let input = Input::open(path)?;
+        let input = Input::open(path).or_stopped(StoppedBy::Usage)?;
         if inputs.iter().any(|other| other.is_same(&input)) {
-            return Err(anyhow!(
+            let error = anyhow!(
                 "`{}` is given twice\n\nhint: name each input once",
                 input.name()
-            )
-            .into());
+            );
+            return Err(Failure::new(StoppedBy::Usage, error));
         }
         inputs.push(input);
     }
@@ -105,13 +90,13 @@ fn open_inputs(settings: &ImportSettings) -> Result<Vec<Input>, Failure> {
 fn plan(inputs: Vec<Input>, settings: &ImportSettings) -> Result<Intake, Failure> {
     let mut planned = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let input = PlannedInput::new(input, &settings.mapping)?;
+        let input = PlannedInput::new(input, &settings.mapping).or_stopped(StoppedBy::Usage)?;
         if has_results_header(&input.header.names) && !settings.is_dry_run() {
-            return Err(anyhow!(
+            let error = anyhow!(
                 "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `leadload import *.csv` takes results files in",
                 input.input.name()
-            )
-            .into());
+            );
+            return Err(Failure::new(StoppedBy::Usage, error));
         }
         planned.push(input);
     }
@@ -120,6 +105,16 @@ fn plan(inputs: Vec<Input>, settings: &ImportSettings) -> Result<Intake, Failure
         limit: settings.limit,
         allow_duplicates: settings.policy.form.allow_duplicates,
     })
+}
+
+fn draw_on(progress: Progress, quiet: bool) -> DrawOn {
+    let is_terminal = std::io::stderr().is_terminal();
+    match progress {
+        Progress::Never => DrawOn::Nothing,
+        Progress::Auto if quiet || !is_terminal => DrawOn::Nothing,
+        Progress::Always if !is_terminal => DrawOn::Anything,
+        Progress::Auto | Progress::Always => DrawOn::Terminal,
+    }
 }
 
 /// Counts the rows for a bar that is seen, beside the work: sending takes longer.
@@ -172,11 +167,8 @@ fn send(
     if let Some(stop) = end.stop.as_ref().filter(|stop| stop.by == StoppedBy::Input)
         && end.requests == 0
     {
-        // Nothing was sent, so nothing is to be left behind.
-        if let Ok(writer) = writer {
-            writer.set_kept(false);
-        }
-        return Err(anyhow!(stop.text.clone()).into());
+        // Nothing was sent, so nothing is left behind.
+        return Err(Failure::new(StoppedBy::Usage, anyhow!(stop.text.clone())));
     }
     Ok(Ran {
         stop: end.stop,
@@ -193,7 +185,7 @@ async fn deliver(
     writer: Writer,
     events: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<(End, Result<Writer, OutputError>), Failure> {
-    let mut interrupts = signals::listen()?;
+    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let ids = tokio::select! {
         biased;
         _ = interrupts.recv() => {
@@ -209,6 +201,7 @@ async fn deliver(
     let inputs = intake.inputs.clone();
     let pipeline = Pipeline::new(client, settings.policy, pacer, inputs, events);
     let end = pipeline.run(intake.start(book), settled, interrupts).await;
+    // Nothing else is left to be done on this thread.
     let writer = writing
         .join()
         .map_err(|_| Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off")))?;
@@ -221,36 +214,60 @@ fn write_all(
     mut batches: mpsc::Receiver<Batch>,
 ) -> Result<Writer, OutputError> {
     while let Some(batch) = batches.blocking_recv() {
-        writer.set_kept(true);
-        writer.write(&batch)?;
+        if let Err(error) = writer.write(&batch) {
+            writer.leave();
+            return Err(error);
+        }
     }
     Ok(writer)
 }
 
-fn disk_full(error: &OutputError) -> Stop {
+fn ended<'a>(
+    ran: Ran,
+    settings: &ImportSettings,
+    intake: &'a Intake,
+    tally: &'a Tally,
+    began: Instant,
+) -> Ended<'a> {
+    let (stop, written) = match ran.written {
+        Ok(written) => (ran.stop, written),
+        // Of all that can go wrong, this machine comes first.
+        Err(error) => (Some(unwritten(&error)), Written::default()),
+    };
+    Ended {
+        tally,
+        inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
+        exit_code: match &stop {
+            Some(stop) => stop.by.exit_code(),
+            None if tally.has_problems() => ExitCode::Problems,
+            None => ExitCode::Complete,
+        },
+        stop,
+        requests: ran.requests,
+        elapsed_s: began.elapsed().as_secs_f64(),
+        written,
+        sandbox: settings.sandbox,
+        dry_run: settings.is_dry_run(),
+    }
+}
+
+fn unwritten(error: &OutputError) -> Stop {
     Stop {
         by: StoppedBy::Disk,
-        text: format!("{error}; what was written so far is in the files that end in `.part`"),
+        text: format!("{error}\n\nWhat was written before is in the files that end in `.part`."),
     }
 }
 
-fn exit_code(stop: Option<&Stop>, tally: &Tally) -> ExitCode {
-    match stop {
-        Some(stop) => stop.by.exit_code(),
-        None if tally.has_problems() => ExitCode::Problems,
-        None => ExitCode::Complete,
-    }
-}
-
-fn summarise(ended: &Ended<'_>, format: Format) {
+fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
     if ended.tally.counts.total() == 0 && ended.stop.is_none() {
         warn!("the input has a header and no rows");
     }
-    console::print(&match format {
-        Format::Text => text_summary(ended),
-        Format::Json => format!("{}\n", json_object(ended)),
-    });
     if let Some(stop) = &ended.stop {
         console::error(&stop.text);
     }
+    let summary = match format {
+        Format::Text => text_summary(ended),
+        Format::Json => json_summary(ended),
+    };
+    console::print(&summary).or_stopped(StoppedBy::Disk)
 }

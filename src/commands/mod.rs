@@ -11,10 +11,11 @@ mod service;
 use std::ffi::OsString;
 
 use clap::Parser;
+use tracing::Level;
 
-use crate::cli::{Cli, Command, Format, ListFormat};
-use crate::exit::{ExitCode, Failure};
-use crate::report::{Log, console};
+use crate::cli::{Cli, Command, Format, ListFormat, OutputArgs};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::report::{Log, console, json_failure};
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -31,26 +32,40 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match cli.command {
         Command::Import(args) => {
-            let log = Log::start(&args.output);
+            let log = Log::start(level(&args.output));
             let ended = import::run(&args, &log);
             ended.unwrap_or_else(|failure| report(&failure, args.format == Format::Json))
         }
         Command::Campaigns(args) => {
-            Log::start(&args.output);
+            Log::start(level(&args.output));
             let ended = campaigns::run(&args);
             ended.unwrap_or_else(|failure| report(&failure, args.format == ListFormat::Json))
         }
-        Command::Sandbox(args) => match sandbox::run(&args) {
-            Ok(()) => ExitCode::Complete,
-            Err(error) => report(&error.into(), false),
-        },
+        Command::Sandbox(args) => {
+            let ended = sandbox::run(&args).or_stopped(StoppedBy::Usage);
+            match ended {
+                Ok(()) => ExitCode::Complete,
+                Err(failure) => report(&failure, false),
+            }
+        }
+    }
+}
+
+/// What is logged.
+fn level(args: &OutputArgs) -> Level {
+    match (args.quiet, args.verbose) {
+        (true, _) => Level::ERROR,
+        (false, 0) => Level::WARN,
+        (false, 1) => Level::INFO,
+        (false, _) => Level::DEBUG,
     }
 }
 
 /// Says what is wrong, where and what next.
 fn report(failure: &Failure, json: bool) -> ExitCode {
     if json {
-        console::print(&format!("{}\n", failure.json_object()));
+        // The exit code is the worse news, and says more.
+        let _ = console::print(&json_failure(failure));
     }
     console::error(&format!("{:#}", failure.error));
     failure.stopped_by.exit_code()

@@ -26,7 +26,8 @@ const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 /// A scenario or token file that cannot be used, or an address that cannot be listened on.
 pub fn run(args: &SandboxArgs) -> anyhow::Result<()> {
     let config = configure(args)?;
-    LocalSet::new().block_on(&service::runtime()?, serve(config))
+    let runtime = service::runtime().map_err(|failure| failure.error)?;
+    LocalSet::new().block_on(&runtime, serve(config))
 }
 
 async fn serve(config: SandboxConfig) -> anyhow::Result<()> {

@@ -1,7 +1,6 @@
 //! Getting through to the service, or to the sandbox that stands in for it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::thread;
 use std::time::Duration;
 
@@ -10,11 +9,12 @@ use tokio::sync::oneshot;
 
 use crate::api::{BaseUrl, Client, ListError, Token};
 use crate::campaign::{CampaignChoice, resolve_names};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::Service;
+use crate::source::SourceError;
 
 /// A client, and the sandbox that lives as long as it is held.
 pub(super) struct Reached {
@@ -31,21 +31,27 @@ pub(super) fn reach(service: &Service, timeout: Duration) -> Result<Reached, Fai
                 // Nobody asks for them, and they would be kept in memory.
                 keep_variables: false,
                 ..SandboxConfig::default()
-            })?;
-            let base_url = BaseUrl::parse(&sandbox.base_url(), false)?;
-            let token = Token::from_text(sandbox.token(), "the sandbox's token")?;
+            })
+            .or_stopped(StoppedBy::Usage)?;
+            let base_url =
+                BaseUrl::parse(&sandbox.base_url(), false).or_stopped(StoppedBy::Usage)?;
+            let token = Token::from_text(sandbox.token(), "the sandbox's token")
+                .or_stopped(StoppedBy::Usage)?;
             (base_url, token, Some(sandbox))
         }
     };
     Ok(Reached {
-        client: Client::new(&base_url, token, timeout)?,
+        client: Client::new(&base_url, token, timeout).or_stopped(StoppedBy::Usage)?,
         _sandbox: sandbox,
     })
 }
 
 /// The runtime for all requests: one thread, since two cost more than they bring.
-pub(super) fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .or_stopped(StoppedBy::Usage)
 }
 
 /// The ids of all campaigns that are named rather than numbered. The service is
@@ -63,7 +69,7 @@ pub(super) async fn campaign_ids(
         return Ok(HashMap::new());
     }
     let list = client.campaigns().await.map_err(list_failure)?;
-    Ok(resolve_names(&names, &list)?)
+    resolve_names(&names, &list).or_stopped(StoppedBy::Usage)
 }
 
 /// The campaign names in the input, read on a thread of its own: the input may be
@@ -72,7 +78,11 @@ async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
     let (sender, names) = oneshot::channel();
     let intake = intake.clone();
     thread::spawn(move || sender.send(intake.campaign_names()));
-    Ok(names.await??)
+    // A thread that died has said nothing.
+    names
+        .await
+        .unwrap_or(Err(SourceError::BrokeOff))
+        .or_stopped(StoppedBy::Usage)
 }
 
 /// A list that cannot be had is the service's doing, not the user's.

@@ -29,9 +29,9 @@ impl Columns<'_> {
     ) -> Result<Option<usize>, MappingError> {
         let wanted = name.trim();
         let folded = wanted.to_lowercase();
-        let exact: Vec<usize> = self.positions(|header| header == wanted);
+        let exact: Vec<usize> = positions(self.headers, |header| header == wanted);
         let found = match exact.is_empty() {
-            true => self.positions(|header| header.to_lowercase() == folded),
+            true => positions(self.headers, |header| header.to_lowercase() == folded),
             false => exact,
         };
         match found[..] {
@@ -46,15 +46,6 @@ impl Columns<'_> {
                 input: self.input.to_owned(),
             }),
         }
-    }
-
-    fn positions(&self, fits: impl Fn(&str) -> bool) -> Vec<usize> {
-        self.headers
-            .iter()
-            .enumerate()
-            .filter(|(_, header)| fits(header.trim()))
-            .map(|(column, _)| column)
-            .collect()
     }
 
     fn numbered(&self, name: &str) -> Option<usize> {
@@ -73,4 +64,14 @@ impl Columns<'_> {
             input: self.input.to_owned(),
         }
     }
+}
+
+/// The columns (from 0) whose names, trimmed, fit.
+pub(super) fn positions(names: &[String], fits: impl Fn(&str) -> bool) -> Vec<usize> {
+    names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| fits(name.trim()))
+        .map(|(column, _)| column)
+        .collect()
 }

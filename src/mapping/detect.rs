@@ -1,7 +1,7 @@
 //! Finding the phone column by its header.
 
 use super::MappingError;
-use super::columns::Columns;
+use super::columns::{Columns, positions};
 use super::spec::snake;
 
 /// Headers that mean a phone number by themselves, in their snake form.
@@ -91,13 +91,4 @@ pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError>
             input: columns.input.to_owned(),
         }),
     }
-}
-
-fn positions(names: &[String], fits: impl Fn(&str) -> bool) -> Vec<usize> {
-    names
-        .iter()
-        .enumerate()
-        .filter(|(_, name)| fits(name))
-        .map(|(column, _)| column)
-        .collect()
 }

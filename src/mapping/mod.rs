@@ -14,4 +14,4 @@ mod spec;
 pub use error::MappingError;
 pub use plan::Mapping;
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
-pub use spec::{EmptyCells, MappingSpec, VarNames, VarSpec};
+pub use spec::{EmptyCells, MappingSpec, VarNames};

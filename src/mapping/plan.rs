@@ -175,12 +175,12 @@ fn named_columns(
     let mut variables = Vec::with_capacity(spec.variables.len());
     for var in &spec.variables {
         // A header that is the whole text wins: a column may be called `a=b`.
-        let (name, column) = match (columns.named(FLAG, &var.text)?, var.text.split_once('=')) {
+        let (name, column) = match (columns.named(FLAG, var)?, var.split_once('=')) {
             (None, Some((name, column))) if !name.trim().is_empty() => {
                 (Some(name.trim().to_owned()), columns.find(FLAG, column)?)
             }
             _ => {
-                let column = columns.find(FLAG, &var.text)?;
+                let column = columns.find(FLAG, var)?;
                 (spec.var_names.name(&columns.headers[column]), column)
             }
         };
@@ -209,7 +209,7 @@ fn skipped_columns(columns: &Columns<'_>, spec: &MappingSpec) -> Result<Vec<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{VarNames, VarSpec};
+    use crate::mapping::VarNames;
 
     fn header(names: &[&str]) -> Header {
         Header {
@@ -230,13 +230,8 @@ mod tests {
             .collect()
     }
 
-    fn vars(texts: &[&str]) -> Vec<VarSpec> {
-        texts
-            .iter()
-            .map(|text| VarSpec {
-                text: (*text).to_owned(),
-            })
-            .collect()
+    fn vars(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
     #[test]

@@ -1,16 +1,5 @@
 //! What the user asked for, before any header has been seen.
 
-/// A column as it is named on the command line: the header's text or a number.
-pub type ColumnName = String;
-
-/// One `--var`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VarSpec {
-    /// The text as typed: `COL` or `NAME=COL`. Which of the two it is depends on
-    /// the header, since a column's name may hold an `=`.
-    pub text: String,
-}
-
 /// How a header becomes a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum VarNames {
@@ -43,17 +32,18 @@ pub enum EmptyCells {
     Send,
 }
 
-/// The mapping flags of one command.
+/// The mapping flags of one command. Columns are named by header or by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MappingSpec {
     /// `--phone-column`, in the order given; detected when empty.
-    pub phone_columns: Vec<ColumnName>,
+    pub phone_columns: Vec<String>,
     /// `--campaign-column`.
-    pub campaign_column: Option<ColumnName>,
-    /// `--var`; when any is given, only these columns are sent.
-    pub variables: Vec<VarSpec>,
+    pub campaign_column: Option<String>,
+    /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
+    /// column's name may hold an `=`. When any is given, only these are sent.
+    pub variables: Vec<String>,
     /// `--skip-column`.
-    pub skipped: Vec<ColumnName>,
+    pub skipped: Vec<String>,
     /// `--set`: name and value.
     pub constants: Vec<(String, String)>,
     /// `--var-names`.

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::window::Slot;
@@ -26,7 +25,6 @@ pub(super) struct Job {
     pub(super) slot: Slot,
     pub(super) row: RowId,
     pub(super) target: Target,
-    pub(super) body: Bytes,
     /// Requests started.
     pub(super) attempts: u32,
     /// Attempts without a usable answer, as `--max-attempts` counts them.
@@ -43,18 +41,20 @@ pub(super) enum Step {
     /// It has its outcome.
     Settle(RowOutcome),
     /// Another attempt after a while.
-    Again { after: Duration, why: String },
+    Again { after: Duration, why: ErrorCode },
     /// Another attempt, once the whole pipeline has waited.
-    Hold { wait: Option<Duration>, why: String },
+    Hold {
+        wait: Option<Duration>,
+        why: ErrorCode,
+    },
 }
 
 impl Job {
-    pub(super) fn new(slot: Slot, row: RowId, target: Target, body: Bytes) -> Job {
+    pub(super) fn new(slot: Slot, row: RowId, target: Target) -> Job {
         Job {
             slot,
             row,
             target,
-            body,
             attempts: 0,
             failures: 0,
             http_status: None,
@@ -75,12 +75,12 @@ impl Job {
             Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
                 Step::Settle(self.refused((code, text)))
             }
-            Verdict::RetryLater { wait, text, .. } => Step::Hold { wait, why: text },
+            Verdict::RetryLater { wait, code, .. } => Step::Hold { wait, why: code },
             Verdict::NeverTaken { code, text } => {
                 self.failures += 1;
                 if self.failures < policy.max_attempts {
                     let after = policy.backoff.delay(self.failures, chance);
-                    return Step::Again { after, why: text };
+                    return Step::Again { after, why: code };
                 }
                 Step::Settle(match self.doubt.take() {
                     None => self.outcome(Status::Failed, (code, text)),
@@ -93,24 +93,14 @@ impl Job {
                 {
                     return Step::Settle(self.outcome(Status::Uncertain, (code, text)));
                 }
-                self.doubt = Some((code, text.clone()));
+                self.doubt = Some((code, text));
                 let after = policy.backoff.delay(self.failures, chance);
                 Step::Again {
                     after: after.max(SHORTEST_RESEND),
-                    why: text,
+                    why: code,
                 }
             }
         }
-    }
-
-    /// The outcome of a row whose refusal turned out to be its own.
-    pub(super) fn rejected(mut self, answer: Answer) -> (Slot, RowOutcome) {
-        self.http_status = answer.http_status;
-        let reason = match answer.verdict {
-            Verdict::Fatal { code, text, .. } => (code, text),
-            other => (ErrorCode::UnreadableAnswer, format!("{other:?}")),
-        };
-        (self.slot, self.refused(reason))
     }
 
     /// The outcome of a row that is not tried again, if an attempt of it may have

@@ -36,16 +36,15 @@ use tokio::time::{Instant, sleep_until};
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::backoff::Backoff;
-use crate::exit::StoppedBy;
-use crate::intake::{Batch, PlannedInput, PreparedRow};
+use crate::event::RunEvent;
+use crate::exit::{Stop, StoppedBy};
+use crate::intake::{Batch, Batches, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
 use crate::phone::PhoneNumber;
-use crate::report::RunEvent;
 use crate::source::SourceError;
 
 use attempt::{Job, Step};
 pub use pacer::Pacer;
-pub use stops::Stop;
 use stops::{Consequence, Stops};
 use window::{Slot, Window};
 
@@ -122,9 +121,10 @@ pub struct Pipeline<'a, S> {
     /// Rows whose refusal may turn out to be every row's.
     aside: Vec<(Job, Answer)>,
     stops: Stops,
-    /// Refusals without a hint in a row.
+    /// Pauses without a hint in a row.
     unhinted: u32,
     stop: Option<Stop>,
+    interrupted: bool,
     exhausted: bool,
     requests: u64,
 }
@@ -154,6 +154,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             stops: Stops::default(),
             unhinted: 0,
             stop: None,
+            interrupted: false,
             exhausted: false,
             requests: 0,
         }
@@ -164,25 +165,37 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// answered, the second at once.
     pub async fn run(
         mut self,
-        mut batches: mpsc::Receiver<Result<Batch, SourceError>>,
+        mut batches: Batches,
         settled: mpsc::Sender<Batch>,
         mut interrupts: mpsc::Receiver<()>,
     ) -> End {
         loop {
             let wake = self.start_what_may();
-            self.hand_on(&settled).await;
             if self.is_over() {
                 break;
+            }
+            if wake.is_none() && self.is_waiting_for_the_aside() {
+                self.reject_what_is_aside();
+                continue;
             }
             tokio::select! {
                 biased;
                 Some(()) = interrupts.recv() => {
-                    if !self.interrupt() {
+                    if std::mem::replace(&mut self.interrupted, true) {
                         break;
                     }
+                    self.interrupt();
                 }
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
-                rows = batches.recv(), if self.wants_rows() => self.receive(rows),
+                room = settled.reserve(), if self.window.is_front_done() => match room {
+                    Ok(room) => {
+                        if let Some(batch) = self.window.take_front() {
+                            room.send(batch);
+                        }
+                    }
+                    Err(_) => self.stop(writer_ended()),
+                },
+                rows = batches.next(), if self.wants_rows() => self.receive(rows),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
         }
@@ -197,6 +210,15 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let nothing_waits = self.stop.is_some()
             || (self.exhausted && self.retries.is_empty() && self.window.peek_ready().is_none());
         self.in_flight.is_empty() && nothing_waits
+    }
+
+    /// Whether nothing can happen any more but that rows put aside make room: an
+    /// answer that shows whose refusal it was will not come.
+    fn is_waiting_for_the_aside(&self) -> bool {
+        self.in_flight.is_empty()
+            && !self.aside.is_empty()
+            && !self.window.has_room()
+            && !self.window.is_front_done()
     }
 
     fn receive(&mut self, rows: Option<Result<Batch, SourceError>>) {
@@ -282,19 +304,29 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             self.settle(slot, outcome);
             return None;
         };
+        Some(Job::new(slot, row.id(), (campaign, phone)))
+    }
+
+    /// The job's body, made from its row anew each time: kept, the bodies of rows
+    /// that wait would take as much memory as the rows.
+    fn body(&self, job: &Job) -> Option<Bytes> {
+        let (row, _) = self.window.get(job.slot)?;
+        let (campaign, phone) = job.target;
         let variables = self.inputs[row.file()].mapping.variables(row);
-        let body = self.policy.form.body(phone, campaign, variables);
-        Some(Job::new(slot, row.id(), (campaign, phone), body))
+        Some(self.policy.form.body(phone, campaign, variables))
     }
 
     fn start(&mut self, mut job: Job) {
+        let Some(body) = self.body(&job) else {
+            return;
+        };
         if self.policy.form.allow_duplicates {
             self.busy.insert(job.target);
         }
         job.attempts += 1;
         self.requests += 1;
         let slot = job.slot;
-        let answer = self.sender.send(job.body.clone());
+        let answer = self.sender.send(body);
         self.answers
             .push(Box::pin(async move { (slot, answer.await) }));
         self.in_flight.insert(slot, job);
@@ -310,6 +342,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.release(job.target);
         match self.stops.observe(&answer) {
             Consequence::GoOn => {}
+            Consequence::Understood => {
+                self.unhinted = 0;
+                self.reject_what_is_aside();
+            }
             Consequence::PutAside if self.stop.is_none() => {
                 self.aside.push((job, answer));
                 return;
@@ -323,23 +359,20 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
         }
         match job.judge(answer, &self.policy, fastrand::f64()) {
-            Step::Settle(outcome) => {
-                self.settle(slot, outcome);
-                if self.stops.has_understood() {
-                    self.reject_what_is_aside();
-                }
-            }
+            Step::Settle(outcome) => self.settle(slot, outcome),
+            // Nothing is sent any more.
+            Step::Again { .. } | Step::Hold { .. } if self.stop.is_some() => self.give_up(job),
             Step::Again { after, why } => {
                 (self.events)(RunEvent::Retrying {
                     row: job.row,
                     attempt: job.attempts,
                     after,
-                    why: &why,
+                    why,
                 });
                 self.retries.insert((Instant::now() + after, slot), job);
             }
             Step::Hold { wait, why } => {
-                self.hold(wait, &why);
+                self.hold(wait, why);
                 self.retries.insert((Instant::now(), slot), job);
             }
         }
@@ -362,12 +395,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// The whole pipeline waits, as the service asks or, without a hint, longer
     /// each time.
-    fn hold(&mut self, hint: Option<Duration>, why: &str) {
+    fn hold(&mut self, hint: Option<Duration>, why: ErrorCode) {
+        let is_held = self.pacer.held_until().is_some();
         let wait = match hint {
-            Some(wait) => {
-                self.unhinted = 0;
-                wait
-            }
+            Some(wait) => wait,
+            // All that was in flight is refused at once: that is one refusal.
+            None if is_held => return,
             None => {
                 self.unhinted += 1;
                 // Half of it for certain: a wait of nothing would be no answer
@@ -380,18 +413,16 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         (self.events)(RunEvent::Held { wait, why });
     }
 
-    /// A success in between shows that the refusals were those rows' own.
+    /// The refusals turned out to be those rows' own.
     fn reject_what_is_aside(&mut self) {
-        for (job, answer) in std::mem::take(&mut self.aside) {
-            let (slot, outcome) = job.rejected(answer);
-            self.settle(slot, outcome);
+        for (mut job, answer) in std::mem::take(&mut self.aside) {
+            if let Step::Settle(outcome) = job.judge(answer, &self.policy, 0.0) {
+                self.settle(job.slot, outcome);
+            }
         }
     }
 
     fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
-        if outcome.http_status.is_some_and(|status| status < 400) {
-            self.unhinted = 0;
-        }
         if let Some((row, prepared)) = self.window.get(slot) {
             (self.events)(RunEvent::Settled {
                 row,
@@ -402,24 +433,25 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.window.settle(slot, outcome);
     }
 
+    /// Nothing more is sent. Of several reasons the one with the highest exit code
+    /// is told.
     fn stop(&mut self, stop: Stop) {
-        if self.stop.is_none() {
-            (self.events)(RunEvent::Stopping {
+        match &self.stop {
+            Some(earlier) if earlier.by.exit_code() >= stop.by.exit_code() => return,
+            Some(_) => {}
+            None => (self.events)(RunEvent::Stopping {
                 by: stop.by,
                 in_flight: self.in_flight.len(),
-            });
-            self.stop = Some(stop);
+            }),
         }
+        self.stop = Some(stop);
     }
 
-    /// False when it is to end at once.
-    fn interrupt(&mut self) -> bool {
-        let first = self.stop.is_none();
+    fn interrupt(&mut self) {
         self.stop(Stop {
             by: StoppedBy::Signal,
             text: "stopped by a signal; rows without a line in the results were not sent".into(),
         });
-        first
     }
 
     /// A row that is not tried again in this run: it has no outcome, unless some
@@ -427,22 +459,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn give_up(&mut self, job: Job) {
         if let Some((slot, outcome)) = job.uncertain() {
             self.settle(slot, outcome);
-        }
-    }
-
-    async fn hand_on(&mut self, settled: &mpsc::Sender<Batch>) {
-        while let Some(batch) = self.window.take_done() {
-            self.write(settled, batch).await;
-        }
-    }
-
-    async fn write(&mut self, settled: &mpsc::Sender<Batch>, batch: Batch) {
-        if settled.send(batch).await.is_err() {
-            // The writer has ended, and knows why.
-            self.stop(Stop {
-                by: StoppedBy::Disk,
-                text: String::new(),
-            });
         }
     }
 
@@ -464,12 +480,22 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             self.give_up(job);
         }
         while let Some(batch) = self.window.take_front() {
-            self.write(settled, batch).await;
+            if settled.send(batch).await.is_err() {
+                self.stop(writer_ended());
+            }
         }
         End {
             stop: self.stop,
             requests: self.requests,
         }
+    }
+}
+
+/// The writer of results has ended, and knows why.
+fn writer_ended() -> Stop {
+    Stop {
+        by: StoppedBy::Disk,
+        text: "the results cannot be written".into(),
     }
 }
 

@@ -14,29 +14,24 @@
 
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
-use crate::exit::StoppedBy;
+use crate::exit::{Stop, StoppedBy};
 use crate::lead::ErrorCode;
+use crate::text::without_numbers;
 
-/// How many different rows must meet the same kind of refusal.
+/// How many different rows must meet such a refusal.
 const ROWS_IN_A_ROW: u32 = 3;
 
 /// How many 2xx without usable JSON.
 const UNREADABLE_IN_A_ROW: u32 = 10;
 
-/// Why a run ends early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// The reason in one word.
-    pub by: StoppedBy,
-    /// What happened, and what to mend.
-    pub text: String,
-}
-
-/// What a fatal answer means for its row and for the run.
+/// What an answer means beyond its own row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consequence {
-    /// Nothing beyond the answer itself.
+    /// Nothing.
     GoOn,
+    /// The service takes or refuses single rows: refusals before it were those
+    /// rows' own.
+    Understood,
     /// The row waits until it is known whether the refusal was its own.
     PutAside,
     /// The run ends; the row has no outcome.
@@ -65,7 +60,7 @@ impl Stops {
                     understood: true,
                     ..Stops::default()
                 };
-                Consequence::GoOn
+                Consequence::Understood
             }
             Verdict::Fatal { cause, text, .. } => {
                 self.fatal_rows += 1;
@@ -87,19 +82,24 @@ impl Stops {
                 Consequence::Stop(Stop {
                     by: StoppedBy::Unreadable,
                     text: format!(
-                        "{UNREADABLE_IN_A_ROW} answers in a row could not be read: {text}\n\n\
+                        "{UNREADABLE_IN_A_ROW} answers in a row could not be read ({text})\n\n\
                          hint: check the base URL; this may not be the service's address"
                     ),
                 })
             }
-            Verdict::PerhapsTaken { .. }
-            | Verdict::RetryLater { .. }
-            | Verdict::NeverTaken { .. } => Consequence::GoOn,
+            // Neither understood nor a 2xx.
+            Verdict::PerhapsTaken { .. } | Verdict::RetryLater { .. } => {
+                self.unreadable = 0;
+                Consequence::GoOn
+            }
+            Verdict::NeverTaken { .. } => Consequence::GoOn,
         }
     }
 }
 
+/// What is said to everybody names nobody: see [`without_numbers`].
 fn stop(cause: FatalCause, text: &str) -> Stop {
+    let text = without_numbers(text);
     let (what, hint) = match cause {
         FatalCause::Token => (
             "the service does not accept the token",
@@ -221,8 +221,10 @@ mod tests {
     fn ten_unreadable_answers_in_a_row_stop() {
         let unreadable = || lost(ErrorCode::UnreadableAnswer);
         let mut answers: Vec<Answer> = (0..9).map(|_| unreadable()).collect();
+        answers.push(lost(ErrorCode::Http(500)));
+        answers.extend((0..9).map(|_| unreadable()));
         answers.push(created());
         answers.extend((0..10).map(|_| unreadable()));
-        assert_eq!(stops_after(&answers), Some((19, StoppedBy::Unreadable)));
+        assert_eq!(stops_after(&answers), Some((29, StoppedBy::Unreadable)));
     }
 }

@@ -175,11 +175,8 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
     };
     let campaign = CampaignChoice::Id(CampaignId(1));
     let mut received = intake.start(CampaignBook::new(Some(campaign), HashMap::new()));
-    let (sender, batches) = mpsc::channel(10_000);
-    while let Some(batch) = received.blocking_recv() {
-        sender.try_send(batch).unwrap();
-    }
-    drop(sender);
+    let read = std::iter::from_fn(|| received.blocking_next());
+    let batches = Batches::ready(read.collect::<Result<_, _>>().unwrap());
 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -263,7 +260,11 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
 fn refusals_without_a_hint_wait_longer_each_time() {
     let service = Service::default();
     service.says(&number(3), vec![reply(5, refused(None), false); 5]);
-    let ran = run(&service, 5);
+    let one_by_one = Policy {
+        concurrency: 1,
+        ..policy()
+    };
+    let ran = run_with(&service, one_by_one, &[0, 1, 2, 3, 4], &[]);
     assert_eq!(ran.end.requests, 10);
     // At least half of 1, 2, 4, 8 and 16 seconds.
     assert!(ran.took >= Duration::from_millis(15_500), "{:?}", ran.took);
@@ -346,6 +347,69 @@ fn one_or_two_refusals_at_the_end_of_a_run_are_those_rows_own() {
     assert_eq!((ran.rows[8].1, ran.rows[9].1), (rejected, rejected));
 }
 
+/// Nothing that is sent can show any more whose refusal it was: the rows behind
+/// fill the window, and none of them is to be sent.
+#[test]
+fn a_row_that_was_put_aside_does_not_hold_up_more_rows_than_the_window_has_room_for() {
+    let service = Service::default();
+    let fatal = Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    };
+    service.says(&number(1), vec![reply(10, fatal, false)]);
+    let mut numbers = vec![0, 1];
+    numbers.extend(std::iter::repeat_n(0, 130_000));
+    let ran = run_with(&service, policy(), &numbers, &[]);
+    assert!(ran.end.stop.is_none());
+    assert_eq!(ran.rows.len(), 130_002);
+    assert_eq!(ran.rows[1].1, Some((Status::Rejected, 1)));
+}
+
+#[test]
+fn a_row_that_failed_does_not_show_that_refusals_were_those_rows_own() {
+    let service = Service::default();
+    let fatal = Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    };
+    for n in [1, 3, 4] {
+        service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
+    }
+    service.says(&number(2), vec![reply(10, never_taken(), false)]);
+    let one_by_one = Policy {
+        concurrency: 1,
+        max_attempts: 1,
+        ..policy()
+    };
+    let ran = run_with(&service, one_by_one, &[0, 1, 2, 3, 4, 5], &[]);
+    assert_eq!(ran.end.stop.unwrap().by, StoppedBy::Campaign);
+    let outcomes: Vec<_> = ran.rows.iter().map(|(_, o)| o.map(|(s, _)| s)).collect();
+    assert_eq!(
+        outcomes,
+        [
+            Some(Status::Created),
+            None,
+            Some(Status::Failed),
+            None,
+            None,
+            None
+        ]
+    );
+}
+
+#[test]
+fn all_in_flight_that_is_refused_at_once_is_one_refusal() {
+    let service = Service::default();
+    for n in 1..9 {
+        service.says(&number(n), vec![reply(5, refused(None), false)]);
+    }
+    let ran = run(&service, 9);
+    assert_eq!(ran.end.requests, 17);
+    assert!(ran.took < Duration::from_secs(2), "{:?}", ran.took);
+}
+
 #[test]
 fn every_attempt_pays_the_pacer() {
     let service = Service::default();
@@ -376,6 +440,11 @@ fn any_reply() -> impl Strategy<Value = Reply> {
         1 => Just((refused(Some(2)), false)),
         1 => Just((refused(None), false)),
         1 => Just((Verdict::Rejected { code: ErrorCode::Http(422), text: "no".into() }, false)),
+        1 => Just((Verdict::Fatal {
+            cause: FatalCause::Forbidden,
+            code: ErrorCode::Http(403),
+            text: "no".into(),
+        }, false)),
     ];
     (1u64..3000, verdict).prop_map(|(millis, (verdict, stores))| reply(millis, verdict, stores))
 }
@@ -407,10 +476,13 @@ proptest! {
 
         let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
         prop_assert_eq!(order, (1..=numbers.len() as u64).collect::<Vec<_>>());
-        prop_assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_some()));
-        let attempts: u64 = ran.rows.iter().filter_map(|(_, o)| *o).map(|(_, a)| u64::from(a)).sum();
-        prop_assert_eq!(attempts, ran.end.requests);
-        prop_assert_eq!(attempts, state.attempts.len() as u64);
+        prop_assert_eq!(ran.end.requests, state.attempts.len() as u64);
+        if ran.end.stop.is_none() {
+            prop_assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_some()));
+            let outcomes = ran.rows.iter().filter_map(|(_, outcome)| *outcome);
+            let attempts: u64 = outcomes.map(|(_, attempts)| u64::from(attempts)).sum();
+            prop_assert_eq!(attempts, ran.end.requests);
+        }
         prop_assert!(state.peak_in_flight <= concurrency);
         prop_assert!(!state.same_number_at_once);
 
@@ -418,7 +490,8 @@ proptest! {
         // settled or said to be uncertain.
         let mut by_number: BTreeMap<u32, Vec<Status>> = BTreeMap::new();
         for (n, (_, outcome)) in numbers.iter().zip(&ran.rows) {
-            by_number.entry(*n).or_default().push(outcome.unwrap().0);
+            let statuses = by_number.entry(*n).or_default();
+            statuses.extend(outcome.map(|(status, _)| status));
         }
         for (n, statuses) in by_number {
             let exists = state.leads.contains(&number(n));

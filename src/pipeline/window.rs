@@ -111,15 +111,12 @@ impl Window {
         }
     }
 
-    /// The batch at the front, once each of its rows has an outcome.
-    pub(super) fn take_done(&mut self) -> Option<Batch> {
-        if self.batches.front()?.open > 0 {
-            return None;
-        }
-        self.take_front()
+    /// Whether each row of the batch at the front has an outcome.
+    pub(super) fn is_front_done(&self) -> bool {
+        self.batches.front().is_some_and(|front| front.open == 0)
     }
 
-    /// The batch at the front, whatever its rows have: for the end of a run.
+    /// The batch at the front, whatever its rows have.
     pub(super) fn take_front(&mut self) -> Option<Batch> {
         let Waiting { batch, .. } = self.batches.pop_front()?;
         self.first += 1;

@@ -1,73 +1,95 @@
 //! The progress bar.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use indicatif::style::TemplateError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Log, RunEvent, Tally};
-use crate::cli::Progress;
+use super::plain_term::PlainTerm;
+use super::{Log, Tally};
+use crate::event::RunEvent;
 use crate::lead::Status;
 
 /// How often the bar is drawn per second at most.
 const DRAWS_PER_SECOND: u8 = 10;
 
+/// Where the bar is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrawOn {
+    /// Nowhere.
+    Nothing,
+    /// On standard error, which is a terminal.
+    Terminal,
+    /// On standard error, whatever it is.
+    Anything,
+}
+
 /// A bar on standard error, or none.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    bar: ProgressBar,
+    bar: Option<ProgressBar>,
+    drawn: Instant,
 }
 
 impl Bar {
-    /// A bar as `--progress` says. `auto` draws on a terminal only.
-    pub fn new(when: Progress, quiet: bool, log: &Log) -> Bar {
-        let bar = ProgressBar::no_length();
-        let shown = match when {
-            Progress::Never => false,
-            Progress::Auto => !quiet && std::io::IsTerminal::is_terminal(&std::io::stderr()),
-            Progress::Always => true,
+    /// A bar that shares standard error with the log.
+    pub fn new(draw_on: DrawOn, log: &Log) -> Bar {
+        let target = match draw_on {
+            DrawOn::Nothing => None,
+            DrawOn::Terminal => Some(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)),
+            DrawOn::Anything => Some(ProgressDrawTarget::term_like_with_hz(
+                Box::new(PlainTerm),
+                DRAWS_PER_SECOND,
+            )),
         };
-        if !shown {
-            return Bar {
-                bar: ProgressBar::hidden(),
-            };
+        let bar = target.map(|target| {
+            log.bars().set_draw_target(target);
+            let bar = log.bars().add(ProgressBar::no_length());
+            set_style(&bar, ROWS_UNKNOWN);
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Bar {
+            bar,
+            drawn: Instant::now(),
         }
-        log.bars()
-            .set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND));
-        let bar = log.bars().add(bar);
-        bar.set_style(style(false));
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { bar }
     }
 
     /// Whether there is anything to be seen.
     pub fn is_shown(&self) -> bool {
-        !self.bar.is_hidden()
+        self.bar.is_some()
     }
 
     /// Says how many rows there are, once that is known.
     pub fn set_total(&self, rows: u64) {
-        self.bar.set_length(rows);
-        self.bar.set_style(style(true));
+        if let Some(bar) = &self.bar {
+            bar.set_length(rows);
+            set_style(bar, ROWS_KNOWN);
+        }
     }
 
     /// Shows what has happened.
-    pub fn note(&self, event: &RunEvent<'_>, tally: &Tally) {
+    pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally) {
+        let Some(bar) = &self.bar else {
+            return;
+        };
         match event {
-            RunEvent::Settled { .. } => {
-                self.bar.set_position(tally.counts.total());
-                self.bar.set_message(message(tally));
+            RunEvent::Settled { .. } | RunEvent::InFlight(_) => {
+                // Text that nobody would see is not made.
+                if self.drawn.elapsed() < Duration::from_secs(1) / u32::from(DRAWS_PER_SECOND) {
+                    return;
+                }
+                self.drawn = Instant::now();
+                bar.set_position(tally.counts.total());
+                bar.set_message(message(tally));
             }
-            RunEvent::InFlight(_) => self.bar.set_message(message(tally)),
             RunEvent::Held { wait, .. } => {
-                self.bar.set_message(format!(
-                    "the service asks to wait {} s",
-                    wait.as_secs_f64().ceil()
-                ));
+                let seconds = wait.as_secs_f64().ceil();
+                bar.set_message(format!("the service asks to wait {seconds} s"));
             }
             RunEvent::Stopping { in_flight, .. } => {
-                self.bar
-                    .set_message(format!("stopping, {in_flight} still in flight"));
+                bar.set_message(format!("stopping, {in_flight} still in flight"));
             }
             RunEvent::Retrying { .. } => {}
         }
@@ -75,7 +97,9 @@ impl Bar {
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -91,19 +115,22 @@ fn message(tally: &Tally) -> String {
     parts.join(", ")
 }
 
-fn style(total_known: bool) -> ProgressStyle {
-    let template = match total_known {
-        true => "{wide_bar} {human_pos}/{human_len} rows\n{pace}, {eta} left, {wide_msg}",
-        false => "{spinner} {human_pos} rows\n{pace}, {elapsed}, {wide_msg}",
-    };
+const ROWS_KNOWN: &str = "{wide_bar} {human_pos}/{human_len} rows\n{pace}, {eta} left, {wide_msg}";
+const ROWS_UNKNOWN: &str = "{spinner} {human_pos} rows\n{pace}, {elapsed}, {wide_msg}";
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    // The templates are fixed, and a test reads them.
+    if let Ok(style) = style(template) {
+        bar.set_style(style);
+    }
+}
+
+fn style(template: &str) -> Result<ProgressStyle, TemplateError> {
     let pace = |state: &ProgressState, out: &mut dyn Write| {
         // The bar's own text; there is nowhere to report a failure to.
         let _ = write!(out, "{:.1}/s", state.per_sec());
     };
-    // The templates are fixed, and a test reads them.
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("pace", pace)
+    Ok(ProgressStyle::with_template(template)?.with_key("pace", pace))
 }
 
 #[cfg(test)]
@@ -112,11 +139,15 @@ mod tests {
 
     #[test]
     fn the_templates_can_be_read() {
-        for total_known in [true, false] {
-            let style = style(total_known);
-            let bar = ProgressBar::hidden().with_style(style);
-            bar.set_message(message(&Tally::default()));
-            assert_eq!(bar.message(), "0 created, 0 in flight");
+        for template in [ROWS_KNOWN, ROWS_UNKNOWN] {
+            assert!(style(template).is_ok(), "{template}");
         }
+    }
+
+    #[test]
+    fn the_message_has_what_there_is_and_what_was_created_in_any_case() {
+        let mut tally = Tally::default();
+        tally.note(&RunEvent::InFlight(3));
+        assert_eq!(message(&tally), "0 created, 3 in flight");
     }
 }

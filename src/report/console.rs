@@ -1,15 +1,22 @@
 //! The two streams: data on standard output, everything else on standard error.
-//!
-//! A reader that has closed its end is a normal end, not an error.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
-/// Writes to standard output.
-pub fn print(text: &str) {
+/// Writes to standard output. A reader that has closed its end is a normal end;
+/// whatever else goes wrong is an error, or data would be lost unseen.
+pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let _ = stdout
+    let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(io::Error::new(
+            error.kind(),
+            format!("cannot write to standard output: {error}"),
+        )),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Writes an error to standard error; said also under `--quiet`.

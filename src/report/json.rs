@@ -1,69 +1,92 @@
 //! The summary for machines: one object with fixed names.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
 
 use super::tally::{Counts, Ended};
 use crate::exit::Failure;
+use crate::lead::CampaignId;
 
-/// The summary of a command that has ended.
-pub fn json_object(ended: &Ended<'_>) -> Value {
-    let tally = ended.tally;
-    let rows = tally.counts.total();
-    let complete = ended.stop.is_none();
-    let by_campaign: Map<String, Value> = tally
-        .by_campaign
-        .iter()
-        .map(|(id, campaign)| (id.to_string(), counts(campaign)))
-        .collect();
-    // One input has one rejects file; several have several.
-    let rejects = match (ended.inputs.len(), ended.written.rejects.as_slice()) {
-        (0 | 1, []) => Value::Null,
-        (0 | 1, [path, ..]) => json!(path),
-        (_, paths) => json!(paths),
-    };
-    json!({
-        "run": null,
-        "complete": complete,
-        "exit_code": ended.exit_code as u8,
-        "stopped_by": ended.stop.as_ref().map(|stop| stop.by.as_str()),
-        "rows": rows,
-        "rows_total": complete.then_some(rows),
-        "counts": counts(&tally.counts),
-        "known_bad": 0,
-        "by_campaign": by_campaign,
-        "requests": ended.requests,
-        "elapsed_s": (ended.elapsed_s * 1000.0).round() / 1000.0,
-        "results": ended.written.results,
-        "rejects": rejects,
-        "error": ended.stop.as_ref().map(|stop| &stop.text),
-    })
+/// The object. A command that ended before it began has all its names too.
+#[derive(Debug, Default, Serialize)]
+struct Summary<'a> {
+    run: Option<u64>,
+    complete: bool,
+    exit_code: u8,
+    stopped_by: Option<&'static str>,
+    rows: u64,
+    rows_total: Option<u64>,
+    counts: Counts,
+    known_bad: u64,
+    by_campaign: BTreeMap<CampaignId, Counts>,
+    requests: u64,
+    elapsed_s: f64,
+    results: Option<&'a PathBuf>,
+    rejects: Rejects<'a>,
+    error: Option<String>,
 }
 
-impl Failure {
-    /// The summary of a command that ended without having begun.
-    pub fn json_object(&self) -> Value {
-        json!({
-            "run": null,
-            "complete": false,
-            "exit_code": self.stopped_by.exit_code() as u8,
-            "stopped_by": self.stopped_by.as_str(),
-            "rows": 0,
-            "rows_total": null,
-            "counts": counts(&Counts::default()),
-            "known_bad": 0,
-            "by_campaign": {},
-            "requests": 0,
-            "elapsed_s": 0.0,
-            "results": null,
-            "rejects": null,
-            "error": format!("{:#}", self.error),
-        })
+/// One input has one rejects file; several have several.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Rejects<'a> {
+    One(Option<&'a PathBuf>),
+    Several(&'a [PathBuf]),
+}
+
+impl Default for Rejects<'_> {
+    fn default() -> Self {
+        Rejects::One(None)
     }
 }
 
-fn counts(counts: &Counts) -> Value {
-    let named = counts
-        .all()
-        .map(|(status, rows)| (status.as_str().to_owned(), json!(rows)));
-    Value::Object(named.collect())
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.all().map(|(status, rows)| (status.as_str(), rows)))
+    }
+}
+
+/// The summary of a command that has ended.
+pub fn json_summary(ended: &Ended<'_>) -> String {
+    let rows = ended.tally.counts.total();
+    let complete = ended.stop.is_none();
+    line(&Summary {
+        complete,
+        exit_code: ended.exit_code as u8,
+        stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
+        rows,
+        rows_total: complete.then_some(rows),
+        counts: ended.tally.counts,
+        by_campaign: ended.tally.by_campaign.clone(),
+        requests: ended.requests,
+        elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
+        results: ended.written.results.as_ref(),
+        rejects: match ended.inputs.len() {
+            0 | 1 => Rejects::One(ended.written.rejects.first()),
+            _ => Rejects::Several(&ended.written.rejects),
+        },
+        error: ended.stop.as_ref().map(|stop| stop.text.clone()),
+        ..Summary::default()
+    })
+}
+
+/// The summary of a command that ended without having begun.
+pub fn json_failure(failure: &Failure) -> String {
+    line(&Summary {
+        exit_code: failure.stopped_by.exit_code() as u8,
+        stopped_by: Some(failure.stopped_by.as_str()),
+        error: Some(format!("{:#}", failure.error)),
+        ..Summary::default()
+    })
+}
+
+fn line(summary: &Summary<'_>) -> String {
+    // A path that is no Unicode is all that cannot be JSON.
+    let json = serde_json::to_string(summary).unwrap_or_else(|error| {
+        let error = format!("the summary cannot be written as JSON: {error}");
+        serde_json::json!({ "exit_code": summary.exit_code, "error": error }).to_string()
+    });
+    json + "\n"
 }

@@ -9,8 +9,7 @@ use tracing::{Level, debug, info, warn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
 
-use super::RunEvent;
-use crate::cli::OutputArgs;
+use crate::event::RunEvent;
 
 /// Where log lines and bars meet: a line is written while the bars stand aside.
 #[derive(Debug, Clone, Default)]
@@ -19,15 +18,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts logging as the flags say. Once in a process; later calls change nothing.
-    pub fn start(args: &OutputArgs) -> Log {
+    /// Starts logging from `level` up. Once in a process; later calls change nothing.
+    pub fn start(level: Level) -> Log {
         let log = Log::default();
-        let level = match (args.quiet, args.verbose) {
-            (true, _) => Level::ERROR,
-            (false, 0) => Level::WARN,
-            (false, 1) => Level::INFO,
-            (false, _) => Level::DEBUG,
-        };
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_timer(SystemTime)
@@ -95,12 +88,15 @@ pub fn log_event(event: &RunEvent<'_>) {
             info!(
                 row = row.0,
                 attempt,
-                "{why}; trying again in {:.1} s",
+                "no usable answer ({why}); trying again in {:.1} s",
                 after.as_secs_f64()
             );
         }
         RunEvent::Held { wait, why } => {
-            info!("{why}; all wait {:.1} s", wait.as_secs_f64());
+            info!(
+                "the service refuses for now ({why}); all wait {:.1} s",
+                wait.as_secs_f64()
+            );
         }
         RunEvent::Stopping { by, in_flight } => {
             warn!("stopping ({by}); {in_flight} requests are still in flight and awaited");

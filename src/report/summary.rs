@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::tally::{Ended, Problem};
 use crate::lead::{ErrorCode, Status};
-use crate::text::{counted, printable};
+use crate::text::counted;
 
 /// How many kinds of problems are spelled out.
 const MOST_PROBLEMS: usize = 3;
@@ -76,7 +76,7 @@ fn write_problems(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
             "  {code}: {}, the first in {}\n    {}",
             counted(problem.rows, "row"),
             place(problem, &ended.inputs),
-            advice(*code, problem),
+            advice(*code),
         )?;
     }
     if problems.len() > MOST_PROBLEMS {
@@ -97,17 +97,25 @@ fn place(problem: &Problem, inputs: &[&str]) -> String {
     }
 }
 
-/// What to do about it, or else what was said.
-fn advice(code: ErrorCode, problem: &Problem) -> String {
+/// What to do about it. What the service said stands in the results, since it may
+/// name a person.
+fn advice(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out".into(),
+        ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
         ErrorCode::PhoneNotE164 => {
-            "write the number as + and country code, then digits only, such as +447911123456".into()
+            "write the number as + and country code, then digits only, such as +447911123456"
         }
-        ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row".into(),
-        ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign".into(),
-        ErrorCode::Encoding => "save the file as \"CSV UTF-8\" in the program it comes from".into(),
-        _ => printable(&problem.example).into_owned(),
+        ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row",
+        ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",
+        ErrorCode::Encoding => "save the file as \"CSV UTF-8\" in the program it comes from",
+        ErrorCode::Timeout => "the service did not answer in time; import the rejects later",
+        ErrorCode::Connection => {
+            "the connection could not be made or broke; import the rejects later"
+        }
+        ErrorCode::UnreadableAnswer => "the answer could not be read; check the base URL",
+        ErrorCode::AnswerLost | ErrorCode::Http(_) => {
+            "what the service said stands in the results, in the column error"
+        }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::RunEvent;
-use crate::exit::ExitCode;
+use crate::event::RunEvent;
+use crate::exit::{ExitCode, Stop};
 use crate::lead::{CampaignId, ErrorCode, Status};
-use crate::pipeline::Stop;
 use crate::results::Written;
 
 /// How many rows ended in each status.
@@ -42,8 +41,6 @@ pub struct Problem {
     pub first_file: usize,
     /// The line of the first.
     pub first_line: u64,
-    /// What was said of the first.
-    pub example: String,
 }
 
 /// The sums of a run.
@@ -84,7 +81,6 @@ impl Tally {
                             rows: 0,
                             first_file: row.file(),
                             first_line: row.line(),
-                            example: outcome.error.clone().unwrap_or_default(),
                         })
                         .rows += 1;
                 }

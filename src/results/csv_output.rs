@@ -6,6 +6,9 @@ use std::path::Path;
 use super::OutputError;
 use super::output_file::OutputFile;
 
+/// How much is written at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
 /// A CSV file on its way to its place.
 #[derive(Debug)]
 pub(super) struct CsvOutput {
@@ -21,7 +24,9 @@ impl CsvOutput {
     /// Goes on in a file that exists.
     pub(super) fn over(file: OutputFile) -> CsvOutput {
         CsvOutput {
-            csv: csv::Writer::from_writer(file),
+            csv: csv::WriterBuilder::new()
+                .buffer_capacity(BUFFER_BYTES)
+                .from_writer(file),
         }
     }
 
@@ -35,9 +40,9 @@ impl CsvOutput {
             .map_err(|error| self.csv.get_ref().error(error))
     }
 
-    /// See [`OutputFile::set_kept`].
-    pub(super) fn set_kept(&self, is_kept: bool) {
-        self.csv.get_ref().set_kept(is_kept);
+    /// See [`OutputFile::leave`].
+    pub(super) fn leave(&self) {
+        self.csv.get_ref().leave();
     }
 
     /// The file, with everything handed over to it.

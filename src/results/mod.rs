@@ -7,21 +7,21 @@
 //! What they hold is about people: they are readable by their owner only.
 
 mod csv_output;
+mod error;
 mod output_file;
 mod paths;
 mod rejects_file;
 mod results_file;
 mod spreadsheet;
 
-pub use output_file::OutputError;
-pub use paths::OutputPaths;
+pub use error::OutputError;
+pub use paths::{OutputChoice, OutputPaths};
 pub use results_file::has_results_header;
 
 use std::path::PathBuf;
 
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, Status};
-use crate::pipeline::OnUncertain;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
 
@@ -31,7 +31,7 @@ pub struct Writer {
     results: Option<ResultsFile>,
     /// One for each input.
     rejects: Vec<Option<RejectsFile>>,
-    on_uncertain: OnUncertain,
+    rejects_uncertain: bool,
 }
 
 /// The files that were left behind.
@@ -41,19 +41,18 @@ pub struct Written {
     pub results: Option<PathBuf>,
     /// The rejects files that have rows.
     pub rejects: Vec<PathBuf>,
-    /// Rows in them.
-    pub rejected_rows: u64,
     /// Files that stood there before, as they are called now.
     pub kept: Vec<PathBuf>,
 }
 
 impl Writer {
     /// Creates the files beside their final places, so that whatever keeps them
-    /// from being written is found out before anything is sent.
+    /// from being written is found out before anything is sent. Rows that are
+    /// `uncertain` are rejects only where they may be sent again.
     pub fn create(
         paths: &OutputPaths,
         inputs: &[PlannedInput],
-        on_uncertain: OnUncertain,
+        rejects_uncertain: bool,
     ) -> Result<Writer, OutputError> {
         let results = paths
             .results
@@ -72,18 +71,18 @@ impl Writer {
         Ok(Writer {
             results,
             rejects,
-            on_uncertain,
+            rejects_uncertain,
         })
     }
 
-    /// Whether unfinished files are left where they are: once leads are made, they
-    /// hold what is known nowhere else.
-    pub fn set_kept(&self, is_kept: bool) {
+    /// Leaves the unfinished files where they are, should they never be finished:
+    /// once leads are made, they hold what is known nowhere else.
+    pub fn leave(&self) {
         if let Some(results) = &self.results {
-            results.set_kept(is_kept);
+            results.leave();
         }
         for rejects in self.rejects.iter().flatten() {
-            rejects.set_kept(is_kept);
+            rejects.leave();
         }
     }
 
@@ -105,8 +104,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts the files in their places.
+    /// Puts the files in their places. What cannot be is left beside.
     pub fn finish(self) -> Result<Written, OutputError> {
+        self.leave();
         let mut written = Written::default();
         if let Some(results) = self.results {
             let (path, kept) = results.finish()?;
@@ -114,8 +114,7 @@ impl Writer {
             written.kept.extend(kept);
         }
         for rejects in self.rejects.into_iter().flatten() {
-            let (rows, path, kept) = rejects.finish()?;
-            written.rejected_rows += rows;
+            let (path, kept) = rejects.finish()?;
             written.rejects.extend(path);
             written.kept.extend(kept);
         }
@@ -125,8 +124,7 @@ impl Writer {
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {
         match outcome.status {
             Status::Invalid | Status::Rejected | Status::Failed => true,
-            // Under `hold` it must not be sent again unless somebody says so.
-            Status::Uncertain => self.on_uncertain == OnUncertain::Resend,
+            Status::Uncertain => self.rejects_uncertain,
             _ => false,
         }
     }

@@ -1,111 +1,62 @@
 //! One output file, from the first byte beside its place to its name.
 
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use thiserror::Error;
+use same_file::Handle;
 
-/// Why an output cannot be written. The text says what, where and what next.
-#[derive(Debug, Error)]
-pub enum OutputError {
-    /// The operating system says no.
-    #[error(
-        "cannot write `{}`: {error}\n\nhint: free some space or choose another place with `--results` and `--rejects`, then run the same command again",
-        path.display()
-    )]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        error: io::Error,
-    },
-    /// A folder, a link or a device stands there.
-    #[error(
-        "`{}` is not a regular file, so it cannot be an output\n\nhint: name another file, or `none`",
-        path.display()
-    )]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The output is an input of the same command.
-    #[error(
-        "`{}` is an input, and inputs are never written to\n\nhint: name another file with `--results` or `--rejects`",
-        path.display()
-    )]
-    IsAnInput {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Two outputs would be one file.
-    #[error(
-        "two outputs would be written to `{}`\n\nhint: name different files with `--results` and `--rejects`",
-        path.display()
-    )]
-    Twice {
-        /// The path.
-        path: PathBuf,
-    },
-    /// `--rejects FILE` with several inputs, whose headers may differ.
-    #[error(
-        "`--rejects` names one file, but there are several inputs, and each has rejects of its own\n\nhint: leave `--rejects` out, or import the files one by one"
-    )]
-    OneRejectsForSeveral,
-    /// Another run writes the same output.
-    #[error(
-        "another run is writing `{}`\n\nhint: wait until it is done, or name another file with `--results` and `--rejects`",
-        path.display()
-    )]
-    Busy {
-        /// The path.
-        path: PathBuf,
-    },
-}
+use super::OutputError;
+use super::paths::{folder_of, part_of};
 
-/// A file that is written beside its place. Dropped unfinished, it is removed,
-/// unless it holds what is not known elsewhere.
+/// A file that is written beside its place, under a lock that keeps a second run
+/// from writing there too. Dropped unfinished, it is removed, unless it is to be
+/// left for people to read.
 #[derive(Debug)]
 pub(super) struct OutputFile {
     path: PathBuf,
     part: PathBuf,
     /// What every version of the file begins with.
     prefix: &'static [u8],
-    /// Whether an unfinished file is left where it is.
-    is_kept: Cell<bool>,
+    is_left: Cell<bool>,
     /// None once it has been finished.
-    file: Option<BufWriter<File>>,
+    file: Option<File>,
 }
 
 impl OutputFile {
-    /// Creates `PATH.part`. A lock on it keeps a second run from writing there too;
-    /// one that a killed run has left behind is begun anew.
+    /// Creates `PATH.part`. What a killed run has left there is kept under another
+    /// name: it may be all that is known of the leads that it made.
     pub(super) fn create(path: &Path, has_bom: bool) -> Result<OutputFile, OutputError> {
         let part = part_of(path);
         let unwritable = |error| OutputError::Unwritable {
             path: path.to_owned(),
             error,
         };
-        let file = open_private(&part).map_err(unwritable)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => {
+        let file = loop {
+            let file = open_private(&part).map_err(unwritable)?;
+            if !lock(&file).map_err(unwritable)? {
                 return Err(OutputError::Busy {
                     path: path.to_owned(),
                 });
             }
-            // A file system without locks: then there is no keeping others out.
-            Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-            Err(fs::TryLockError::Error(error)) => return Err(unwritable(error)),
-        }
+            // Between the opening and the lock another run may have put the file in
+            // its place: then it is no part any more.
+            let is_the_part = is_file_at(&file, &part).map_err(unwritable)?;
+            if is_the_part && file.metadata().map_err(unwritable)?.len() == 0 {
+                break file;
+            }
+            if is_the_part {
+                keep_existing(&part).map_err(unwritable)?;
+            }
+        };
         let mut output = OutputFile {
             path: path.to_owned(),
             part,
             prefix: if has_bom { "\u{FEFF}".as_bytes() } else { b"" },
-            is_kept: Cell::new(false),
-            file: Some(BufWriter::with_capacity(64 * 1024, file)),
+            is_left: Cell::new(false),
+            file: Some(file),
         };
         output.begin().map_err(unwritable)?;
         Ok(output)
@@ -126,11 +77,11 @@ impl OutputFile {
     }
 
     fn copy_and_begin(&mut self) -> io::Result<File> {
-        if let Some(file) = &mut self.file {
-            file.flush()?;
-        }
         let mut copy = tempfile::tempfile()?;
-        io::copy(&mut File::open(&self.part)?, &mut copy)?;
+        // Through the handle that holds the lock: on Windows no other may read.
+        let file = self.file.as_mut().ok_or_else(already_finished)?;
+        file.rewind()?;
+        io::copy(file, &mut copy)?;
         copy.rewind()?;
         self.begin()?;
         Ok(copy)
@@ -139,8 +90,13 @@ impl OutputFile {
     fn begin(&mut self) -> io::Result<()> {
         let file = self.file.as_mut().ok_or_else(already_finished)?;
         file.seek(SeekFrom::Start(0))?;
-        file.get_ref().set_len(0)?;
+        file.set_len(0)?;
         file.write_all(self.prefix)
+    }
+
+    /// From now on the file is left where it is should it never be finished.
+    pub(super) fn leave(&self) {
+        self.is_left.set(true);
     }
 
     /// Puts the file in its place, once it is safely on disk. A file that stands
@@ -150,53 +106,42 @@ impl OutputFile {
         Ok((self.path.clone(), kept))
     }
 
-    /// Whether the file, should it never be finished, is left for people to read.
-    pub(super) fn set_kept(&self, is_kept: bool) {
-        self.is_kept.set(is_kept);
+    fn put_in_place(&mut self) -> io::Result<Option<PathBuf>> {
+        let file = self.file.as_ref().ok_or_else(already_finished)?;
+        file.sync_all()?;
+        let kept = keep_existing(&self.path)?;
+        fs::rename(&self.part, &self.path)?;
+        // Only now the lock may go: before, another run could take the part over.
+        self.file = None;
+        sync_folder(&self.path);
+        Ok(kept)
     }
 
     /// Leaves no file behind; one that stands in its place is kept under another
     /// name all the same, since it is not of this run.
     pub(super) fn discard(self) -> Result<Option<PathBuf>, OutputError> {
-        self.set_kept(false);
+        self.is_left.set(false);
         keep_existing(&self.path).map_err(|error| self.error(error))
-    }
-
-    fn put_in_place(&mut self) -> io::Result<Option<PathBuf>> {
-        let file = self.file.take().ok_or_else(already_finished)?;
-        let placed = file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| keep_existing(&self.path))
-            .and_then(|kept| fs::rename(&self.part, &self.path).map(|()| kept));
-        sync_folder(&self.path);
-        placed
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => Err(already_finished()),
-        }
+        self.file
+            .as_mut()
+            .ok_or_else(already_finished)?
+            .write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // The buffer is ours, and is emptied when it is full and at the end.
-        Ok(())
+        self.file.as_mut().ok_or_else(already_finished)?.flush()
     }
 }
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if self.is_kept.get() {
-            return;
-        }
-        if let Some(file) = self.file.take() {
-            // Without writing out the buffer of a file that is to go.
-            let _ = file.into_parts();
+        // Removed while the lock is held, so that it is never another run's part.
+        if self.file.is_some() && !self.is_left.get() {
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -206,10 +151,24 @@ fn already_finished() -> io::Error {
     io::Error::other("the file is finished already")
 }
 
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
+/// Whether the lock was to be had. Where a file system knows no locks, there is no
+/// keeping others out.
+fn lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether `file` is what stands at `path`.
+fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
+    match Handle::from_path(path) {
+        Ok(at_path) => Ok(Handle::from_file(file.try_clone()?)? == at_path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Renames what stands at `path`, if anything does: `leads.results.csv` becomes
@@ -239,45 +198,34 @@ fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-#[cfg(unix)]
 fn open_private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)?;
-    // One that was left behind may have been made more open since.
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    make_private(&mut options);
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn make_private(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
 }
 
 /// Elsewhere a file takes the permissions of its folder, which for a user's own
 /// folders are that user's alone.
 #[cfg(not(unix))]
-fn open_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-}
+fn make_private(_options: &mut OpenOptions) {}
 
 /// Makes a rename durable. Where it cannot be, the data still is.
 #[cfg(unix)]
 fn sync_folder(path: &Path) {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder_of(path)) {
         let _ = folder.sync_all();
     }
 }
 
 /// Folders cannot be synced here; the file system's journal takes care of names.
 #[cfg(not(unix))]
-fn sync_folder(_path: &Path) {}
+fn sync_folder(path: &Path) {
+    let _ = folder_of(path);
+}

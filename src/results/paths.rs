@@ -4,8 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use crate::settings::OutputChoice;
 use crate::source::Input;
+
+/// Where an output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputChoice {
+    /// Beside the input, named after it.
+    BesideInput,
+    /// Here.
+    Path(PathBuf),
+    /// It is not written.
+    None,
+}
 
 /// The places of all outputs of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,50 +60,61 @@ impl OutputPaths {
         Ok(paths)
     }
 
+    /// Looks at every output under its name and as the part that it is until then.
     fn refuse_clashes(&self, inputs: &[Input]) -> Result<(), OutputError> {
-        let all: Vec<&PathBuf> = self
-            .results
-            .iter()
-            .chain(self.rejects.iter().flatten())
-            .collect();
-        for (i, path) in all.iter().enumerate() {
-            // The link itself: renaming onto it would leave its target alone.
-            if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-                return Err(OutputError::NotAFile {
-                    path: path.to_path_buf(),
-                });
+        let mut seen: Vec<PathBuf> = Vec::new();
+        for path in self.results.iter().chain(self.rejects.iter().flatten()) {
+            let both = [path.clone(), part_of(path)];
+            for place in &both {
+                refuse_place(place, inputs, &seen)?;
             }
-            if inputs
-                .iter()
-                .filter_map(Input::path)
-                .any(|input| is_same(input, path))
-            {
-                return Err(OutputError::IsAnInput {
-                    path: path.to_path_buf(),
-                });
-            }
-            if all[..i].iter().any(|other| is_same(other, path)) {
-                return Err(OutputError::Twice {
-                    path: path.to_path_buf(),
-                });
-            }
+            seen.extend(both);
         }
         Ok(())
     }
 }
 
+fn refuse_place(place: &Path, inputs: &[Input], seen: &[PathBuf]) -> Result<(), OutputError> {
+    let path = place.to_owned();
+    // Of a link itself: renaming onto it would leave its target alone.
+    if fs::symlink_metadata(place).is_ok_and(|found| !found.is_file()) {
+        return Err(OutputError::NotAFile { path });
+    }
+    let mut of_inputs = inputs.iter().filter_map(Input::path);
+    if of_inputs.any(|input| is_same(input, place)) {
+        return Err(OutputError::IsAnInput { path });
+    }
+    if seen.iter().any(|other| is_same(other, place)) {
+        return Err(OutputError::Twice { path });
+    }
+    Ok(())
+}
+
 /// Whether two paths lead to one file, be it there already or not.
 fn is_same(a: &Path, b: &Path) -> bool {
-    same_file::is_same_file(a, b).unwrap_or(false) || absolute(a) == absolute(b)
+    let is_one_place = || absolute(a).is_some_and(|place| Some(place) == absolute(b));
+    same_file::is_same_file(a, b).unwrap_or(false) || is_one_place()
 }
 
 /// The path with its folder resolved; the file itself need not exist.
 fn absolute(path: &Path) -> Option<PathBuf> {
-    let folder = match path.parent() {
+    let folder = folder_of(path).canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
+}
+
+/// The folder that a path stands in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    }
+}
+
+/// What an output is called until it is complete.
+pub(super) fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
 }
 
 /// `leads.csv` and `results` make `leads.results.csv`; standard input makes

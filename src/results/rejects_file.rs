@@ -13,6 +13,7 @@ use crate::source::Row;
 /// A rejects file.
 #[derive(Debug)]
 pub(super) struct RejectsFile {
+    path: PathBuf,
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
     /// The input's own headers.
@@ -23,7 +24,7 @@ pub(super) struct RejectsFile {
     form: Option<RejectsForm>,
     /// Whether some row had more cells than the header.
     has_surplus: bool,
-    rows: u64,
+    has_rows: bool,
 }
 
 impl RejectsFile {
@@ -35,12 +36,13 @@ impl RejectsFile {
             headers.truncate(form.input_columns);
         }
         let mut rejects = RejectsFile {
+            path: path.to_owned(),
             csv: Some(CsvOutput::create(path, input.header.has_bom)?),
             headers,
             input_columns: input.header.names.len(),
             form,
             has_surplus: false,
-            rows: 0,
+            has_rows: false,
         };
         rejects.write_header()?;
         Ok(rejects)
@@ -68,29 +70,29 @@ impl RejectsFile {
         let surplus = self.has_surplus.then(|| surplus.unwrap_or_default());
         let ours = added.iter().chain(&surplus);
         record.extend(ours.map(|cell| harmless(cell).as_bytes().to_vec()));
-        self.rows += 1;
+        self.has_rows = true;
         self.record(record)
     }
 
-    /// See [`CsvOutput::set_kept`].
-    pub(super) fn set_kept(&self, is_kept: bool) {
+    /// See [`super::Writer::leave`].
+    pub(super) fn leave(&self) {
         if let Some(csv) = &self.csv {
-            csv.set_kept(is_kept);
+            csv.leave();
         }
     }
 
-    /// Puts the file in its place if it has rows; returns how many, the place, and
-    /// how a file is called now that stood there before.
-    pub(super) fn finish(self) -> Result<(u64, Option<PathBuf>, Option<PathBuf>), OutputError> {
+    /// Puts the file in its place if it has rows; returns that, and how a file is
+    /// called now that stood there before.
+    pub(super) fn finish(self) -> Result<(Option<PathBuf>, Option<PathBuf>), OutputError> {
         let Some(csv) = self.csv else {
-            return Ok((0, None, None));
+            return Ok((None, None));
         };
         let file = csv.into_file()?;
-        if self.rows == 0 {
-            return Ok((0, None, file.discard()?));
+        if !self.has_rows {
+            return Ok((None, file.discard()?));
         }
         let (path, kept) = file.finish()?;
-        Ok((self.rows, Some(path), kept))
+        Ok((Some(path), kept))
     }
 
     /// The cells of the row that no header stands above, as CSV, with those that a
@@ -127,7 +129,7 @@ impl RejectsFile {
         self.write_header()?;
         for record in csv::Reader::from_reader(copy).byte_records() {
             let mut record = record.map_err(|error| OutputError::Unwritable {
-                path: PathBuf::from(SURPLUS_COLUMN),
+                path: self.path.clone(),
                 error: error.into(),
             })?;
             record.push_field(b"");

@@ -104,9 +104,9 @@ impl ResultsFile {
         self.record(file.iter().chain(&cells).map(String::as_str))
     }
 
-    /// See [`CsvOutput::set_kept`].
-    pub(super) fn set_kept(&self, is_kept: bool) {
-        self.csv.set_kept(is_kept);
+    /// See [`super::Writer::leave`].
+    pub(super) fn leave(&self) {
+        self.csv.leave();
     }
 
     /// Puts the file in its place; returns that, and how a file is called now that

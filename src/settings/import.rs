@@ -11,9 +11,10 @@ use crate::api::wire::LeadForm;
 use crate::backoff::Backoff;
 use crate::campaign::CampaignChoice;
 use crate::cli::{Format, ImportArgs, MappingArgs, Progress, RateArg};
-use crate::mapping::{MappingSpec, VarSpec};
+use crate::mapping::MappingSpec;
 use crate::pipeline::{OnUncertain, Policy};
 use crate::rate::Rate;
+use crate::results::OutputChoice;
 
 /// In flight at most, where nothing is said.
 const CONCURRENCY: usize = 16;
@@ -67,17 +68,6 @@ pub struct ImportSettings {
     pub progress: Progress,
 }
 
-/// Where an output goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutputChoice {
-    /// Beside the input, named after it.
-    BesideInput,
-    /// Here.
-    Path(PathBuf),
-    /// It is not written.
-    None,
-}
-
 impl ImportSettings {
     /// Works out what the flags mean, together and with the environment.
     pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<ImportSettings> {
@@ -128,11 +118,7 @@ fn mapping(args: &MappingArgs) -> MappingSpec {
     MappingSpec {
         phone_columns: args.phone_column.clone(),
         campaign_column: args.campaign_column.clone(),
-        variables: args
-            .var
-            .iter()
-            .map(|text| VarSpec { text: text.clone() })
-            .collect(),
+        variables: args.var.clone(),
         skipped: args.skip_column.clone(),
         constants: args.set.clone(),
         var_names: args.var_names,

@@ -9,4 +9,4 @@ mod import;
 
 pub use connection::{Connection, Service};
 pub use environment::Environment;
-pub use import::{ImportSettings, OutputChoice, TIMEOUT};
+pub use import::{ImportSettings, TIMEOUT};

@@ -44,9 +44,11 @@ impl RowBatch {
         self.rows.is_empty()
     }
 
-    /// The bytes that its cells take.
+    /// The bytes that it takes in memory, roughly.
     pub fn size(&self) -> usize {
         self.bytes.len()
+            + size_of::<usize>() * self.cell_ends.len()
+            + size_of::<Span>() * self.rows.len()
     }
 
     /// The row at `index`, which counts from 0 in this batch.
@@ -67,12 +69,9 @@ impl RowBatch {
         (0..self.len()).map(|index| self.row(index))
     }
 
-    /// Makes a row of all cells added since the last row.
-    pub(super) fn end_row(&mut self, line: u64) {
-        self.rows.push(Span {
-            line,
-            cells_end: self.cell_ends.len(),
-        });
+    /// Makes a row of all cells behind the last row and before `cells_end`.
+    pub(super) fn end_row(&mut self, line: u64, cells_end: usize) {
+        self.rows.push(Span { line, cells_end });
     }
 
     /// Drops the rows from `len` on.

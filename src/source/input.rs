@@ -14,11 +14,11 @@ const STANDARD_INPUT: &str = "-";
 #[derive(Debug)]
 pub struct Input {
     name: String,
-    from: From,
+    origin: Origin,
 }
 
 #[derive(Debug)]
-enum From {
+enum Origin {
     Path(PathBuf),
     /// Standard input, read to its end into a file that no one else can open.
     Spool(Arc<File>),
@@ -39,7 +39,7 @@ impl Input {
             io::copy(&mut io::stdin().lock(), &mut spool).map_err(unreadable)?;
             return Ok(Input {
                 name: "standard input".into(),
-                from: From::Spool(Arc::new(spool)),
+                origin: Origin::Spool(Arc::new(spool)),
             });
         }
         // Asked before opening, which would wait for ever at a pipe without a writer.
@@ -58,7 +58,7 @@ impl Input {
         File::open(path).map_err(unreadable)?;
         Ok(Input {
             name,
-            from: From::Path(path.to_owned()),
+            origin: Origin::Path(path.to_owned()),
         })
     }
 
@@ -69,17 +69,17 @@ impl Input {
 
     /// The file's path; none for standard input.
     pub fn path(&self) -> Option<&Path> {
-        match &self.from {
-            From::Path(path) => Some(path),
-            From::Spool(_) => None,
+        match &self.origin {
+            Origin::Path(path) => Some(path),
+            Origin::Spool(_) => None,
         }
     }
 
     /// Whether both are one file, or both standard input.
     pub fn is_same(&self, other: &Input) -> bool {
-        match (&self.from, &other.from) {
-            (From::Path(a), From::Path(b)) => same_file::is_same_file(a, b).unwrap_or(a == b),
-            (From::Spool(_), From::Spool(_)) => true,
+        match (&self.origin, &other.origin) {
+            (Origin::Path(a), Origin::Path(b)) => same_file::is_same_file(a, b).unwrap_or(a == b),
+            (Origin::Spool(_), Origin::Spool(_)) => true,
             _ => false,
         }
     }
@@ -95,15 +95,13 @@ impl Input {
     }
 
     fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(Box::new(match &self.from {
-            From::Path(path) => File::open(path)?,
-            From::Spool(spool) => {
-                return Ok(Box::new(SpoolReader {
-                    spool: Arc::clone(spool),
-                    at: 0,
-                }));
-            }
-        }))
+        Ok(match &self.origin {
+            Origin::Path(path) => Box::new(File::open(path)?),
+            Origin::Spool(spool) => Box::new(SpoolReader {
+                spool: Arc::clone(spool),
+                at: 0,
+            }),
+        })
     }
 }
 

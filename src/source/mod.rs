@@ -70,6 +70,11 @@ pub enum SourceError {
         /// The input as it was named on the command line.
         name: String,
     },
+    /// The reading ended for no reason that is known: a fault of this program.
+    #[error(
+        "the reading of the input broke off unexpectedly\n\nhint: run the same command again, and report this if it recurs"
+    )]
+    BrokeOff,
     /// One row is larger than any contact can be: most likely a quote that is
     /// never closed, which would swallow the rest of the file.
     #[error(

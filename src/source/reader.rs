@@ -13,7 +13,7 @@ use super::lines::LineCounter;
 use super::{Header, RowBatch, SourceError};
 use crate::lead::RowId;
 
-/// The longest row that is taken for one, in bytes. A thousand variables of a
+/// The longest row that is taken for one, in bytes, with eight for each cell. A thousand variables of a
 /// thousand characters fit; a quote that is never closed is found before it has
 /// filled the memory.
 pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
@@ -28,6 +28,17 @@ const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// The least room for bytes and for cells that csv-core is given.
+const SPARE_BYTES: usize = 256;
+const SPARE_CELLS: usize = 16;
+
+/// How much of a batch's buffers is filled.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    bytes: usize,
+    cells: usize,
+}
 
 /// Reads the rows of one input from top to bottom.
 pub struct CsvReader {
@@ -61,7 +72,7 @@ impl CsvReader {
     /// Reads the header, which must come before any row.
     pub fn read_header(&mut self) -> Result<Header, SourceError> {
         let mut batch = RowBatch::new(0, RowId(0));
-        if !self.read_row(&mut batch)? {
+        if self.read_row(&mut batch, Place::default())?.is_none() {
             return Err(SourceError::Empty {
                 name: self.name.clone(),
             });
@@ -86,42 +97,51 @@ impl CsvReader {
     /// end of the input.
     pub fn read_batch(&mut self, file: usize, first: RowId) -> Result<RowBatch, SourceError> {
         let mut batch = RowBatch::new(file, first);
-        while batch.len() < BATCH_ROWS && batch.size() < BATCH_BYTES {
-            if !self.read_row(&mut batch)? {
-                break;
+        let mut end = Place::default();
+        while batch.len() < BATCH_ROWS && end.bytes < BATCH_BYTES {
+            match self.read_row(&mut batch, end)? {
+                Some(row_end) => end = row_end,
+                None => break,
             }
         }
+        batch.bytes.truncate(end.bytes);
+        batch.cell_ends.truncate(end.cells);
         Ok(batch)
     }
 
-    /// Adds one row to the batch; false at the end of the input.
-    fn read_row(&mut self, batch: &mut RowBatch) -> Result<bool, SourceError> {
+    /// Adds one row behind `begin` and returns where it ends; nothing at the end of
+    /// the input. The batch keeps the spare room that csv-core may fill: whoever
+    /// ends the batch cuts it off.
+    fn read_row(
+        &mut self,
+        batch: &mut RowBatch,
+        begin: Place,
+    ) -> Result<Option<Place>, SourceError> {
         if !self.step_over_line_ends()? {
-            return Ok(false);
+            return Ok(None);
         }
         let line = self.lines.current();
-        let bytes_before = batch.bytes.len();
-        let cells_before = batch.cell_ends.len();
-        let (mut bytes, mut cells) = (bytes_before, cells_before);
+        let mut end = begin;
         loop {
-            // Room that csv-core may fill; what it leaves is cut off below.
-            if batch.bytes.len() < bytes + 256 {
-                batch.bytes.resize(bytes + 4096, 0);
+            if batch.bytes.len() < end.bytes + SPARE_BYTES {
+                batch.bytes.resize(2 * end.bytes + 16 * SPARE_BYTES, 0);
             }
-            if batch.cell_ends.len() < cells + 16 {
-                batch.cell_ends.resize(cells + 64, 0);
+            if batch.cell_ends.len() < end.cells + SPARE_CELLS {
+                batch.cell_ends.resize(2 * end.cells + 16 * SPARE_CELLS, 0);
             }
             let (result, read, wrote, ended) = self.core.read_record(
                 &self.chunk[self.start..self.end],
-                &mut batch.bytes[bytes..],
-                &mut batch.cell_ends[cells..],
+                &mut batch.bytes[end.bytes..],
+                &mut batch.cell_ends[end.cells..],
             );
             self.lines
                 .advance(&self.chunk[self.start..self.start + read]);
             self.start += read;
-            bytes += wrote;
-            cells += ended;
-            if bytes - bytes_before > MAX_ROW_BYTES {
+            end.bytes += wrote;
+            end.cells += ended;
+            // A row of nothing but commas takes memory too.
+            let size = (end.bytes - begin.bytes) + size_of::<usize>() * (end.cells - begin.cells);
+            if size > MAX_ROW_BYTES {
                 return Err(SourceError::RowTooLong {
                     name: self.name.clone(),
                     line,
@@ -135,22 +155,16 @@ impl CsvReader {
                 }
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
                 ReadRecordResult::Record => break,
-                ReadRecordResult::End if cells > cells_before => break,
-                ReadRecordResult::End => {
-                    batch.bytes.truncate(bytes_before);
-                    batch.cell_ends.truncate(cells_before);
-                    return Ok(false);
-                }
+                ReadRecordResult::End if end.cells > begin.cells => break,
+                ReadRecordResult::End => return Ok(None),
             }
         }
-        batch.bytes.truncate(bytes);
-        batch.cell_ends.truncate(cells);
         // csv-core counts a row's cell ends from the row's beginning.
-        for end in &mut batch.cell_ends[cells_before..] {
-            *end += bytes_before;
+        for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
+            *cell_end += begin.bytes;
         }
-        batch.end_row(line);
-        Ok(true)
+        batch.end_row(line, end.cells);
+        Ok(Some(end))
     }
 
     /// Steps over line ends before a row, so blank lines too; false at the end
@@ -285,6 +299,15 @@ mod tests {
             matches!(error, SourceError::RowTooLong { line: 3, .. }),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_row_of_commas_without_end_is_bounded_too() {
+        let text = b",".repeat(1 << 20);
+        assert!(matches!(
+            read_all(&text, 1 << 16),
+            Err(SourceError::RowTooLong { line: 1, .. })
+        ));
     }
 
     proptest! {

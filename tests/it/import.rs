@@ -75,7 +75,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
            phone_not_e164: 1 row, the first in line 4\n    \
              write the number as + and country code, then digits only, such as +447911123456\n  \
            http_422: 1 row, the first in line 6\n    \
-             HTTP 422: The phone number is invalid.\n  \
+             what the service said stands in the results, in the column error\n  \
            phone_missing: 1 row, the first in line 8\n    \
              fill in the phone number, or leave the row out\n  \
            and 1 row with other problems\n\

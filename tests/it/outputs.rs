@@ -138,6 +138,111 @@ fn an_output_that_is_an_input_another_output_or_a_folder_is_refused() {
 }
 
 #[test]
+fn what_a_killed_run_has_left_is_kept_and_not_in_the_way() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    folder.write("leads.results.csv.part", "row,line\n1,2\n");
+    folder
+        .import(&service(), &["leads.csv", "--campaign", "101"])
+        .expect(0);
+    let kept: Vec<String> = folder
+        .names()
+        .into_iter()
+        .filter(|name| name.starts_with("leads.results.csv.2") && name.ends_with("Z.part"))
+        .collect();
+    assert_eq!(kept.len(), 1, "{:?}", folder.names());
+    assert_eq!(folder.read(&kept[0]), "row,line\n1,2\n");
+}
+
+#[test]
+fn two_runs_cannot_write_the_same_files() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    // A service that takes the connection and never answers holds the first run up.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut first = folder
+        .leadload(&["import", "leads.csv", "--campaign", "101"])
+        .env(
+            "LEADLOAD_BASE_URL",
+            &format!("http://{}", listener.local_addr().unwrap()),
+        )
+        .env("LEADLOAD_TOKEN", "t")
+        .start();
+    let _connection = listener.accept().unwrap();
+    let output = folder
+        .import(&service(), &["leads.csv", "--campaign", "101"])
+        .expect(6);
+    assert!(
+        output
+            .stderr
+            .contains("another run is writing `leads.results.csv`"),
+        "{}",
+        output.stderr
+    );
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The lock has died with it.
+    folder
+        .import(&service(), &["leads.csv", "--campaign", "101"])
+        .expect(0);
+}
+
+#[test]
+fn an_input_that_ends_in_part_is_not_taken_for_an_unfinished_output() {
+    let folder = Folder::new();
+    folder.write("x.csv.part", "phone\n+447911000001\n");
+    let output = folder
+        .import(
+            &service(),
+            &["x.csv.part", "--campaign", "101", "--results", "x.csv"],
+        )
+        .expect(2);
+    assert!(
+        output.stderr.contains("`x.csv.part` is an input"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(folder.read("x.csv.part"), "phone\n+447911000001\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_not_a_success() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_leadload"))
+        .args(["import", "leads.csv", "--dry-run", "--format", "json"])
+        .current_dir(folder.path(""))
+        .stdout(full)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(5));
+}
+
+#[test]
+fn a_bar_that_is_asked_for_is_drawn_also_where_there_is_no_terminal() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let bar = |when: &str| {
+        let args = ["leads.csv", "--campaign", "101", "--progress", when];
+        folder
+            .import(&service(), &args)
+            .expect(0)
+            .stderr
+            .contains("rows")
+    };
+    assert!(bar("always"));
+    assert!(
+        !folder
+            .import(&service(), &["leads.csv", "--campaign", "101"])
+            .expect(0)
+            .stderr
+            .contains("created")
+    );
+}
+
+#[test]
 fn inputs_are_never_changed() {
     let text = "phone,name\n+447911000001,Ada\nx,Bob\n";
     let folder = Folder::with_leads(text);

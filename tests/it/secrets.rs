@@ -53,19 +53,38 @@ fn the_token_appears_nowhere_even_where_the_service_echoes_it() {
 #[test]
 fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     let folder = Folder::with_leads(
-        "phone,name\n+447911000001,Ada Lovelace\n07911 000002,Bob Bobson\n+447911000003,Cy\n",
+        "phone,name\n+447911000001,Ada Lovelace\n07911 000002,Bob Bobson\n+447911000003,Cy\n+447911000004,Ada\n+447911000005,Ed\n",
     );
     let service = scenario(
         r#"[[rule]]
         phone_number = "+447911000003"
         attempts = [1]
-        reply = { status = 500, body = '{}' }"#,
+        reply = { status = 500, body = '{"message":"Cannot call Cy at +447911000003"}' }
+        [[rule]]
+        phone_number = "+447911000004"
+        reply = { status = 422, body = '{"message":"Ada at +44 7911 000004 is no customer"}' }
+        [[rule]]
+        phone_number = "+447911000005"
+        reply = { status = 401, body = '{"message":"No right to call +447911000005"}' }"#,
     );
     let output = folder
-        .import(&service, &["leads.csv", "--campaign", "101", "-vv"])
-        .expect(1);
+        .import(
+            &service,
+            &[
+                "leads.csv",
+                "--campaign",
+                "101",
+                "-vv",
+                "--concurrency",
+                "1",
+            ],
+        )
+        .expect(3);
     let shown = output.stdout + &output.stderr;
     assert!(shown.contains("row=3"), "{shown}");
+    assert!(shown.contains("No right to call +…"), "{shown}");
+    // What the service said stands in the files, which are theirs to read.
+    assert!(folder.read("leads.results.csv").contains("is no customer"));
     for private in ["7911", "Ada", "Lovelace", "Bob"] {
         // The one number that is shown is the example of the advice.
         assert!(

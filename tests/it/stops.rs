@@ -161,6 +161,7 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
 
 #[cfg(unix)]
 mod signals {
+    use std::io::{BufRead, BufReader};
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
@@ -253,14 +254,17 @@ mod signals {
             reply = { then = "hang" }"#,
         );
         let args = ["leads.csv", "--campaign", "101", "--concurrency", "1"];
-        let child = folder.import(&service, &args).start();
+        let mut child = folder.import(&service, &args).start();
         wait_for_requests(&service, 2);
         signal(&child, "-INT");
-        // Two signals that are pending at once may arrive as one.
-        std::thread::sleep(Duration::from_millis(200));
+        // Two signals that are pending at once may arrive as one, so the second is
+        // sent when the first has been understood.
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let is_stopping =
+            |line: &std::io::Result<String>| line.as_ref().unwrap().contains("stopping");
+        assert!(stderr.by_ref().any(|line| is_stopping(&line)));
         signal(&child, "-INT");
-        let output = Output::of(child);
-        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert_eq!(Output::of(child).code, 4);
         assert_eq!(
             folder.column("leads.results.csv", "status"),
             ["created", "uncertain"]

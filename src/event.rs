@@ -1,9 +1,11 @@
-//! What happens in a run.
+//! What happens in a run, as it is told to whoever listens.
+//!
+//! Rule: told, never asked. Nothing here changes what happens.
 
 use std::time::Duration;
 
 use crate::exit::StoppedBy;
-use crate::lead::{CampaignId, RowId, RowOutcome};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::source::Row;
 
 /// Something that happened.
@@ -28,15 +30,15 @@ pub enum RunEvent<'a> {
         attempt: u32,
         /// How long it waits.
         after: Duration,
-        /// Why.
-        why: &'a str,
+        /// Why, in one word: what the service said may name a person.
+        why: ErrorCode,
     },
     /// The service refuses for now, and everything waits.
     Held {
         /// How long.
         wait: Duration,
-        /// What the service said.
-        why: &'a str,
+        /// Why, in one word.
+        why: ErrorCode,
     },
     /// Nothing new is sent any more; what is in flight is awaited.
     Stopping {
