@@ -80,7 +80,7 @@ pub enum CampaignError {
     #[error(
         "several campaigns are called `{}`: their ids are {}\n\nhint: give the id instead of the name",
         printable(name),
-        listed(ids)
+        ids.join(", ")
     )]
     Ambiguous {
         /// The name.
@@ -109,7 +109,7 @@ pub fn resolve_names(
 ) -> Result<HashMap<String, CampaignId>, CampaignError> {
     let unknown: Vec<String> = names
         .iter()
-        .filter(|name| !list.iter().any(|campaign| campaign.name == **name))
+        .filter(|name| !list.iter().any(|campaign| campaign.name.trim() == *name))
         .cloned()
         .collect();
     if !unknown.is_empty() {
@@ -129,7 +129,7 @@ pub fn resolve_names(
 fn resolve_name(name: &str, list: &[Campaign]) -> Result<CampaignId, CampaignError> {
     let ids: Vec<&str> = list
         .iter()
-        .filter(|campaign| campaign.name == name)
+        .filter(|campaign| campaign.name.trim() == name)
         .map(|campaign| campaign.id.as_str())
         .collect();
     match ids[..] {
@@ -248,7 +248,7 @@ mod tests {
             resolve_names(&names(&["News"]), &list)
                 .unwrap_err()
                 .to_string(),
-            "several campaigns are called `News`: their ids are `2`, `3`\n\n\
+            "several campaigns are called `News`: their ids are 2, 3\n\n\
              hint: give the id instead of the name"
         );
         assert!(matches!(

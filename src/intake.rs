@@ -61,15 +61,6 @@ impl Batches {
         self.take(message)
     }
 
-    /// The same, for threads that may block.
-    pub fn blocking_next(&mut self) -> Option<Result<Batch, SourceError>> {
-        if self.has_ended {
-            return None;
-        }
-        let message = self.receiver.blocking_recv();
-        self.take(message)
-    }
-
     /// Batches that are all there already, for tests that stop the clock.
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
@@ -245,6 +236,7 @@ impl Intake {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                 }
                 if rows.is_empty() {
+                    planned.input.check_unchanged()?;
                     break;
                 }
                 next = RowId(next.0 + rows.len() as u64);
@@ -282,8 +274,10 @@ impl Preparer {
         row: Row<'_>,
         prepared: &mut PreparedRow,
     ) -> Result<(), RowOutcome> {
-        if let Some(outcome) = mapping.misshapen(row) {
-            return Err(outcome);
+        let misshapen = mapping.misshapen(row);
+        // Of a row whose cells may have shifted, no cell is believed.
+        if misshapen.is_some() && mapping.campaign_column.is_some() {
+            return misshapen.map_or(Ok(()), Err);
         }
         let cell = mapping
             .campaign_column
@@ -291,6 +285,9 @@ impl Preparer {
         let campaign = self.book.of(cell);
         // Said also of rows whose number is wrong.
         prepared.campaign = campaign.as_ref().ok().and_then(|campaign| campaign.id);
+        if let Some(outcome) = misshapen {
+            return Err(outcome);
+        }
         let phone = phone_number(mapping, row)?;
         prepared.phone = Some(phone);
         let campaign = campaign?;

@@ -19,13 +19,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Names in backquotes with commas between them, as a sentence lists them. Of a
-/// very long list the beginning.
+/// very long list the beginning. What looks like a phone number is left out: the
+/// header of a file without one is its first contact.
 pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const MOST: usize = 40;
     let mut text = names
         .iter()
         .take(MOST)
-        .map(|name| format!("`{}`", printable(name.as_ref())))
+        .map(|name| format!("`{}`", without_numbers(&printable(name.as_ref()))))
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > MOST {

@@ -15,8 +15,9 @@ use thiserror::Error;
 use super::verdict::{self, Lost, Reply, Verdict};
 use super::{BaseUrl, Token};
 
-/// The most bytes that are read of a lead request's answer.
-const MOST_LEAD_BYTES: usize = 64 * 1024;
+/// The most bytes that are read of a lead request's answer, which may echo all of
+/// the row's variables.
+const MOST_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// The most bytes that are read of one page of campaigns.
 const MOST_LIST_BYTES: usize = 16 * 1024 * 1024;

@@ -1,5 +1,6 @@
 //! Listing the campaigns.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -50,10 +51,16 @@ impl Client {
     /// All campaigns that the token can see, from as many pages as there are.
     pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
         let mut campaigns = Vec::new();
+        let mut listed = HashSet::new();
         let mut url = self.campaigns_url().clone();
         for _ in 0..MOST_PAGES {
             let page = self.campaign_page(url.clone()).await?;
-            campaigns.extend(page.campaigns.into_iter().map(|c| self.masked(c)));
+            for campaign in page.campaigns {
+                // Lists that change while they are read repeat entries.
+                if listed.insert(campaign.id.clone()) {
+                    campaigns.push(self.masked(campaign));
+                }
+            }
             match next_page(&url, page.next_page_url.as_deref()) {
                 Some(next) => url = next,
                 None => return Ok(campaigns),
@@ -119,7 +126,7 @@ impl Client {
 /// with it. The scheme stays too: behind a proxy, pages may name themselves `http`.
 fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
     let next = current.join(next?).ok()?;
-    if next.host() != current.host() {
+    if next.host() != current.host() || next.port() != current.port() {
         return None;
     }
     let mut url = current.clone();
@@ -143,6 +150,10 @@ mod tests {
         assert_eq!(
             next("?page=2"),
             Some("https://a.example/api/user/campaigns?page=2".into())
+        );
+        assert_eq!(
+            next("https://a.example:444/api/user/campaigns?page=2"),
+            None
         );
         assert_eq!(next("https://evil.example/api/user/campaigns?page=2"), None);
         assert_eq!(next("https://a.example/api/user/campaigns"), None);

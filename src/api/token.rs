@@ -6,6 +6,8 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
+use crate::text::printable;
+
 /// What stands where the token, or its secret part, stood.
 const MASK: &str = "[token]";
 
@@ -21,7 +23,7 @@ pub struct Token(SecretString);
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// The file cannot be read.
-    #[error("cannot read the token file `{}`: {error}", path.display())]
+    #[error("cannot read the token file {}: {error}", named(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -52,7 +54,7 @@ impl Token {
             path: path.to_owned(),
             error,
         })?;
-        let from = format!("the token file `{}`", path.display());
+        let from = format!("the token file {}", named(path));
         match decoded(&bytes) {
             Some(text) => Token::from_text(&text, &from),
             None => Err(TokenError::NotOneLine { from }),
@@ -101,6 +103,17 @@ impl Token {
             Some((_, secret)) if secret.len() >= FEWEST_MASKED => text.replace(secret, MASK),
             _ => text,
         }
+    }
+}
+
+/// The file's name for messages, unless it looks as if somebody had given the token
+/// itself.
+fn named(path: &Path) -> String {
+    let name = path.display().to_string();
+    let is_long_word = name.len() >= 20 && !name.contains(['/', '\\', '.', ' ']);
+    match is_long_word || name.contains('|') {
+        true => "(whose name looks like a token, and is not shown)".into(),
+        false => format!("`{}`", printable(&name)),
     }
 }
 
@@ -164,6 +177,16 @@ mod tests {
             assert!(matches!(error, TokenError::NotOneLine { .. }));
             assert!(!format!("{error} {error:?}").contains("sec"), "{error:?}");
         }
+    }
+
+    #[test]
+    fn a_token_that_is_given_for_a_file_is_not_quoted() {
+        for token in ["1|abcdefgh", "abcdefghijklmnopqrstuvwxyz"] {
+            let error = Token::from_file(Path::new(token)).unwrap_err();
+            assert!(!error.to_string().contains("abcdefgh"), "{error}");
+        }
+        let error = Token::from_file(Path::new("no-such-file.txt")).unwrap_err();
+        assert!(error.to_string().contains("`no-such-file.txt`"), "{error}");
     }
 
     #[test]

@@ -117,13 +117,13 @@ pub enum FatalCause {
     Payment,
     /// 403: the token is not allowed to do this, or a firewall steps in.
     Forbidden,
-    /// 404, or a 422 about the campaign.
+    /// 404, which may also mean a wrong address, or a 422 about the campaign.
     Campaign,
     /// A 422 about balance, credit, plan or limit.
     Balance,
     /// 3xx: the service is elsewhere, or wants a login.
     Redirect,
-    /// 404 with a page, or 405: this is not the service's address.
+    /// 405: this is not the service's address.
     NotTheService,
 }
 
@@ -190,8 +190,8 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         401 => fatal(FatalCause::Token),
         402 => fatal(FatalCause::Payment),
         403 => fatal(FatalCause::Forbidden),
-        404 if body.json.is_some() => fatal(FatalCause::Campaign),
-        404 | 405 => fatal(FatalCause::NotTheService),
+        404 => fatal(FatalCause::Campaign),
+        405 => fatal(FatalCause::NotTheService),
         422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
         // RFC 9110, 15.5.9: the request was not received in full. RFC 8470, 5.2:
@@ -215,7 +215,12 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
 
 fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
     let lead_id = body.lead_id();
-    if body.says_duplicate() {
+    // With an id, the mere word may stand in "no duplicate found".
+    let is_duplicate = match lead_id {
+        Some(_) => body.says_there_already(),
+        None => body.says_duplicate(),
+    };
+    if is_duplicate {
         return Verdict::Duplicate { lead_id, text };
     }
     if body.denies_success() {
@@ -269,7 +274,12 @@ fn wait_of(seconds: f64) -> Option<Duration> {
 /// A body, read as far as it can be.
 struct Body {
     json: Option<Value>,
+    /// A body that is neither JSON nor a page: a sentence, perhaps.
+    plain: Option<String>,
 }
+
+/// What is longer is no sentence.
+const LONGEST_SENTENCE: usize = 1000;
 
 impl Body {
     fn read(bytes: &[u8]) -> Body {
@@ -279,7 +289,13 @@ impl Body {
             Ok(Value::Array(_)) => None,
             other => other.ok(),
         };
+        let plain = std::str::from_utf8(bytes)
+            .ok()
+            .map(str::trim)
+            .filter(|text| json.is_none() && text.len() <= LONGEST_SENTENCE)
+            .filter(|text| !text.starts_with(['<', '{', '[']));
         Body {
+            plain: plain.map(str::to_owned),
             json: json.filter(Value::is_object),
         }
     }
@@ -349,6 +365,7 @@ impl Body {
             text(error),
             text(error.and_then(|error| error.get("message"))),
             text(self.field("error_code")),
+            self.plain.as_deref(),
         ]
         .into_iter()
         .flatten()
@@ -358,6 +375,9 @@ impl Body {
 
     /// Everything that `message`, `error` and `error_code` say, in lower case.
     fn general_text(&self) -> String {
+        if let Some(plain) = &self.plain {
+            return plain.to_lowercase();
+        }
         ["message", "error", "error_code"]
             .iter()
             .filter_map(|name| match self.field(name)? {
@@ -369,12 +389,27 @@ impl Body {
             .join(" ")
     }
 
-    /// Whether it says that the number is there already. Where single fields are
-    /// complained about, only what is said of the number counts: another field
-    /// may have "already been taken" too.
-    fn says_duplicate(&self) -> bool {
+    /// What is said of the number, in lower case. Where single fields are complained
+    /// about, that is what is said of the number's: another field may have "already
+    /// been taken" too.
+    fn text_about_number(&self) -> String {
+        let errors = self.errors();
+        if errors.is_empty() {
+            return self.general_text();
+        }
+        let is_of_number = |field: &str| {
+            ["phone", "lead", "contact"]
+                .iter()
+                .any(|word| field.contains(word))
+        };
+        let of_number = errors.iter().filter(|(field, _)| is_of_number(field));
+        let sentences: Vec<&str> = of_number.map(|(_, said)| said.as_str()).collect();
+        sentences.join(" ").to_lowercase()
+    }
+
+    /// Whether it says that the number is there already.
+    fn says_there_already(&self) -> bool {
         const PHRASES: &[&str] = &[
-            "duplicate",
             "already exist",
             "already been taken",
             "already been added",
@@ -384,17 +419,17 @@ impl Body {
             "bereits vorhanden",
             "existiert bereits",
         ];
-        let says = |text: &str| PHRASES.iter().any(|phrase| text.contains(phrase));
-        let errors = self.errors();
-        if errors.is_empty() {
-            return says(&self.general_text());
-        }
-        let mut of_number = errors.iter().filter(|(field, _)| {
-            ["phone", "lead", "contact"]
-                .iter()
-                .any(|word| field.contains(word))
-        });
-        of_number.any(|(_, sentence)| says(&sentence.to_lowercase()))
+        let text = self.text_about_number();
+        PHRASES.iter().any(|phrase| text.contains(phrase))
+    }
+
+    /// The same, or just that it is a duplicate.
+    fn says_duplicate(&self) -> bool {
+        let text = self.text_about_number();
+        let is_denied = ["no duplicate", "not a duplicate"]
+            .iter()
+            .any(|denial| text.contains(denial));
+        self.says_there_already() || (text.contains("duplicate") && !is_denied)
     }
 
     fn is_about_campaign(&self) -> bool {

@@ -130,12 +130,17 @@ fn row_7_a_success_without_an_id_may_be_a_lead_unless_it_says_duplicate() {
         duplicate("HTTP 200: Lead already exists")
     );
     assert_eq!(
-        reply(200, r#"{"message":"Duplicate lead","data":{"id":9}}"#),
+        reply(200, r#"{"message":"Lead already exists","data":{"id":9}}"#),
         Verdict::Duplicate {
             lead_id: Some("9".into()),
-            text: "HTTP 200: Duplicate lead".into(),
+            text: "HTTP 200: Lead already exists".into(),
         }
     );
+    // With an id the lead was made, unless it says outright that it was there.
+    for text in ["No duplicate found, lead created", "Duplicate lead created"] {
+        let body = format!(r#"{{"message":"{text}","data":{{"id":"5"}}}}"#);
+        assert_eq!(reply(200, &body), created("5"), "{text}");
+    }
 }
 
 #[test]
@@ -215,6 +220,7 @@ fn rows_12_and_13_a_duplicate_is_known_by_what_is_said_of_the_number() {
             r#"{"error":"Lead already exists"}"#,
             "Lead already exists",
         ),
+        (400, "Lead already exists", "Lead already exists"),
     ] {
         assert_eq!(
             reply(status, body),
@@ -222,6 +228,14 @@ fn rows_12_and_13_a_duplicate_is_known_by_what_is_said_of_the_number() {
             "{body}"
         );
     }
+}
+
+#[test]
+fn what_is_said_not_to_be_a_duplicate_is_none() {
+    assert_eq!(
+        reply(400, r#"{"message":"Not a duplicate: invalid number"}"#),
+        rejected(400, "HTTP 400: Not a duplicate: invalid number")
+    );
 }
 
 #[test]
@@ -347,7 +361,7 @@ fn rows_18_to_22_refusals_that_hold_for_every_row_are_fatal() {
             FatalCause::Campaign,
             "HTTP 404: Campaign not found",
         ),
-        (404, HTML, FatalCause::NotTheService, "HTTP 404"),
+        (404, HTML, FatalCause::Campaign, "HTTP 404"),
         (405, HTML, FatalCause::NotTheService, "HTTP 405"),
         (
             405,

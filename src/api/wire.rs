@@ -107,24 +107,6 @@ impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Object<I>
     }
 }
 
-/// An id, which deployments send as a string or as a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Id(pub(super) String);
-
-impl<'de> Deserialize<'de> for Id {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let id = match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(text) => text,
-            serde_json::Value::Number(number) => number.to_string(),
-            _ => String::new(),
-        };
-        match id.trim() {
-            "" => Err(serde::de::Error::custom("an id is a string or a number")),
-            id => Ok(Id(id.to_owned())),
-        }
-    }
-}
-
 /// One page of the list of campaigns, in any of the forms seen.
 #[derive(Debug)]
 pub(super) struct CampaignPage {
@@ -134,7 +116,8 @@ pub(super) struct CampaignPage {
 
 #[derive(Deserialize)]
 struct ListedCampaign {
-    id: Id,
+    #[serde(default)]
+    id: LooseText,
     #[serde(default)]
     name: LooseText,
     #[serde(default)]
@@ -145,7 +128,8 @@ struct ListedCampaign {
     updated_at: LooseText,
 }
 
-/// Text, or whatever else stands in its place: nothing here may fail on it.
+/// Text, or whatever else stands in its place: deployments send ids as strings or
+/// as numbers, and nothing here may fail on the others.
 #[derive(Default)]
 struct LooseText(String);
 
@@ -154,22 +138,22 @@ impl<'de> Deserialize<'de> for LooseText {
         Ok(LooseText(
             match serde_json::Value::deserialize(deserializer)? {
                 serde_json::Value::Null => String::new(),
-                serde_json::Value::String(text) => text,
+                serde_json::Value::String(text) => text.trim().to_owned(),
                 other => other.to_string(),
             },
         ))
     }
 }
 
-impl From<ListedCampaign> for Campaign {
-    fn from(listed: ListedCampaign) -> Self {
-        Campaign {
-            id: listed.id.0,
-            name: listed.name.0,
-            status: listed.status.0,
-            created_at: listed.created_at.0,
-            updated_at: listed.updated_at.0,
-        }
+impl ListedCampaign {
+    fn into_campaign(self) -> Option<Campaign> {
+        Some(Campaign {
+            id: Some(self.id.0).filter(|id| !id.is_empty())?,
+            name: self.name.0,
+            status: self.status.0,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
     }
 }
 
@@ -191,7 +175,8 @@ impl<'de> Visitor<'de> for CampaignPageVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<CampaignPage, A::Error> {
         let mut campaigns = Vec::new();
         while let Some(listed) = seq.next_element::<ListedCampaign>()? {
-            campaigns.push(listed.into());
+            // One without an id cannot be used, and is no reason to refuse the others.
+            campaigns.extend(listed.into_campaign());
         }
         Ok(CampaignPage {
             campaigns,
@@ -268,7 +253,7 @@ mod tests {
     #[test]
     fn every_list_shape_seen_in_the_wild_is_read() {
         let one = r#"{"id":"7","name":"Spring","created_at":"2025-01-02T03:04:05.000000Z","status":"paused"}"#;
-        let two = r#"{"id":8,"name":"Fall","created_at":null,"updated_at":"2025-01-02 03:04:05","status":3,"x":{}}"#;
+        let two = r#"{"name":"no id"},{"id":8,"name":"Fall","created_at":null,"updated_at":"2025-01-02 03:04:05","status":3,"x":{}}"#;
         for json in [
             format!(r#"{{"campaigns":[{one},{two}]}}"#),
             format!("[{one},{two}]"),

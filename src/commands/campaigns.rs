@@ -10,11 +10,11 @@ use crate::settings::{Environment, Service, TIMEOUT};
 pub fn run(args: &CampaignsArgs) -> Result<ExitCode, Failure> {
     let service =
         Service::from_cli(&args.connection, &Environment::read()).or_stopped(StoppedBy::Usage)?;
-    let runtime = service::runtime()?;
     let reached = service::reach(&service, TIMEOUT)?;
-    let campaigns = runtime
-        .block_on(reached.client.campaigns())
-        .map_err(service::list_failure)?;
+    let campaigns = service::unless_interrupted(async {
+        let list = reached.client.campaigns().await;
+        list.map_err(service::list_failure)
+    })?;
     let list = match args.format {
         ListFormat::Text => campaign_table(&campaigns),
         ListFormat::Json => campaign_json(&campaigns),

@@ -8,14 +8,14 @@ use crate::lead::{RowOutcome, Status};
 use crate::results::Writer;
 
 /// Checks every row, tells of each, and writes those files that were asked for.
-pub fn check(
+pub async fn check(
     intake: &Intake,
     book: CampaignBook,
     writer: &mut Writer,
     mut events: impl FnMut(RunEvent<'_>),
 ) -> Result<(), Failure> {
     let mut batches = intake.start(book);
-    while let Some(batch) = batches.blocking_next() {
+    while let Some(batch) = batches.next().await {
         let mut batch = batch.or_stopped(StoppedBy::Usage)?;
         for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
             let ready = || RowOutcome::not_sent(Status::Ready, None, None);

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use tokio::sync::mpsc;
-use tokio::task::LocalSet;
 use tracing::warn;
 
 use super::{check, service};
@@ -17,9 +16,7 @@ use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, PlannedInput};
 use crate::pipeline::{End, OnUncertain, Pacer, Pipeline};
-use crate::report::{
-    Bar, DrawOn, Ended, Log, Tally, console, json_summary, log_event, text_summary,
-};
+use crate::report::{Bar, Ended, Log, Tally, console, json_summary, log_event, text_summary};
 use crate::results::{OutputError, OutputPaths, Writer, Written, has_results_header};
 use crate::settings::{Environment, ImportSettings, Service};
 use crate::signals;
@@ -47,7 +44,7 @@ pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         .map_err(OutputError::before_sending)?;
 
     let mut tally = Tally::default();
-    let mut bar = Bar::new(draw_on(settings.progress, args.output.quiet), log);
+    let mut bar = Bar::new(shows_bar(settings.progress, args.output.quiet), log);
     count_rows(&intake, &bar);
     let mut events = |event: RunEvent<'_>| {
         tally.note(&event);
@@ -60,7 +57,11 @@ pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     };
     bar.finish();
     let ended = ended(ran?, &settings, &intake, &tally, began);
-    summarise(&ended, settings.format)?;
+    let summarised = summarise(&ended, settings.format);
+    // Where the console was closed, that is why the run ended.
+    if ended.stop.is_none() {
+        summarised?;
+    }
     Ok(ended.exit_code)
 }
 
@@ -107,13 +108,11 @@ fn plan(inputs: Vec<Input>, settings: &ImportSettings) -> Result<Intake, Failure
     })
 }
 
-fn draw_on(progress: Progress, quiet: bool) -> DrawOn {
-    let is_terminal = std::io::stderr().is_terminal();
+fn shows_bar(progress: Progress, quiet: bool) -> bool {
     match progress {
-        Progress::Never => DrawOn::Nothing,
-        Progress::Auto if quiet || !is_terminal => DrawOn::Nothing,
-        Progress::Always if !is_terminal => DrawOn::Anything,
-        Progress::Auto | Progress::Always => DrawOn::Terminal,
+        Progress::Never => false,
+        Progress::Auto => !quiet && std::io::stderr().is_terminal(),
+        Progress::Always => true,
     }
 }
 
@@ -138,7 +137,7 @@ fn dry_run(
     events: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Ran, Failure> {
     let book = CampaignBook::new(settings.campaign.clone(), Default::default());
-    check::check(intake, book, &mut writer, events)?;
+    service::unless_interrupted(check::check(intake, book, &mut writer, events))?;
     Ok(Ran {
         stop: None,
         requests: 0,
@@ -158,16 +157,13 @@ fn send(
             "this version keeps no record of earlier runs: importing the same list again sends every row again, and only the service can refuse those that it has"
         );
     }
-    let runtime = service::runtime()?;
     let reached = service::reach(service, settings.timeout)?;
-    let (end, writer) = LocalSet::new().block_on(
-        &runtime,
-        deliver(settings, reached.client.clone(), intake, writer, events),
-    )?;
+    let client = reached.client.clone();
+    let (end, writer) = service::block_on(deliver(settings, client, intake, writer, events))?;
     if let Some(stop) = end.stop.as_ref().filter(|stop| stop.by == StoppedBy::Input)
         && end.requests == 0
     {
-        // Nothing was sent, so nothing is left behind.
+        // Nothing was sent, so nothing is left behind: the writer is dropped.
         return Err(Failure::new(StoppedBy::Usage, anyhow!(stop.text.clone())));
     }
     Ok(Ran {
@@ -186,14 +182,8 @@ async fn deliver(
     events: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<(End, Result<Writer, OutputError>), Failure> {
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-    let ids = tokio::select! {
-        biased;
-        _ = interrupts.recv() => {
-            let error = anyhow!("stopped by a signal before anything was sent");
-            return Err(Failure::new(StoppedBy::Signal, error));
-        }
-        ids = service::campaign_ids(&client, settings.campaign.as_ref(), intake) => ids?,
-    };
+    let campaign_ids = service::campaign_ids(&client, settings.campaign.as_ref(), intake);
+    let ids = service::unless(&mut interrupts, campaign_ids).await?;
     let book = CampaignBook::new(settings.campaign.clone(), ids);
     let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
     let writing = thread::spawn(move || write_all(writer, to_write));

@@ -10,6 +10,7 @@ mod service;
 
 use std::ffi::OsString;
 
+use anyhow::anyhow;
 use clap::Parser;
 use tracing::Level;
 
@@ -19,16 +20,10 @@ use crate::report::{Log, console, json_failure};
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help goes to standard output, mistakes to standard error.
-            let _ = error.print();
-            return match error.use_stderr() {
-                true => ExitCode::Usage,
-                false => ExitCode::Complete,
-            };
-        }
+        Err(error) => return refuse(&error, &args),
     };
     match cli.command {
         Command::Import(args) => {
@@ -49,6 +44,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
         }
     }
+}
+
+/// Help goes to standard output, mistakes to standard error, and to those who read
+/// JSON as JSON too.
+fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::Complete;
+    }
+    let mut pairs = args.windows(2);
+    let wants_json = args.iter().any(|arg| arg == "--format=json")
+        || pairs.any(|pair| pair[0] == "--format" && pair[1] == "json");
+    if wants_json {
+        let text = error.render().to_string();
+        let failure = Failure::new(StoppedBy::Usage, anyhow!(text.trim().to_owned()));
+        let _ = console::print(&json_failure(&failure));
+    }
+    ExitCode::Usage
 }
 
 /// What is logged.

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use tokio::task::LocalSet;
 
 use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
+use crate::exit::{OrStopped, StoppedBy};
 use crate::sandbox::{self, Outage, OutageStyle, RateLimit, SandboxConfig};
 use crate::signals;
 
@@ -26,8 +26,8 @@ const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 /// A scenario or token file that cannot be used, or an address that cannot be listened on.
 pub fn run(args: &SandboxArgs) -> anyhow::Result<()> {
     let config = configure(args)?;
-    let runtime = service::runtime().map_err(|failure| failure.error)?;
-    LocalSet::new().block_on(&runtime, serve(config))
+    let served = service::block_on(async { serve(config).await.or_stopped(StoppedBy::Usage) });
+    served.map_err(|failure| failure.error)
 }
 
 async fn serve(config: SandboxConfig) -> anyhow::Result<()> {

@@ -1,11 +1,14 @@
 //! Getting through to the service, or to the sandbox that stands in for it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::Future;
 use std::thread;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
+use anyhow::anyhow;
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
 
 use crate::api::{BaseUrl, Client, ListError, Token};
 use crate::campaign::{CampaignChoice, resolve_names};
@@ -14,6 +17,7 @@ use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::Service;
+use crate::signals;
 use crate::source::SourceError;
 
 /// A client, and the sandbox that lives as long as it is held.
@@ -46,12 +50,38 @@ pub(super) fn reach(service: &Service, timeout: Duration) -> Result<Reached, Fai
     })
 }
 
-/// The runtime for all requests: one thread, since two cost more than they bring.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
-    Builder::new_current_thread()
+/// Runs on the one thread that all requests share: two cost more than they bring.
+pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
-        .or_stopped(StoppedBy::Usage)
+        .or_stopped(StoppedBy::Usage)?;
+    LocalSet::new().block_on(&runtime, work)
+}
+
+/// The same, for work that makes no lead and may be dropped at a signal.
+pub(super) fn unless_interrupted<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    block_on(async {
+        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        unless(&mut interrupts, work).await
+    })
+}
+
+/// What comes of `work`, unless a signal comes first.
+pub(super) async fn unless<T>(
+    interrupts: &mut mpsc::Receiver<()>,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        _ = interrupts.recv() => {
+            let error = anyhow!("stopped by a signal before anything was sent");
+            Err(Failure::new(StoppedBy::Signal, error))
+        }
+        done = work => done,
+    }
 }
 
 /// The ids of all campaigns that are named rather than numbered. The service is

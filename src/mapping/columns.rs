@@ -9,6 +9,9 @@ pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
     /// The headers, in order.
     pub(super) headers: &'a [String],
+    /// The columns (from 0) that are the input's own; those that `leadload` has
+    /// added to a rejects file are not.
+    pub(super) own: Vec<usize>,
 }
 
 impl Columns<'_> {
@@ -28,14 +31,16 @@ impl Columns<'_> {
         name: &str,
     ) -> Result<Option<usize>, MappingError> {
         let wanted = name.trim();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
         let folded = wanted.to_lowercase();
-        let exact: Vec<usize> = positions(self.headers, |header| header == wanted);
+        let exact = self.that(|header| header == wanted);
         let found = match exact.is_empty() {
-            true => positions(self.headers, |header| header.to_lowercase() == folded),
+            true => self.that(|header| header.to_lowercase() == folded),
             false => exact,
         };
         match found[..] {
-            _ if wanted.is_empty() => Ok(None),
             [] => Ok(None),
             [column] => Ok(Some(column)),
             [first, second, ..] => Err(MappingError::SeveralColumns {
@@ -48,30 +53,34 @@ impl Columns<'_> {
         }
     }
 
-    fn numbered(&self, name: &str) -> Option<usize> {
-        let number: usize = name.trim().parse().ok()?;
-        (1..=self.headers.len())
-            .contains(&number)
-            .then(|| number - 1)
+    /// The columns (from 0) whose headers, trimmed, fit.
+    pub(super) fn that(&self, fits: impl Fn(&str) -> bool) -> Vec<usize> {
+        self.own
+            .iter()
+            .copied()
+            .filter(|column| fits(self.headers[*column].trim()))
+            .collect()
     }
 
-    pub(super) fn unknown(&self, flag: &'static str, name: &str) -> MappingError {
+    /// The headers of the input's own columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        let headers = self.own.iter().map(|column| &self.headers[*column]);
+        headers.cloned().collect()
+    }
+
+    fn numbered(&self, name: &str) -> Option<usize> {
+        let column = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
+        self.own.contains(&column).then_some(column)
+    }
+
+    fn unknown(&self, flag: &'static str, name: &str) -> MappingError {
+        let headers = self.names();
         MappingError::NoSuchColumn {
             flag,
             column: name.to_owned(),
-            nearest: nearest(name, self.headers).map(str::to_owned),
-            headers: self.headers.to_vec(),
+            nearest: nearest(name, &headers).map(str::to_owned),
+            headers,
             input: self.input.to_owned(),
         }
     }
-}
-
-/// The columns (from 0) whose names, trimmed, fit.
-pub(super) fn positions(names: &[String], fits: impl Fn(&str) -> bool) -> Vec<usize> {
-    names
-        .iter()
-        .enumerate()
-        .filter(|(_, name)| fits(name.trim()))
-        .map(|(column, _)| column)
-        .collect()
 }

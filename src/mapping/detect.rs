@@ -1,7 +1,7 @@
 //! Finding the phone column by its header.
 
 use super::MappingError;
-use super::columns::{Columns, positions};
+use super::columns::Columns;
 use super::spec::snake;
 
 /// Headers that mean a phone number by themselves, in their snake form.
@@ -69,18 +69,15 @@ const WORDS: &[&str] = &[
 /// mean it as a whole come before those that merely contain such a word, so that
 /// `phone` is not in doubt because of `phone verified`.
 pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError> {
-    let names: Vec<String> = columns.headers.iter().map(|header| snake(header)).collect();
-    let whole = positions(&names, |name| WHOLE_NAMES.contains(&name));
+    let whole = columns.that(|header| WHOLE_NAMES.contains(&snake(header).as_str()));
     let found = match whole.is_empty() {
-        true => positions(&names, |name| {
-            name.split('_').any(|word| WORDS.contains(&word))
-        }),
+        true => columns.that(|header| snake(header).split('_').any(|word| WORDS.contains(&word))),
         false => whole,
     };
     match found[..] {
         [column] => Ok(column),
         [] => Err(MappingError::NoPhoneColumn {
-            headers: columns.headers.to_vec(),
+            headers: columns.names(),
             input: columns.input.to_owned(),
         }),
         _ => Err(MappingError::SeveralPhoneColumns {

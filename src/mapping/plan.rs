@@ -30,12 +30,13 @@ impl Mapping {
     /// Fits the flags to the header of `input`.
     pub fn plan(input: &str, header: &Header, spec: &MappingSpec) -> Result<Mapping, MappingError> {
         let rejects_form = RejectsForm::of(&header.names);
-        let own = rejects_form
-            .as_ref()
-            .map_or(header.names.len(), |form| form.input_columns);
         let columns = Columns {
             input,
-            headers: &header.names[..own],
+            headers: &header.names,
+            own: match &rejects_form {
+                Some(form) => form.input_columns.clone(),
+                None => (0..header.names.len()).collect(),
+            },
         };
         let phone_columns = match spec.phone_columns.is_empty() {
             true => vec![detect::phone_column(&columns)?],
@@ -80,7 +81,10 @@ impl Mapping {
                 || self.campaign_column == Some(*column)
                 || skipped.contains(column)
         };
-        Ok((0..columns.headers.len())
+        Ok(columns
+            .own
+            .iter()
+            .copied()
             .filter(|column| !is_left_out(column))
             .filter_map(|column| Some((spec.var_names.name(&columns.headers[column])?, column)))
             .collect())
@@ -336,7 +340,33 @@ mod tests {
         ];
         let mapping = plan(&names, &MappingSpec::default()).unwrap();
         assert_eq!(variables(&mapping), [("city", 1)]);
-        assert_eq!(mapping.rejects_form.unwrap().input_columns, 2);
+        assert_eq!(mapping.rejects_form.unwrap().input_columns, [0, 1]);
+    }
+
+    #[test]
+    fn the_columns_of_a_rejects_file_are_known_wherever_they_were_moved_to() {
+        let names = [
+            "leadload_row",
+            "phone",
+            "Leadload_Status",
+            "leadload_error_code",
+            "leadload_error",
+            "leadload_run",
+            "leadload_surplus",
+            "city",
+        ];
+        let mapping = plan(&names, &MappingSpec::default()).unwrap();
+        assert_eq!(variables(&mapping), [("city", 7)]);
+        for name in ["leadload_row", "1"] {
+            let spec = MappingSpec {
+                variables: vars(&[name]),
+                ..MappingSpec::default()
+            };
+            assert!(matches!(
+                plan(&names, &spec),
+                Err(MappingError::NoSuchColumn { .. })
+            ));
+        }
     }
 
     #[test]

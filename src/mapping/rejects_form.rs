@@ -14,12 +14,13 @@ pub const ADDED_COLUMNS: [&str; 5] = [
 /// The column for cells that no header stands above; only where a row has such.
 pub const SURPLUS_COLUMN: &str = "leadload_surplus";
 
-/// Where `leadload`'s own columns stand in a file that is one of its rejects
-/// files. They are never sent, and are replaced in the next rejects file.
+/// Where `leadload`'s own columns stand in a file that is one of its rejects files,
+/// wherever a spreadsheet may have moved them. They are never sent, and are replaced
+/// in the next rejects file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectsForm {
-    /// How many columns the input had that the rejects are of.
-    pub input_columns: usize,
+    /// The columns (from 0) of the input that the rejects are of.
+    pub input_columns: Vec<usize>,
     /// Where the error code stands: a `field_count` that is still there says
     /// that nobody has looked at the row, whose cells may have shifted.
     pub error_code: usize,
@@ -30,16 +31,18 @@ pub struct RejectsForm {
 impl RejectsForm {
     /// Recognises a rejects file by its header.
     pub fn of(headers: &[String]) -> Option<RejectsForm> {
-        let first = headers.iter().position(|h| snake(h) == ADDED_COLUMNS[0])?;
-        let added = headers.get(first..first + ADDED_COLUMNS.len())?;
-        let is_ours = added
-            .iter()
-            .zip(ADDED_COLUMNS)
-            .all(|(h, ours)| snake(h) == ours);
-        is_ours.then(|| RejectsForm {
-            input_columns: first,
-            error_code: first + 2,
-            surplus: headers.iter().position(|h| snake(h) == SURPLUS_COLUMN),
+        let names: Vec<String> = headers.iter().map(|header| snake(header)).collect();
+        let position = |ours: &str| names.iter().position(|name| name == ours);
+        if !ADDED_COLUMNS.iter().all(|ours| position(ours).is_some()) {
+            return None;
+        }
+        let is_ours = |name: &str| ADDED_COLUMNS.contains(&name) || name == SURPLUS_COLUMN;
+        Some(RejectsForm {
+            input_columns: (0..names.len())
+                .filter(|column| !is_ours(&names[*column]))
+                .collect(),
+            error_code: position(ADDED_COLUMNS[2])?,
+            surplus: position(SURPLUS_COLUMN),
         })
     }
 }

@@ -3,9 +3,9 @@
 //! Every attempt passes it, first or repeated, and a start is the hand-over to
 //! the HTTP client. Two things work together:
 //!
-//! - governor spaces the starts evenly at the slowest of the rates given, and
-//!   lets a start that came late be made up for by at most [`BURST`] at once, so
-//!   that the rate is used though timers are coarse;
+//! - governor spaces the starts evenly at the slowest of the rates given. Where
+//!   the spaces are short, a start that came late may be made up for by at most
+//!   [`BURST`] at once, so that the rate is used though timers are coarse;
 //! - for each rate a ring of its last N start times makes sure that no span of
 //!   its length, wherever it begins, holds more than N starts. governor alone
 //!   cannot: with a burst of two, N+1 fit into an unlucky span.
@@ -30,6 +30,10 @@ use crate::rate::Rate;
 
 /// How many starts may follow each other without a space after one came late.
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+
+/// From this space on a start that comes late, by a millisecond or two, costs less
+/// than a hundredth of the rate, and nothing is made up for.
+const WIDE_SPACE: Duration = Duration::from_millis(200);
 
 /// By how much the spans are longer than asked for.
 const SLACK: f64 = 1.01;
@@ -68,11 +72,14 @@ impl Pacer {
             .iter()
             .map(|rate| rate.per.mul_f64(SLACK) / rate.requests.get())
             .max()
-            .and_then(Quota::with_period)
-            .map(|quota| {
-                let quota = quota.allow_burst(BURST);
-                (RateLimiter::direct_with_clock(quota, clock.clone()), clock)
-            });
+            .and_then(|space| {
+                let quota = Quota::with_period(space)?;
+                Some(match space < WIDE_SPACE {
+                    true => quota.allow_burst(BURST),
+                    false => quota,
+                })
+            })
+            .map(|quota| (RateLimiter::direct_with_clock(quota, clock.clone()), clock));
         Pacer {
             origin,
             spacer,
@@ -239,6 +246,19 @@ mod tests {
         tokio::time::advance(Duration::from_secs(60)).await;
         let at_once = (0..20).filter(|_| pacer.try_start().is_ok()).count();
         assert_eq!(at_once, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_rate_is_spread_evenly_from_the_first_request_on() {
+        let starts = starts(&[rate("20/10s")], 60, |_| Duration::from_millis(1)).await;
+        let spaces = starts.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(
+            spaces
+                .clone()
+                .all(|space| space >= Duration::from_millis(500))
+        );
+        let seconds = starts[59].as_secs_f64();
+        assert!(seconds <= 59.0 * 0.5 / 0.98, "{seconds}");
     }
 
     proptest! {

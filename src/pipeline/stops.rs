@@ -115,7 +115,7 @@ fn stop(cause: FatalCause, text: &str) -> Stop {
         ),
         FatalCause::Campaign => (
             "the service refuses the campaign",
-            "check the campaign's id with `leadload campaigns`",
+            "check the campaign's id with `leadload campaigns`, and the base URL",
         ),
         FatalCause::Redirect => (
             "the service redirects to another address",

@@ -175,14 +175,20 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
     };
     let campaign = CampaignChoice::Id(CampaignId(1));
     let mut received = intake.start(CampaignBook::new(Some(campaign), HashMap::new()));
-    let read = std::iter::from_fn(|| received.blocking_next());
-    let batches = Batches::ready(read.collect::<Result<_, _>>().unwrap());
-
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
+    // All is read before anything starts: the clock moves on whenever nothing is to
+    // be done, also while a file is read.
+    let batches = runtime.block_on(async {
+        let mut read = Vec::new();
+        while let Some(batch) = received.next().await {
+            read.push(batch.unwrap());
+        }
+        Batches::ready(read)
+    });
     runtime.block_on(async {
         let began = Instant::now();
         let rates: Vec<_> = rates.iter().map(|rate| rate.parse().unwrap()).collect();

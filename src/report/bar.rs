@@ -6,24 +6,13 @@ use std::time::{Duration, Instant};
 use indicatif::style::TemplateError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::plain_term::PlainTerm;
+use super::forgiving_term::ForgivingTerm;
 use super::{Log, Tally};
 use crate::event::RunEvent;
 use crate::lead::Status;
 
 /// How often the bar is drawn per second at most.
 const DRAWS_PER_SECOND: u8 = 10;
-
-/// Where the bar is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DrawOn {
-    /// Nowhere.
-    Nothing,
-    /// On standard error, which is a terminal.
-    Terminal,
-    /// On standard error, whatever it is.
-    Anything,
-}
 
 /// A bar on standard error, or none.
 #[derive(Debug, Clone)]
@@ -33,18 +22,15 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar that shares standard error with the log.
-    pub fn new(draw_on: DrawOn, log: &Log) -> Bar {
-        let target = match draw_on {
-            DrawOn::Nothing => None,
-            DrawOn::Terminal => Some(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)),
-            DrawOn::Anything => Some(ProgressDrawTarget::term_like_with_hz(
-                Box::new(PlainTerm),
-                DRAWS_PER_SECOND,
-            )),
-        };
-        let bar = target.map(|target| {
-            log.bars().set_draw_target(target);
+    /// A bar that shares standard error with the log, if it is to be shown.
+    pub fn new(is_shown: bool, log: &Log) -> Bar {
+        let bar = is_shown.then(|| {
+            let term = Box::new(ForgivingTerm::stderr());
+            log.bars()
+                .set_draw_target(ProgressDrawTarget::term_like_with_hz(
+                    term,
+                    DRAWS_PER_SECOND,
+                ));
             let bar = log.bars().add(ProgressBar::no_length());
             set_style(&bar, ROWS_UNKNOWN);
             bar.enable_steady_tick(Duration::from_millis(250));

@@ -1,7 +1,7 @@
 //! The summary for machines: one object with fixed names.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
@@ -11,7 +11,7 @@ use crate::lead::CampaignId;
 
 /// The object. A command that ended before it began has all its names too.
 #[derive(Debug, Default, Serialize)]
-struct Summary<'a> {
+struct Summary {
     run: Option<u64>,
     complete: bool,
     exit_code: u8,
@@ -23,20 +23,20 @@ struct Summary<'a> {
     by_campaign: BTreeMap<CampaignId, Counts>,
     requests: u64,
     elapsed_s: f64,
-    results: Option<&'a PathBuf>,
-    rejects: Rejects<'a>,
+    results: Option<String>,
+    rejects: Rejects,
     error: Option<String>,
 }
 
 /// One input has one rejects file; several have several.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Rejects<'a> {
-    One(Option<&'a PathBuf>),
-    Several(&'a [PathBuf]),
+enum Rejects {
+    One(Option<String>),
+    Several(Vec<String>),
 }
 
-impl Default for Rejects<'_> {
+impl Default for Rejects {
     fn default() -> Self {
         Rejects::One(None)
     }
@@ -62,10 +62,17 @@ pub fn json_summary(ended: &Ended<'_>) -> String {
         by_campaign: ended.tally.by_campaign.clone(),
         requests: ended.requests,
         elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
-        results: ended.written.results.as_ref(),
+        results: ended.written.results.as_deref().map(text),
         rejects: match ended.inputs.len() {
-            0 | 1 => Rejects::One(ended.written.rejects.first()),
-            _ => Rejects::Several(&ended.written.rejects),
+            0 | 1 => Rejects::One(ended.written.rejects.first().map(|path| text(path))),
+            _ => Rejects::Several(
+                ended
+                    .written
+                    .rejects
+                    .iter()
+                    .map(|path| text(path))
+                    .collect(),
+            ),
         },
         error: ended.stop.as_ref().map(|stop| stop.text.clone()),
         ..Summary::default()
@@ -82,11 +89,16 @@ pub fn json_failure(failure: &Failure) -> String {
     })
 }
 
-fn line(summary: &Summary<'_>) -> String {
-    // A path that is no Unicode is all that cannot be JSON.
-    let json = serde_json::to_string(summary).unwrap_or_else(|error| {
-        let error = format!("the summary cannot be written as JSON: {error}");
-        serde_json::json!({ "exit_code": summary.exit_code, "error": error }).to_string()
-    });
+/// A path as JSON can hold it: text, with `\u{FFFD}` for what is none.
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn line(summary: &Summary) -> String {
+    #[expect(
+        clippy::expect_used,
+        reason = "strings, numbers and booleans with string keys, written to memory"
+    )]
+    let json = serde_json::to_string(summary).expect("a summary is always JSON");
     json + "\n"
 }

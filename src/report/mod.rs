@@ -11,13 +11,13 @@
 mod bar;
 mod campaigns;
 pub mod console;
+mod forgiving_term;
 mod json;
 mod log;
-mod plain_term;
 mod summary;
 mod tally;
 
-pub use bar::{Bar, DrawOn};
+pub use bar::Bar;
 pub use campaigns::{campaign_csv, campaign_json, campaign_table};
 pub use json::{json_failure, json_summary};
 pub use log::{Log, log_event};

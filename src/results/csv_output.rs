@@ -40,6 +40,13 @@ impl CsvOutput {
             .map_err(|error| self.csv.get_ref().error(error))
     }
 
+    /// Hands what has been written to the operating system.
+    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
+        self.csv
+            .flush()
+            .map_err(|error| self.csv.get_ref().error(error))
+    }
+
     /// See [`OutputFile::leave`].
     pub(super) fn leave(&self) {
         self.csv.get_ref().leave();

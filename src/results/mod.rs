@@ -86,7 +86,8 @@ impl Writer {
         }
     }
 
-    /// Writes the rows of a batch that have an outcome.
+    /// Writes the rows of a batch that have an outcome, and lets no buffer keep
+    /// them: a run may take hours, and be killed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let Some(outcome) = &prepared.outcome else {
@@ -100,6 +101,12 @@ impl Writer {
             {
                 rejects.write(row, outcome)?;
             }
+        }
+        if let Some(results) = &mut self.results {
+            results.flush()?;
+        }
+        for rejects in self.rejects.iter_mut().flatten() {
+            rejects.flush()?;
         }
         Ok(())
     }

@@ -16,7 +16,9 @@ pub(super) struct RejectsFile {
     path: PathBuf,
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
-    /// The input's own headers.
+    /// The input's own columns (from 0), without those of an earlier rejects file.
+    own_columns: Vec<usize>,
+    /// Their headers.
     headers: Vec<String>,
     /// How many columns the input has, `leadload`'s own in a rejects file included.
     input_columns: usize,
@@ -31,20 +33,24 @@ impl RejectsFile {
     /// Creates the file with its header.
     pub(super) fn create(path: &Path, input: &PlannedInput) -> Result<Self, OutputError> {
         let form = input.mapping.rejects_form.clone();
-        let mut headers = input.header.names.clone();
-        if let Some(form) = &form {
-            headers.truncate(form.input_columns);
-        }
+        let names = &input.header.names;
+        let own_columns = match &form {
+            Some(form) => form.input_columns.clone(),
+            None => (0..names.len()).collect(),
+        };
         let mut rejects = RejectsFile {
             path: path.to_owned(),
             csv: Some(CsvOutput::create(path, input.header.has_bom)?),
-            headers,
-            input_columns: input.header.names.len(),
+            headers: own_columns.iter().map(|c| names[*c].clone()).collect(),
+            own_columns,
+            input_columns: names.len(),
             form,
             has_surplus: false,
             has_rows: false,
         };
         rejects.write_header()?;
+        // Now, so that a full disk is found out.
+        rejects.flush()?;
         Ok(rejects)
     }
 
@@ -54,9 +60,9 @@ impl RejectsFile {
         if surplus.is_some() && !self.has_surplus {
             self.add_surplus_column()?;
         }
-        let columns = self.headers.len();
-        let mut record: Vec<Vec<u8>> = (0..columns)
-            .map(|column| row.cell(column).unwrap_or_default().to_vec())
+        let own = self.own_columns.iter();
+        let mut record: Vec<Vec<u8>> = own
+            .map(|column| row.cell(*column).unwrap_or_default().to_vec())
             .collect();
         let code = outcome.error_code.map(|code| code.to_string());
         let added = [
@@ -72,6 +78,11 @@ impl RejectsFile {
         record.extend(ours.map(|cell| harmless(cell).as_bytes().to_vec()));
         self.has_rows = true;
         self.record(record)
+    }
+
+    /// See [`CsvOutput::flush`].
+    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
+        self.csv.as_mut().map_or(Ok(()), CsvOutput::flush)
     }
 
     /// See [`super::Writer::leave`].

@@ -66,6 +66,8 @@ impl ResultsFile {
         };
         let header = results.has_file_column().then_some(FILE_COLUMN);
         results.record(header.into_iter().chain(COLUMNS))?;
+        // Now, so that a full disk is found out.
+        results.flush()?;
         Ok(results)
     }
 
@@ -102,6 +104,11 @@ impl ResultsFile {
         ];
         let file = self.has_file_column().then(|| input.name.clone());
         self.record(file.iter().chain(&cells).map(String::as_str))
+    }
+
+    /// See [`CsvOutput::flush`].
+    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
+        self.csv.flush()
     }
 
     /// See [`super::Writer::leave`].

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{CsvReader, SourceError};
 
@@ -19,7 +20,11 @@ pub struct Input {
 
 #[derive(Debug)]
 enum Origin {
-    Path(PathBuf),
+    Path {
+        path: PathBuf,
+        /// What the file was when it was opened first.
+        state: FileState,
+    },
     /// Standard input, read to its end into a file that no one else can open.
     Spool(Arc<File>),
 }
@@ -45,20 +50,25 @@ impl Input {
         // Asked before opening, which would wait for ever at a pipe without a writer.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
+            let (what, hint) = match kind.is_dir() {
+                true => ("a folder", "name the CSV file itself"),
+                false => ("a device or a pipe", "pipe it in, with `-` for the name"),
+            };
             return Err(SourceError::NotAFile {
                 path: path.to_owned(),
-                what: if kind.is_dir() {
-                    "a folder"
-                } else {
-                    "a device or a pipe"
-                },
+                what,
+                hint,
             });
         }
+        let state = FileState::of(path).map_err(unreadable)?;
         // That a file is there does not mean that it may be read.
         File::open(path).map_err(unreadable)?;
         Ok(Input {
             name,
-            origin: Origin::Path(path.to_owned()),
+            origin: Origin::Path {
+                path: path.to_owned(),
+                state,
+            },
         })
     }
 
@@ -70,7 +80,7 @@ impl Input {
     /// The file's path; none for standard input.
     pub fn path(&self) -> Option<&Path> {
         match &self.origin {
-            Origin::Path(path) => Some(path),
+            Origin::Path { path, .. } => Some(path),
             Origin::Spool(_) => None,
         }
     }
@@ -78,9 +88,24 @@ impl Input {
     /// Whether both are one file, or both standard input.
     pub fn is_same(&self, other: &Input) -> bool {
         match (&self.origin, &other.origin) {
-            (Origin::Path(a), Origin::Path(b)) => same_file::is_same_file(a, b).unwrap_or(a == b),
+            (Origin::Path { path: a, .. }, Origin::Path { path: b, .. }) => {
+                same_file::is_same_file(a, b).unwrap_or(a == b)
+            }
             (Origin::Spool(_), Origin::Spool(_)) => true,
             _ => false,
+        }
+    }
+
+    /// Makes sure that the file is still what it was when it was opened: rows that
+    /// were read from one that changed may be of neither version.
+    pub fn check_unchanged(&self) -> Result<(), SourceError> {
+        match &self.origin {
+            Origin::Path { path, state } if FileState::of(path).ok().as_ref() != Some(state) => {
+                Err(SourceError::Changed {
+                    name: self.name.clone(),
+                })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -96,11 +121,29 @@ impl Input {
 
     fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match &self.origin {
-            Origin::Path(path) => Box::new(File::open(path)?),
+            Origin::Path { path, .. } => Box::new(File::open(path)?),
             Origin::Spool(spool) => Box::new(SpoolReader {
                 spool: Arc::clone(spool),
                 at: 0,
             }),
+        })
+    }
+}
+
+/// What tells that a file has changed.
+#[derive(Debug, PartialEq, Eq)]
+struct FileState {
+    len: u64,
+    /// None where the file system knows no such time.
+    modified: Option<SystemTime>,
+}
+
+impl FileState {
+    fn of(path: &Path) -> io::Result<FileState> {
+        let metadata = std::fs::metadata(path)?;
+        Ok(FileState {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
         })
     }
 }

@@ -37,12 +37,14 @@ pub enum SourceError {
         error: std::io::Error,
     },
     /// A folder or a device where a file is needed.
-    #[error("`{}` is {what}, not a file\n\nhint: name the CSV file itself", path.display())]
+    #[error("`{}` is {what}, not a file\n\nhint: {hint}", path.display())]
     NotAFile {
         /// The path as given.
         path: PathBuf,
         /// What it is instead.
         what: &'static str,
+        /// What to do instead.
+        hint: &'static str,
     },
     /// No header, because there is no text at all.
     #[error(

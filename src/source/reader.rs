@@ -22,10 +22,10 @@ pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A batch is handed on when it holds this many rows …
-const BATCH_ROWS: usize = 1024;
+const BATCH_ROWS: usize = 256;
 
 /// … or cells of this many bytes.
-const BATCH_BYTES: usize = 256 * 1024;
+const BATCH_BYTES: usize = 128 * 1024;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 

@@ -136,7 +136,7 @@ fn an_ambiguous_campaign_gets_its_ids() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     assert_eq!(
         message(&folder, &["leads.csv", "--campaign", "Newsletter"]),
-        "several campaigns are called `Newsletter`: their ids are `104`, `105`\n\nhint: give the id instead of the name"
+        "several campaigns are called `Newsletter`: their ids are 104, 105\n\nhint: give the id instead of the name"
     );
 }
 
@@ -326,5 +326,30 @@ fn json_is_one_object_also_when_nothing_was_sent() {
             .as_str()
             .unwrap()
             .contains("looks like a phone number")
+    );
+}
+
+#[test]
+fn what_the_command_line_has_wrong_is_said_as_json_too() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let common = ["import", "leads.csv", "--sandbox", "--campaign", "101"];
+    for args in [
+        &["--format", "json", "--limit", "x"][..],
+        &["--format=json", "--bogus"],
+    ] {
+        let all = [&common[..], args].concat();
+        let summary = folder.leadload(&all).expect(2).json();
+        assert_eq!(summary["exit_code"], 2);
+        assert_eq!(summary["stopped_by"], "usage");
+        assert!(summary["error"].as_str().unwrap().starts_with("error: "));
+    }
+}
+
+#[test]
+fn a_file_without_a_header_does_not_have_its_first_number_told() {
+    let folder = Folder::with_leads("Ada,+447911000001\nBob,+447911000002\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "101"]),
+        "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `Ada`, `+…`"
     );
 }

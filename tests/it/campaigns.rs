@@ -59,6 +59,31 @@ fn every_list_shape_gives_the_same_campaigns_in_every_form() {
 }
 
 #[test]
+fn a_list_that_echoes_the_token_is_masked() {
+    let token = "17|s3cretTokenOfTheCustomer";
+    let service = scenario(&format!(
+        "token = '{token}'\n[[campaign]]\nid = 7\nname = 'Owned by {token}'\nstatus = '{token}'"
+    ));
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for format in ["text", "json", "csv"] {
+        let output = folder
+            .leadload(&["campaigns", "--format", format])
+            .at(&service)
+            .expect(0);
+        assert!(
+            output.stdout.contains("Owned by [token]"),
+            "{}",
+            output.stdout
+        );
+        assert!(!output.stdout.contains("s3cret"));
+    }
+    let output = folder
+        .import(&service, &["leads.csv", "--campaign", "Owned"])
+        .expect(2);
+    assert!(!output.stderr.contains("s3cret"), "{}", output.stderr);
+}
+
+#[test]
 fn a_refused_token_is_the_services_doing() {
     let folder = Folder::new();
     let output = folder

@@ -52,7 +52,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
          5,8,,101,invalid,,,0,phone_missing,the row has no phone number,\n\
-         6,9,+447911000004,,invalid,,,0,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",\n\
+         6,9,+447911000004,101,invalid,,,0,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",\n\
          7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME\n"
     );
     assert_eq!(

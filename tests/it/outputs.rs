@@ -1,6 +1,6 @@
 //! Results and rejects files: where they stand, and what they never do.
 
-use crate::util::{Folder, service};
+use crate::util::{Folder, Output, contacts, service};
 
 #[test]
 fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
@@ -240,6 +240,82 @@ fn a_bar_that_is_asked_for_is_drawn_also_where_there_is_no_terminal() {
             .stderr
             .contains("created")
     );
+}
+
+#[test]
+fn columns_that_were_added_or_moved_in_a_rejects_file_stay_what_they_are() {
+    let folder = Folder::new();
+    folder.write(
+        "mended.csv",
+        "leadload_row,Name,leadload_status,Phone,leadload_error_code,leadload_error,leadload_run,City\n\
+         1,Ada,invalid,+447911000001,phone_not_e164,x,,Leeds\n\
+         2,Bob,invalid,x,phone_not_e164,x,,York\n",
+    );
+    let service = service();
+    folder
+        .import(&service, &["mended.csv", "--campaign", "101"])
+        .expect(1);
+    let lead = &service.leads()[0];
+    let sent: Vec<_> = lead
+        .variables
+        .iter()
+        .map(|(n, v)| (n.as_str(), v.as_str()))
+        .collect();
+    assert_eq!(sent, [("city", "Leeds"), ("name", "Ada")]);
+    assert_eq!(
+        folder.read("mended.rejects.csv").lines().next(),
+        Some(
+            "Name,Phone,City,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run"
+        )
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_no_unicode_is_still_summarised() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let name = OsStr::from_bytes(b"caf\xe9.csv");
+    // Some file systems take Unicode names only.
+    if std::fs::write(folder.path("").join(name), "phone\n+447911000001\n").is_err() {
+        return;
+    }
+    let output = folder
+        .leadload(&[
+            "import",
+            "--sandbox",
+            "--campaign",
+            "101",
+            "--format",
+            "json",
+        ])
+        .arg(name)
+        .expect(0);
+    assert_eq!(output.json()["results"], "caf\u{FFFD}.sandbox.results.csv");
+}
+
+#[test]
+fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
+    let folder = Folder::with_leads(&contacts(30_000));
+    let service = service();
+    let child = folder
+        .import(
+            &service,
+            &["leads.csv", "--campaign", "101", "--format", "json"],
+        )
+        .start();
+    while service.stats().lead_requests < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    // Far more rows than fit between the reading and the sending are still to come.
+    folder.write("leads.csv", "phone\n");
+    let output = Output::of(child);
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "input");
+    assert_eq!(summary["complete"], false);
+    assert_eq!(summary["counts"]["created"], service.leads().len());
 }
 
 #[test]

@@ -245,6 +245,26 @@ mod signals {
         assert_eq!(folder.names(), ["leads.csv"]);
     }
 
+    /// Whoever reads standard error may go away, with or without a bar.
+    #[test]
+    fn a_closed_console_stops_the_sending_and_keeps_the_account() {
+        for extra in [&["--progress", "always"][..], &["-vv"], &[]] {
+            let folder = Folder::with_leads(&contacts(5000));
+            let service = scenario("latency_ms = 20");
+            let common = ["leads.csv", "--campaign", "101", "--concurrency", "4"];
+            let mut child = folder
+                .import(&service, &[&common[..], extra].concat())
+                .start();
+            drop(child.stderr.take());
+            drop(child.stdout.take());
+            wait_for_requests(&service, 20);
+            signal(&child, "-HUP");
+            assert_eq!(child.wait().unwrap().code(), Some(4), "{extra:?}");
+            let made = service.leads().len();
+            assert_eq!(folder.records("leads.results.csv").len(), made, "{extra:?}");
+        }
+    }
+
     #[test]
     fn a_second_signal_ends_at_once_and_says_what_may_have_been_taken() {
         let folder = Folder::with_leads(&contacts(10));

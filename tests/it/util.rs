@@ -112,6 +112,11 @@ impl Run {
         self
     }
 
+    pub fn arg(mut self, arg: &std::ffi::OsStr) -> Run {
+        self.command.arg(arg);
+        self
+    }
+
     pub fn stdin(mut self, bytes: &[u8]) -> Run {
         self.stdin = Some(bytes.to_vec());
         self
