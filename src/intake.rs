@@ -145,7 +145,7 @@ impl Intake {
     /// Reads all inputs to their end for the names (not ids) that stand in their
     /// campaign columns, so that unknown ones can be listed before anything is sent.
     ///
-    /// There are few campaigns: the reading ends when more than [`MOST_NAMES`] have
+    /// There are few campaigns: the reading ends when more than a thousand names have
     /// been found, which the caller will not find on any list.
     pub fn campaign_names(&self) -> Result<BTreeSet<String>, SourceError> {
         let mut names = BTreeSet::new();

@@ -25,7 +25,6 @@ const WHOLE_NAMES: &[&str] = &[
     "cell_phone",
     "cell_number",
     "contact_number",
-    "number",
     "msisdn",
     "telefon",
     "telefonnummer",
@@ -65,15 +64,23 @@ const WORDS: &[&str] = &[
     "msisdn",
 ];
 
+/// Headers that mean a phone number where nothing else does.
+const LAST_RESORTS: &[&str] = &["number", "contact", "contact_no", "nummer"];
+
 /// The one column whose header looks like that of a phone number. Headers that
 /// mean it as a whole come before those that merely contain such a word, so that
 /// `phone` is not in doubt because of `phone verified`.
 pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError> {
-    let whole = columns.that(|header| WHOLE_NAMES.contains(&snake(header).as_str()));
-    let found = match whole.is_empty() {
-        true => columns.that(|header| snake(header).split('_').any(|word| WORDS.contains(&word))),
-        false => whole,
-    };
+    let tiers: [fn(&str) -> bool; 3] = [
+        |name| WHOLE_NAMES.contains(&name),
+        |name| name.split('_').any(|word| WORDS.contains(&word)),
+        |name| LAST_RESORTS.contains(&name),
+    ];
+    let found = tiers
+        .iter()
+        .map(|fits| columns.that(|header| fits(&snake(header))))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default();
     match found[..] {
         [column] => Ok(column),
         [] => Err(MappingError::NoPhoneColumn {

@@ -325,6 +325,12 @@ mod tests {
                 .phone_columns,
             [1]
         );
+        for (names, column) in [(["number", "phone"], 1), (["name", "number"], 1)] {
+            assert_eq!(
+                plan(&names, &MappingSpec::default()).unwrap().phone_columns,
+                [column]
+            );
+        }
     }
 
     #[test]
