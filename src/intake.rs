@@ -161,6 +161,13 @@ impl Intake {
                 return true;
             };
             for row in rows.rows() {
+                // A row that cannot be sent needs no campaign, and its cells may
+                // have slipped into this column.
+                if planned.mapping.misshapen(row).is_some()
+                    || phone_number(&planned.mapping, row).is_err()
+                {
+                    continue;
+                }
                 let cell = row.text(column).unwrap_or_default();
                 if let Ok(Some(CampaignChoice::Name(name))) = CampaignChoice::parse(cell) {
                     names.insert(name);
@@ -235,8 +242,12 @@ impl Intake {
                     let left = limit.saturating_sub(next.0 - 1);
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                 }
-                if rows.is_empty() {
+                // Before the last rows are handed on: one that was cut off in the
+                // middle is nobody's row.
+                if reader.is_at_end() {
                     planned.input.check_unchanged()?;
+                }
+                if rows.is_empty() {
                     break;
                 }
                 next = RowId(next.0 + rows.len() as u64);

@@ -114,8 +114,7 @@ pub enum ErrorCode {
     CampaignInvalid,
     /// A cell holds bytes that are no UTF-8.
     Encoding,
-    /// Settled, but the answer to an earlier attempt was lost: that attempt may
-    /// be the one that made the lead.
+    /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
     /// No answer within the time limit.
     Timeout,

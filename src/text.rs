@@ -18,6 +18,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The text in backquotes, unless it looks as if somebody had put a token where
+/// something else was asked for.
+pub fn quoted_unless_secret(text: &str) -> String {
+    let is_long_word = text.len() >= 20 && !text.contains(['/', '\\', '.', ' ']);
+    let names_scheme = text.trim_start().to_lowercase().starts_with("bearer ");
+    match is_long_word || names_scheme || text.contains('|') {
+        true => "(not shown, since it looks like a token)".into(),
+        false => format!("`{}`", printable(text)),
+    }
+}
+
 /// Names in backquotes with commas between them, as a sentence lists them. Of a
 /// very long list the beginning. What looks like a phone number is left out: the
 /// header of a file without one is its first contact.
@@ -30,7 +41,7 @@ pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > MOST {
-        text.push_str(&format!(" and {} more", names.len() - MOST));
+        text.push_str(" and more");
     }
     text
 }

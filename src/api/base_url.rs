@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use thiserror::Error;
 use url::{Host, Url};
 
+use crate::text::quoted_unless_secret;
+
 /// The service's address. With or without a trailing `/` or `/api`, all mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
@@ -14,7 +16,7 @@ pub struct BaseUrl(Url);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BaseUrlError {
     /// It cannot be read as a URL of the web.
-    #[error("`{0}` is no URL\n\nhint: a base URL looks like `https://app.example.com`")]
+    #[error("{} is no URL\n\nhint: a base URL looks like `https://app.example.com`", quoted_unless_secret(.0))]
     NotAUrl(String),
     /// It has parts that a base URL cannot have.
     #[error(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use thiserror::Error;
+use tracing::warn;
 
 use super::client::Client;
 use super::verdict::{FatalCause, Verdict};
@@ -127,6 +128,9 @@ impl Client {
 fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
     let next = current.join(next?).ok()?;
     if next.host() != current.host() || next.port() != current.port() {
+        warn!(
+            "the list of campaigns goes on at another address, where the token is not sent: some campaigns may be missing"
+        );
         return None;
     }
     let mut url = current.clone();

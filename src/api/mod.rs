@@ -7,6 +7,7 @@
 mod base_url;
 mod client;
 mod list;
+mod mask;
 mod token;
 pub mod verdict;
 pub mod wire;

@@ -6,10 +6,8 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
-use crate::text::printable;
-
-/// What stands where the token, or its secret part, stood.
-const MASK: &str = "[token]";
+use super::mask::masked;
+use crate::text::quoted_unless_secret;
 
 /// The fewest characters of a token's part that are masked: shorter ones would
 /// occur in any text.
@@ -23,7 +21,7 @@ pub struct Token(SecretString);
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// The file cannot be read.
-    #[error("cannot read the token file {}: {error}", named(path))]
+    #[error("cannot read the token file {}: {error}", quoted_unless_secret(&path.display().to_string()))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -54,7 +52,10 @@ impl Token {
             path: path.to_owned(),
             error,
         })?;
-        let from = format!("the token file {}", named(path));
+        let from = format!(
+            "the token file {}",
+            quoted_unless_secret(&path.display().to_string())
+        );
         match decoded(&bytes) {
             Some(text) => Token::from_text(&text, &from),
             None => Err(TokenError::NotOneLine { from }),
@@ -98,22 +99,11 @@ impl Token {
     /// tokens like `1|abc`), replaced.
     pub fn masked(&self, text: &str) -> String {
         let token = self.expose();
-        let text = text.replace(token, MASK);
+        let text = masked(text, token);
         match token.split_once('|') {
-            Some((_, secret)) if secret.len() >= FEWEST_MASKED => text.replace(secret, MASK),
+            Some((_, secret)) if secret.len() >= FEWEST_MASKED => masked(&text, secret),
             _ => text,
         }
-    }
-}
-
-/// The file's name for messages, unless it looks as if somebody had given the token
-/// itself.
-fn named(path: &Path) -> String {
-    let name = path.display().to_string();
-    let is_long_word = name.len() >= 20 && !name.contains(['/', '\\', '.', ' ']);
-    match is_long_word || name.contains('|') {
-        true => "(whose name looks like a token, and is not shown)".into(),
-        false => format!("`{}`", printable(&name)),
     }
 }
 
@@ -181,7 +171,11 @@ mod tests {
 
     #[test]
     fn a_token_that_is_given_for_a_file_is_not_quoted() {
-        for token in ["1|abcdefgh", "abcdefghijklmnopqrstuvwxyz"] {
+        for token in [
+            "1|abcdefgh",
+            "abcdefghijklmnopqrstuvwxyz",
+            "Bearer abcdefgh",
+        ] {
             let error = Token::from_file(Path::new(token)).unwrap_err();
             assert!(!error.to_string().contains("abcdefgh"), "{error}");
         }
@@ -201,7 +195,7 @@ mod tests {
         let token = Token::from_text("1|abcdefgh", "test").unwrap();
         assert_eq!(
             token.masked("bad 1|abcdefgh, 1%7Cabcdefgh"),
-            "bad [token], 1%7C[token]"
+            "bad [token], [token]"
         );
     }
 }

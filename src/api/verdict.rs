@@ -250,7 +250,6 @@ fn wait_hint(header: Option<&str>, body: &Body, now: SystemTime) -> Option<Durat
             Ok(seconds) => wait_of(seconds),
             Err(_) => {
                 let until = httpdate::parse_http_date(text).ok()?;
-                // A date that has passed asks for no wait.
                 Some(until.duration_since(now).unwrap_or_default())
             }
         }
@@ -264,6 +263,8 @@ fn wait_hint(header: Option<&str>, body: &Body, now: SystemTime) -> Option<Durat
             })
         })
         .map(|wait| wait.min(LONGEST_WAIT))
+        // "Now" is no hint: whoever follows it is refused again, at full speed.
+        .filter(|wait| !wait.is_zero())
 }
 
 fn wait_of(seconds: f64) -> Option<Duration> {

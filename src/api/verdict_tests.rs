@@ -435,6 +435,8 @@ fn a_silly_wait_is_bounded_or_ignored() {
         ("31536000", Some(3600)),
         ("1e300", Some(3600)),
         ("-5", None),
+        ("0", None),
+        ("Wed, 31 Dec 1969 23:59:59 GMT", None),
         ("NaN", None),
         ("soon", None),
         ("Fri, 31 Dec 1999 23:59:59 GMT", Some(3600)),

@@ -1,6 +1,7 @@
 //! `leadload import`: a CSV goes in, leads exist, every row is accounted for.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use crate::report::{Bar, Ended, Log, Tally, console, json_summary, log_event, te
 use crate::results::{OutputError, OutputPaths, Writer, Written, has_results_header};
 use crate::settings::{Environment, ImportSettings, Service};
 use crate::signals;
-use crate::source::Input;
+use crate::source::{Input, SourceError};
 
 /// How many batches may wait for the writer.
 const BATCHES_TO_WRITE: usize = 4;
@@ -30,7 +31,7 @@ pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let settings =
         ImportSettings::from_cli(args, &Environment::read()).or_stopped(StoppedBy::Usage)?;
-    let inputs = open_inputs(&settings)?;
+    let inputs = service::unless_interrupted(open_inputs(settings.inputs.clone()))?;
     let paths = OutputPaths::plan(
         &inputs,
         &settings.results,
@@ -72,9 +73,17 @@ struct Ran {
     written: Result<Written, OutputError>,
 }
 
-fn open_inputs(settings: &ImportSettings) -> Result<Vec<Input>, Failure> {
-    let mut inputs: Vec<Input> = Vec::with_capacity(settings.inputs.len());
-    for path in &settings.inputs {
+/// Opens the inputs on a thread of its own: standard input may be long in coming,
+/// and somebody may want to stop.
+async fn open_inputs(paths: Vec<PathBuf>) -> Result<Vec<Input>, Failure> {
+    service::on_a_thread(move || open_each(&paths))
+        .await
+        .unwrap_or_else(|| Err(SourceError::BrokeOff).or_stopped(StoppedBy::Usage))
+}
+
+fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+    let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
+    for path in paths {
         let input = Input::open(path).or_stopped(StoppedBy::Usage)?;
         if inputs.iter().any(|other| other.is_same(&input)) {
             let error = anyhow!(
@@ -250,7 +259,7 @@ fn unwritten(error: &OutputError) -> Stop {
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
     if ended.tally.counts.total() == 0 && ended.stop.is_none() {
-        warn!("the input has a header and no rows");
+        warn!("there are no rows to import");
     }
     if let Some(stop) = &ended.stop {
         console::error(&stop.text);

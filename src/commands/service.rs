@@ -105,14 +105,21 @@ pub(super) async fn campaign_ids(
 /// The campaign names in the input, read on a thread of its own: the input may be
 /// long, and somebody may want to stop.
 async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
-    let (sender, names) = oneshot::channel();
     let intake = intake.clone();
-    thread::spawn(move || sender.send(intake.campaign_names()));
-    // A thread that died has said nothing.
-    names
+    on_a_thread(move || intake.campaign_names())
         .await
         .unwrap_or(Err(SourceError::BrokeOff))
         .or_stopped(StoppedBy::Usage)
+}
+
+/// What comes of work that blocks; nothing if its thread dies. Dropped, the work is
+/// left to itself.
+pub(super) async fn on_a_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, done) = oneshot::channel();
+    thread::spawn(move || sender.send(work()));
+    done.await.ok()
 }
 
 /// A list that cannot be had is the service's doing, not the user's.

@@ -113,7 +113,7 @@ impl Job {
     /// The outcome of a row whose answer is not waited for.
     pub(super) fn abandoned(self) -> (Slot, RowOutcome) {
         let reason = (
-            ErrorCode::Timeout,
+            ErrorCode::AnswerLost,
             "the run was ended before the answer came".to_owned(),
         );
         (self.slot, self.outcome(Status::Uncertain, reason))

@@ -126,6 +126,8 @@ pub struct Pipeline<'a, S> {
     stop: Option<Stop>,
     interrupted: bool,
     exhausted: bool,
+    /// The writer of results takes no more.
+    writer_ended: bool,
     requests: u64,
 }
 
@@ -156,6 +158,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             stop: None,
             interrupted: false,
             exhausted: false,
+            writer_ended: false,
             requests: 0,
         }
     }
@@ -187,13 +190,16 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     self.interrupt();
                 }
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
-                room = settled.reserve(), if self.window.is_front_done() => match room {
+                room = settled.reserve(), if self.writes() => match room {
                     Ok(room) => {
                         if let Some(batch) = self.window.take_front() {
                             room.send(batch);
                         }
                     }
-                    Err(_) => self.stop(writer_ended()),
+                    Err(_) => {
+                        self.writer_ended = true;
+                        self.stop(unwritten());
+                    }
                 },
                 rows = batches.next(), if self.wants_rows() => self.receive(rows),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
@@ -204,6 +210,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     fn wants_rows(&self) -> bool {
         self.stop.is_none() && !self.exhausted && self.window.has_room()
+    }
+
+    /// Whether there is something to be written, and somebody to write it.
+    fn writes(&self) -> bool {
+        self.window.is_front_done() && !self.writer_ended
     }
 
     fn is_over(&mut self) -> bool {
@@ -450,7 +461,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn interrupt(&mut self) {
         self.stop(Stop {
             by: StoppedBy::Signal,
-            text: "stopped by a signal; rows without a line in the results were not sent".into(),
+            text: "stopped by a signal; rows without a line in the results have not become leads"
+                .into(),
         });
     }
 
@@ -481,7 +493,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
         while let Some(batch) = self.window.take_front() {
             if settled.send(batch).await.is_err() {
-                self.stop(writer_ended());
+                self.stop(unwritten());
             }
         }
         End {
@@ -492,7 +504,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 }
 
 /// The writer of results has ended, and knows why.
-fn writer_ended() -> Stop {
+fn unwritten() -> Stop {
     Stop {
         by: StoppedBy::Disk,
         text: "the results cannot be written".into(),

@@ -159,8 +159,12 @@ fn policy() -> Policy {
     }
 }
 
-/// Sends rows with these numbers (`+4479110NNNNN`), all read before the clock starts.
-fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) -> Ran {
+/// Rows with these numbers (`+4479110NNNNN`), all read before the clock starts: it
+/// moves on whenever nothing is to be done, also while a file is read.
+fn prepare(
+    policy: Policy,
+    numbers: &[u32],
+) -> (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "phone").unwrap();
     for number in numbers {
@@ -180,8 +184,6 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
         .start_paused(true)
         .build()
         .unwrap();
-    // All is read before anything starts: the clock moves on whenever nothing is to
-    // be done, also while a file is read.
     let batches = runtime.block_on(async {
         let mut read = Vec::new();
         while let Some(batch) = received.next().await {
@@ -189,13 +191,17 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
         }
         Batches::ready(read)
     });
+    (batches, intake.inputs, runtime)
+}
+
+fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) -> Ran {
+    let (batches, inputs, runtime) = prepare(policy, numbers);
     runtime.block_on(async {
         let began = Instant::now();
         let rates: Vec<_> = rates.iter().map(|rate| rate.parse().unwrap()).collect();
         let (settled, mut done) = mpsc::channel(10_000);
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let mut no_events = |_: RunEvent<'_>| {};
-        let inputs = intake.inputs.clone();
         let pacer = Pacer::new(&rates);
         let pipeline = Pipeline::new(service.clone(), policy, pacer, inputs, &mut no_events);
         let end = pipeline.run(batches, settled, interrupts).await;
@@ -414,6 +420,25 @@ fn all_in_flight_that_is_refused_at_once_is_one_refusal() {
     let ran = run(&service, 9);
     assert_eq!(ran.end.requests, 17);
     assert!(ran.took < Duration::from_secs(2), "{:?}", ran.took);
+}
+
+#[test]
+fn a_writer_that_ends_stops_the_run_at_once() {
+    let service = Service::default();
+    let numbers: Vec<u32> = (0..3000).collect();
+    let (batches, inputs, runtime) = prepare(policy(), &numbers);
+    let end = runtime.block_on(async {
+        let (settled, done) = mpsc::channel(1);
+        drop(done);
+        let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let mut no_events = |_: RunEvent<'_>| {};
+        let pacer = Pacer::new(&[]);
+        let pipeline = Pipeline::new(service.clone(), policy(), pacer, inputs, &mut no_events);
+        pipeline.run(batches, settled, interrupts).await
+    });
+    assert_eq!(end.stop.unwrap().by, StoppedBy::Disk);
+    // The first batch, and what was in flight.
+    assert!(end.requests < 100, "{}", end.requests);
 }
 
 #[test]

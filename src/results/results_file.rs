@@ -29,11 +29,16 @@ const FILE_COLUMN: &str = "file";
 /// Whether a file with this header is a results file, which must not be taken
 /// for a list of contacts.
 pub fn has_results_header(headers: &[String]) -> bool {
-    let headers = match headers {
+    // As a spreadsheet may have saved it: columns added, spaces around the names.
+    let names: Vec<String> = headers
+        .iter()
+        .map(|header| header.trim().to_lowercase())
+        .collect();
+    let names = match names.as_slice() {
         [first, rest @ ..] if first == FILE_COLUMN => rest,
         all => all,
     };
-    headers == COLUMNS
+    names.len() >= COLUMNS.len() && names.iter().zip(COLUMNS).all(|(name, ours)| name == ours)
 }
 
 /// What has to be known of an input to write its rows' lines.

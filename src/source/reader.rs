@@ -21,11 +21,12 @@ pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A batch is handed on when it holds this many rows …
-const BATCH_ROWS: usize = 256;
+/// A batch is handed on when it holds this many rows (few, since results are written
+/// by the batch, and a run may be killed) …
+const BATCH_ROWS: usize = 64;
 
 /// … or cells of this many bytes.
-const BATCH_BYTES: usize = 128 * 1024;
+const BATCH_BYTES: usize = 64 * 1024;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -50,6 +51,7 @@ pub struct CsvReader {
     end: usize,
     lines: LineCounter,
     has_bom: bool,
+    is_at_end: bool,
 }
 
 impl CsvReader {
@@ -64,6 +66,7 @@ impl CsvReader {
             end: 0,
             lines: LineCounter::default(),
             has_bom: false,
+            is_at_end: false,
         };
         reader.step_over_bom()?;
         Ok(reader)
@@ -91,6 +94,11 @@ impl CsvReader {
                 line: row.line(),
             }),
         }
+    }
+
+    /// Whether the end of the input has been seen.
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end
     }
 
     /// The next rows, the first of them numbered `first`; an empty batch at the
@@ -209,6 +217,7 @@ impl CsvReader {
             match self.input.read(&mut self.chunk[self.end..]) {
                 Ok(read) => {
                     self.end += read;
+                    self.is_at_end = read == 0;
                     return Ok(read > 0);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -278,6 +278,13 @@ fn a_results_file_is_not_taken_for_a_list() {
     folder
         .import(&service(), &["leads.csv", "--campaign", "101"])
         .expect(0);
+    // Saved by a spreadsheet, with a column for notes.
+    let noted = folder
+        .read("leads.results.csv")
+        .replace("settled_at\n", "settled_at,\n");
+    folder.write("noted.csv", noted);
+    let text = message(&folder, &["noted.csv", "--campaign", "101"]);
+    assert!(text.contains("is a results file"), "{text}");
     assert_eq!(
         message(&folder, &["leads.results.csv", "--campaign", "101"]),
         "`leads.results.csv` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `leadload import *.csv` takes results files in"
@@ -352,4 +359,35 @@ fn a_file_without_a_header_does_not_have_its_first_number_told() {
         message(&folder, &["leads.csv", "--campaign", "101"]),
         "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `Ada`, `+…`"
     );
+}
+
+#[test]
+fn rows_that_cannot_be_sent_have_no_say_in_which_campaigns_are_known() {
+    let folder =
+        Folder::with_leads("phone,list\n+447911000001,101\nx,Unknown\n+447911000002,Ada,101\n");
+    folder
+        .import(&service(), &["leads.csv", "--campaign-column", "list"])
+        .expect(1);
+    assert_eq!(
+        folder.column("leads.results.csv", "error_code"),
+        ["", "phone_not_e164", "field_count"]
+    );
+}
+
+#[test]
+fn a_token_in_the_wrong_place_is_not_quoted() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for flag in ["--base-url", "--token-file"] {
+        let text = message(
+            &folder,
+            &[
+                "leads.csv",
+                "--campaign",
+                "101",
+                flag,
+                "plain-s3cret-123456789",
+            ],
+        );
+        assert!(!text.contains("s3cret"), "{text}");
+    }
 }

@@ -402,7 +402,11 @@ fn a_file_with_a_header_and_no_rows_is_complete_with_a_warning() {
     let output = folder
         .import(&service, &["leads.csv", "--campaign", "101"])
         .expect(0);
-    assert!(output.stderr.contains("no rows"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("there are no rows"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
 }
 

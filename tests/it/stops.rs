@@ -266,6 +266,28 @@ mod signals {
     }
 
     #[test]
+    fn a_signal_while_standard_input_is_awaited_ends_as_a_signal_does() {
+        let folder = Folder::new();
+        let args = [
+            "import",
+            "-",
+            "--sandbox",
+            "--campaign",
+            "101",
+            "--format",
+            "json",
+            "-vv",
+        ];
+        let (mut child, stdin) = folder.leadload(&args).start_with_open_stdin();
+        // It reads once it listens to signals; there is nothing else to be seen of it.
+        std::thread::sleep(Duration::from_millis(500));
+        signal(&child, "-TERM");
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        drop(stdin);
+        assert_eq!(Output::of(child).json()["stopped_by"], "signal");
+    }
+
+    #[test]
     fn a_second_signal_ends_at_once_and_says_what_may_have_been_taken() {
         let folder = Folder::with_leads(&contacts(10));
         let service = scenario(

@@ -131,6 +131,19 @@ impl Run {
             .unwrap()
     }
 
+    /// With a standard input on which nothing comes.
+    pub fn start_with_open_stdin(mut self) -> (Child, std::process::ChildStdin) {
+        let mut child = self
+            .command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take().unwrap();
+        (child, stdin)
+    }
+
     /// Runs to the end and expects the exit code.
     #[track_caller]
     pub fn expect(mut self, code: i32) -> Output {
