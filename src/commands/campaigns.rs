@@ -10,8 +10,8 @@ use crate::settings::{Environment, Service, TIMEOUT};
 pub fn run(args: &CampaignsArgs) -> Result<ExitCode, Failure> {
     let service =
         Service::from_cli(&args.connection, &Environment::read()).or_stopped(StoppedBy::Usage)?;
-    let reached = service::reach(&service, TIMEOUT)?;
     let campaigns = service::unless_interrupted(async {
+        let reached = service::reach(&service, TIMEOUT).await?;
         let list = reached.client.campaigns().await;
         list.map_err(service::list_failure)
     })?;

@@ -28,10 +28,16 @@ const BATCHES_TO_WRITE: usize = 4;
 
 /// Runs the command.
 pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
+    service::block_on(import(args, log))
+}
+
+async fn import(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     let began = Instant::now();
+    // From the beginning on, so that no signal falls between two listeners.
+    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let settings =
         ImportSettings::from_cli(args, &Environment::read()).or_stopped(StoppedBy::Usage)?;
-    let inputs = service::unless_interrupted(open_inputs(settings.inputs.clone()))?;
+    let inputs = service::unless(&mut interrupts, open_inputs(settings.inputs.clone())).await?;
     let paths = OutputPaths::plan(
         &inputs,
         &settings.results,
@@ -53,8 +59,11 @@ pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         log_event(&event);
     };
     let ran = match &settings.service {
-        None => dry_run(&settings, &intake, writer, &mut events),
-        Some(service) => send(&settings, service, &intake, writer, &mut events),
+        None => {
+            let checked = dry_run(&settings, &intake, writer, &mut events);
+            service::unless(&mut interrupts, checked).await
+        }
+        Some(service) => send(&settings, service, &intake, writer, &mut events, interrupts).await,
     };
     bar.finish();
     let ended = ended(ran?, &settings, &intake, &tally, began);
@@ -139,14 +148,14 @@ fn count_rows(intake: &Intake, bar: &Bar) {
     });
 }
 
-fn dry_run(
+async fn dry_run(
     settings: &ImportSettings,
     intake: &Intake,
     mut writer: Writer,
     events: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Ran, Failure> {
     let book = CampaignBook::new(settings.campaign.clone(), Default::default());
-    service::unless_interrupted(check::check(intake, book, &mut writer, events))?;
+    check::check(intake, book, &mut writer, events).await?;
     Ok(Ran {
         stop: None,
         requests: 0,
@@ -154,21 +163,22 @@ fn dry_run(
     })
 }
 
-fn send(
+async fn send(
     settings: &ImportSettings,
     service: &Service,
     intake: &Intake,
     writer: Writer,
     events: &mut dyn FnMut(RunEvent<'_>),
+    interrupts: mpsc::Receiver<()>,
 ) -> Result<Ran, Failure> {
     if matches!(service, Service::At(_)) {
         warn!(
             "this version keeps no record of earlier runs: importing the same list again sends every row again, and only the service can refuse those that it has"
         );
     }
-    let reached = service::reach(service, settings.timeout)?;
+    let reached = service::reach(service, settings.timeout).await?;
     let client = reached.client.clone();
-    let (end, writer) = service::block_on(deliver(settings, client, intake, writer, events))?;
+    let (end, writer) = deliver(settings, client, intake, writer, events, interrupts).await?;
     if let Some(stop) = end.stop.as_ref().filter(|stop| stop.by == StoppedBy::Input)
         && end.requests == 0
     {
@@ -189,8 +199,8 @@ async fn deliver(
     intake: &Intake,
     writer: Writer,
     events: &mut dyn FnMut(RunEvent<'_>),
+    mut interrupts: mpsc::Receiver<()>,
 ) -> Result<(End, Result<Writer, OutputError>), Failure> {
-    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let campaign_ids = service::campaign_ids(&client, settings.campaign.as_ref(), intake);
     let ids = service::unless(&mut interrupts, campaign_ids).await?;
     let book = CampaignBook::new(settings.campaign.clone(), ids);

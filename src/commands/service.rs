@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
+use std::io;
 use std::thread;
 use std::time::Duration;
 
@@ -27,16 +28,20 @@ pub(super) struct Reached {
 }
 
 /// A client for the service; the sandbox is started if that is the service.
-pub(super) fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
+pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
     let (base_url, token, sandbox) = match service {
         Service::At(connection) => (connection.base_url.clone(), connection.token.clone(), None),
         Service::Sandbox => {
-            let sandbox = Sandbox::start(SandboxConfig {
+            let config = SandboxConfig {
                 // Nobody asks for them, and they would be kept in memory.
                 keep_variables: false,
                 ..SandboxConfig::default()
-            })
-            .or_stopped(StoppedBy::Usage)?;
+            };
+            // It waits until it listens, which this thread must not.
+            let sandbox = on_a_thread(|| Sandbox::start(config))
+                .await
+                .unwrap_or_else(|| Err(io::Error::other("the sandbox did not start")))
+                .or_stopped(StoppedBy::Usage)?;
             let base_url =
                 BaseUrl::parse(&sandbox.base_url(), false).or_stopped(StoppedBy::Usage)?;
             let token = Token::from_text(sandbox.token(), "the sandbox's token")
