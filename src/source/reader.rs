@@ -21,12 +21,11 @@ pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A batch is handed on when it holds this many rows (few, since results are written
-/// by the batch, and a run may be killed) …
-const BATCH_ROWS: usize = 64;
+/// A batch is handed on when it holds this many rows …
+const BATCH_ROWS: usize = 256;
 
 /// … or cells of this many bytes.
-const BATCH_BYTES: usize = 64 * 1024;
+const BATCH_BYTES: usize = 128 * 1024;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
