@@ -78,7 +78,7 @@ pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError>
     ];
     let found = tiers
         .iter()
-        .map(|fits| columns.that(|header| fits(&snake(header))))
+        .map(|fits| columns.that(|header| !is_several(header) && fits(&snake(header))))
         .find(|found| !found.is_empty())
         .unwrap_or_default();
     match found[..] {
@@ -95,4 +95,10 @@ pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError>
             input: columns.input.to_owned(),
         }),
     }
+}
+
+/// Whether a header is really several, in a file that has something else than commas
+/// between its cells.
+fn is_several(header: &str) -> bool {
+    header.contains([';', '\t', '|'])
 }

@@ -63,6 +63,15 @@ fn where_no_column_looks_like_a_phone_the_headers_are_listed() {
 }
 
 #[test]
+fn a_file_with_semicolons_is_not_read_as_one_column() {
+    let folder = Folder::with_leads("name;phone\nAda;+447911000001\n");
+    assert_eq!(
+        message(&folder, &["leads.csv", "--campaign", "101"]),
+        "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `name;phone`"
+    );
+}
+
+#[test]
 fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
