@@ -297,7 +297,8 @@ fn a_path_that_is_no_unicode_is_still_summarised() {
 
 #[test]
 fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
-    let folder = Folder::with_leads(&contacts(30_000));
+    // More rows than are read ahead of the sending.
+    let folder = Folder::with_leads(&contacts(200_000));
     let service = service();
     let child = folder
         .import(
@@ -308,7 +309,6 @@ fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
     while service.stats().lead_requests < 10 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    // Far more rows than fit between the reading and the sending are still to come.
     folder.write("leads.csv", "phone\n");
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);

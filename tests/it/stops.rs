@@ -161,7 +161,7 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
 
 #[cfg(unix)]
 mod signals {
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Write};
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
@@ -278,9 +278,9 @@ mod signals {
             "json",
             "-vv",
         ];
-        let (mut child, stdin) = folder.leadload(&args).start_with_open_stdin();
-        // It reads once it listens to signals; there is nothing else to be seen of it.
-        std::thread::sleep(Duration::from_millis(500));
+        let (mut child, mut stdin) = folder.leadload(&args).start_with_open_stdin();
+        // More than a pipe holds: when all of it is gone, the program is reading.
+        stdin.write_all(&b"phone\n".repeat(100_000)).unwrap();
         signal(&child, "-TERM");
         assert_eq!(child.wait().unwrap().code(), Some(4));
         drop(stdin);
