@@ -271,6 +271,10 @@ fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
     if ended.tally.counts.total() == 0 && ended.stop.is_none() {
         warn!("there are no rows to import");
     }
+    if ended.sandbox && !ended.dry_run && format == Format::Json {
+        // In text form the summary says so.
+        warn!("this was a trial on the sandbox: nothing left this computer");
+    }
     if let Some(stop) = &ended.stop {
         console::error(&stop.text);
     }

@@ -149,6 +149,24 @@ fn the_sample_data_goes_in_with_the_readmes_first_command() {
 }
 
 #[test]
+fn a_trial_says_that_nothing_left_this_computer_in_json_form_too() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let output = folder
+        .leadload(&[
+            "import",
+            "leads.csv",
+            "--sandbox",
+            "--campaign",
+            "101",
+            "--format",
+            "json",
+        ])
+        .expect(0);
+    assert_eq!(output.json()["counts"]["created"], 1);
+    assert!(output.stderr.contains("nothing left this computer"));
+}
+
+#[test]
 fn a_campaign_can_be_named_and_each_row_can_have_its_own() {
     let folder = Folder::with_leads(
         "phone,list\n\
