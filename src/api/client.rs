@@ -213,3 +213,17 @@ fn was_never_written(error: &reqwest::Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn not_even_a_debug_print_of_the_client_shows_the_token() {
+        let base_url = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
+        let token = Token::from_text("1|s3cretToken", "test").unwrap();
+        let client = Client::new(&base_url, token, Duration::from_secs(1)).unwrap();
+        let shown = format!("{client:?} {client:#?}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+}

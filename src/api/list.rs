@@ -104,10 +104,11 @@ impl Client {
                     failed = text;
                     wait
                 }
-                Verdict::NeverTaken { text, .. }
-                | Verdict::PerhapsTaken { text, .. }
-                | Verdict::Rejected { text, .. }
-                | Verdict::Duplicate { text, .. } => {
+                // The same question would get the same answer.
+                Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
+                    return Err(ListError::NoAnswer(text));
+                }
+                Verdict::NeverTaken { text, .. } | Verdict::PerhapsTaken { text, .. } => {
                     failed = text;
                     None
                 }

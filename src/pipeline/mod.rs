@@ -17,11 +17,11 @@
 
 mod attempt;
 mod pacer;
+mod queue;
 mod stops;
 mod window;
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ use crate::source::SourceError;
 
 use attempt::{Job, Step};
 pub use pacer::Pacer;
+use queue::Queue;
 use stops::{Consequence, Stops};
 use window::{Slot, Window};
 
@@ -112,12 +113,7 @@ pub struct Pipeline<'a, S> {
     answers: Answers,
     /// The jobs they are for.
     in_flight: HashMap<Slot, Job>,
-    /// Jobs that wait for their time, the earliest first, in input order within it.
-    retries: BTreeMap<(Instant, Slot), Job>,
-    /// Numbers in flight, where repeated numbers are sent at all …
-    busy: HashSet<Target>,
-    /// … and the jobs that wait until the same number is not.
-    parked: HashMap<Target, VecDeque<Job>>,
+    queue: Queue,
     /// Rows whose refusal may turn out to be every row's.
     aside: Vec<(Job, Answer)>,
     stops: Stops,
@@ -149,9 +145,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             window: Window::default(),
             answers: FuturesUnordered::new(),
             in_flight: HashMap::new(),
-            retries: BTreeMap::new(),
-            busy: HashSet::new(),
-            parked: HashMap::new(),
+            queue: Queue::default(),
             aside: Vec::new(),
             stops: Stops::default(),
             unhinted: 0,
@@ -219,7 +213,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     fn is_over(&mut self) -> bool {
         let nothing_waits = self.stop.is_some()
-            || (self.exhausted && self.retries.is_empty() && self.window.peek_ready().is_none());
+            || (self.exhausted && self.queue.is_empty() && self.window.peek_ready().is_none());
         self.in_flight.is_empty() && nothing_waits
     }
 
@@ -258,7 +252,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// (none: only an answer or new rows can change anything).
     fn start_what_may(&mut self) -> Option<Instant> {
         while self.stop.is_none() && self.in_flight.len() < self.limit() {
-            let due = self.retries.keys().next().map(|(due, _)| *due);
+            let due = self.queue.next_due();
             let is_due = due.is_some_and(|due| due <= Instant::now());
             if !is_due && self.window.peek_ready().is_none() {
                 return due;
@@ -267,7 +261,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 continue;
             };
             if let Err(when) = self.pacer.try_start() {
-                self.retries.insert((Instant::now(), job.slot), job);
+                self.queue.push(Instant::now(), job);
                 return Some(when);
             }
             self.start(job);
@@ -287,18 +281,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// be settled or to have to wait.
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
         let job = match is_due {
-            true => self.retries.pop_first().map(|(_, job)| job)?,
+            true => self.queue.pop()?,
             false => {
                 let slot = self.window.peek_ready()?;
                 self.window.step_over(slot);
                 self.new_job(slot)?
             }
         };
-        if self.busy.contains(&job.target) {
-            self.parked.entry(job.target).or_default().push_back(job);
-            return None;
-        }
-        Some(job)
+        self.queue.unless_busy(job)
     }
 
     fn new_job(&mut self, slot: Slot) -> Option<Job> {
@@ -331,9 +321,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let Some(body) = self.body(&job) else {
             return;
         };
-        if self.policy.form.allow_duplicates {
-            self.busy.insert(job.target);
-        }
+        self.queue.depart(job.target);
         job.attempts += 1;
         self.requests += 1;
         let slot = job.slot;
@@ -350,7 +338,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             return;
         };
         (self.events)(RunEvent::InFlight(self.in_flight.len()));
-        self.release(job.target);
+        self.queue.arrive(job.target);
         match self.stops.observe(&answer) {
             Consequence::GoOn => {}
             Consequence::Understood => {
@@ -380,26 +368,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     after,
                     why,
                 });
-                self.retries.insert((Instant::now() + after, slot), job);
+                self.queue.push(Instant::now() + after, job);
             }
             Step::Hold { wait, why } => {
                 self.hold(wait, why);
-                self.retries.insert((Instant::now(), slot), job);
-            }
-        }
-    }
-
-    /// Lets the next row with the same number go.
-    fn release(&mut self, target: Target) {
-        if !self.busy.remove(&target) {
-            return;
-        }
-        if let Entry::Occupied(mut parked) = self.parked.entry(target) {
-            if let Some(job) = parked.get_mut().pop_front() {
-                self.retries.insert((Instant::now(), job.slot), job);
-            }
-            if parked.get().is_empty() {
-                parked.remove();
+                self.queue.push(Instant::now(), job);
             }
         }
     }
@@ -483,12 +456,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             let (slot, outcome) = job.abandoned();
             self.settle(slot, outcome);
         }
-        let aside = std::mem::take(&mut self.aside);
-        let unfinished: Vec<Job> = std::mem::take(&mut self.retries)
-            .into_values()
-            .chain(aside.into_iter().map(|(job, _)| job))
-            .collect();
-        for job in unfinished {
+        for (job, _) in std::mem::take(&mut self.aside) {
+            self.give_up(job);
+        }
+        while let Some(job) = self.queue.pop() {
             self.give_up(job);
         }
         while let Some(batch) = self.window.take_front() {

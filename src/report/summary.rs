@@ -70,13 +70,13 @@ fn write_problems(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     // The most frequent first, and as they stand in the input among equals.
     problems.sort_by_key(|(_, p)| (Reverse(p.rows), p.first_file, p.first_line));
     writeln!(text, "\nProblems:")?;
-    for ((_, code), problem) in problems.iter().take(MOST_PROBLEMS) {
+    for ((status, code), problem) in problems.iter().take(MOST_PROBLEMS) {
         writeln!(
             text,
             "  {code}: {}, the first in {}\n    {}",
             counted(problem.rows, "row"),
             place(problem, &ended.inputs),
-            advice(*code),
+            advice(*status, *code),
         )?;
     }
     if problems.len() > MOST_PROBLEMS {
@@ -99,7 +99,10 @@ fn place(problem: &Problem, inputs: &[&str]) -> String {
 
 /// What to do about it. What the service said stands in the results, since it may
 /// name a person.
-fn advice(code: ErrorCode) -> &'static str {
+fn advice(status: Status, code: ErrorCode) -> &'static str {
+    if status == Status::Uncertain {
+        return "these may be leads already: look for them at the service before sending them again";
+    }
     match code {
         ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
         ErrorCode::PhoneNotE164 => {

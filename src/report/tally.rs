@@ -12,11 +12,6 @@ use crate::results::Written;
 pub struct Counts([u64; Status::ALL.len()]);
 
 impl Counts {
-    /// Rows that ended in `status`.
-    pub fn of(&self, status: Status) -> u64 {
-        self.0[status as usize]
-    }
-
     /// Every status with its rows, in the order of [`Status::ALL`].
     pub fn all(&self) -> impl Iterator<Item = (Status, u64)> {
         Status::ALL.into_iter().zip(self.0)

@@ -25,6 +25,15 @@ fn message(folder: &Folder, args: &[&str]) -> String {
     message.trim_start_matches("error: ").to_owned()
 }
 
+/// The same for `leads.csv` and campaign 101.
+#[track_caller]
+fn leads_message(folder: &Folder, args: &[&str]) -> String {
+    message(
+        folder,
+        &[&["leads.csv", "--campaign", "101"], args].concat(),
+    )
+}
+
 #[test]
 fn a_missing_file_is_named() {
     let folder = Folder::new();
@@ -47,7 +56,7 @@ fn an_empty_file_has_no_header() {
     for text in ["", "\n\r\n\n", "\u{FEFF}"] {
         let folder = Folder::with_leads(text);
         assert_eq!(
-            message(&folder, &["leads.csv", "--campaign", "101"]),
+            leads_message(&folder, &[]),
             "`leads.csv` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
         );
     }
@@ -57,7 +66,7 @@ fn an_empty_file_has_no_header() {
 fn where_no_column_looks_like_a_phone_the_headers_are_listed() {
     let folder = Folder::with_leads("name,city\nAda,Leeds\n");
     assert_eq!(
-        message(&folder, &["leads.csv", "--campaign", "101"]),
+        leads_message(&folder, &[]),
         "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `name`, `city`"
     );
 }
@@ -66,7 +75,7 @@ fn where_no_column_looks_like_a_phone_the_headers_are_listed() {
 fn a_file_with_semicolons_is_not_read_as_one_column() {
     let folder = Folder::with_leads("name;phone\nAda;+447911000001\n");
     assert_eq!(
-        message(&folder, &["leads.csv", "--campaign", "101"]),
+        leads_message(&folder, &[]),
         "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `name;phone`"
     );
 }
@@ -75,7 +84,7 @@ fn a_file_with_semicolons_is_not_read_as_one_column() {
 fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
-        message(&folder, &["leads.csv", "--campaign", "101"]),
+        leads_message(&folder, &[]),
         "several columns of `leads.csv` look like a phone number: `Mobile`, `Phone`\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins"
     );
 }
@@ -90,10 +99,7 @@ fn a_flag_that_names_no_column_gets_the_nearest_header() {
         "--phone-column",
     ] {
         assert_eq!(
-            message(
-                &folder,
-                &["leads.csv", "--campaign", "101", flag, "custmer"]
-            ),
+            leads_message(&folder, &[flag, "custmer"]),
             format!(
                 "`{flag} custmer` names no column of `leads.csv`\n\nhint: did you mean `customer`? its columns are `phone`, `customer`"
             )
@@ -165,12 +171,7 @@ fn a_token_file_that_cannot_be_used_is_named_and_not_quoted() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.write("torn", "first-half\nsecond-half\n");
     folder.write("empty", "\n");
-    let text = |file: &str| {
-        message(
-            &folder,
-            &["leads.csv", "--campaign", "101", "--token-file", file],
-        )
-    };
+    let text = |file: &str| leads_message(&folder, &["--token-file", file]);
     assert!(text("nowhere").starts_with("cannot read the token file `nowhere`: "));
     assert_eq!(
         text("torn"),
@@ -185,12 +186,7 @@ fn a_token_file_that_cannot_be_used_is_named_and_not_quoted() {
 #[test]
 fn a_base_url_must_be_one_and_safe() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
-    let text = |url: &str| {
-        message(
-            &folder,
-            &["leads.csv", "--campaign", "101", "--base-url", url],
-        )
-    };
+    let text = |url: &str| leads_message(&folder, &["--base-url", url]);
     assert_eq!(
         text("app.example.com"),
         "`app.example.com` is no URL\n\nhint: a base URL looks like `https://app.example.com`"
@@ -265,18 +261,7 @@ fn a_rate_that_is_none_is_refused() {
         );
     }
     assert_eq!(
-        message(
-            &folder,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--rate",
-                "none",
-                "--rate",
-                "5/s"
-            ]
-        ),
+        leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
         "`--rate none` cannot stand beside another `--rate`\n\nhint: drop one of the two"
     );
 }
@@ -284,9 +269,7 @@ fn a_rate_that_is_none_is_refused() {
 #[test]
 fn a_results_file_is_not_taken_for_a_list() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service(), &[]).expect(0);
     // Saved by a spreadsheet, with a column for notes.
     let noted = folder
         .read("leads.results.csv")
@@ -314,7 +297,7 @@ fn a_quote_that_is_never_closed_is_placed() {
     let text = "phone,name\n+447911000001,\"Ada\n".to_owned() + &"x,y\n".repeat(400_000);
     let folder = Folder::with_leads(&text);
     assert_eq!(
-        message(&folder, &["leads.csv", "--campaign", "101"]),
+        leads_message(&folder, &[]),
         "the row that begins in line 2 of `leads.csv` is longer than 1024 KiB\n\nhint: look for a quote (\") in that line that is never closed"
     );
 }
@@ -365,7 +348,7 @@ fn what_the_command_line_has_wrong_is_said_as_json_too() {
 fn a_file_without_a_header_does_not_have_its_first_number_told() {
     let folder = Folder::with_leads("Ada,+447911000001\nBob,+447911000002\n");
     assert_eq!(
-        message(&folder, &["leads.csv", "--campaign", "101"]),
+        leads_message(&folder, &[]),
         "no column of `leads.csv` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are `Ada`, `+…`"
     );
 }
@@ -387,16 +370,7 @@ fn rows_that_cannot_be_sent_have_no_say_in_which_campaigns_are_known() {
 fn a_token_in_the_wrong_place_is_not_quoted() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     for flag in ["--base-url", "--token-file"] {
-        let text = message(
-            &folder,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                flag,
-                "plain-s3cret-123456789",
-            ],
-        );
+        let text = leads_message(&folder, &[flag, "plain-s3cret-123456789"]);
         assert!(!text.contains("s3cret"), "{text}");
     }
 }

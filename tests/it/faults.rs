@@ -13,18 +13,7 @@ fn a_thousand_rows_through_every_fault_are_each_made_once_and_accounted_for() {
          drop_before = 0.02\ndrop_after = 0.02\nunreadable = 0.02",
     );
     let output = folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--concurrency",
-                "32",
-                "--format",
-                "json",
-            ],
-        )
+        .import_leads(&service, &["--concurrency", "32", "--format", "json"])
         .expect(0);
 
     let results = folder.records("leads.results.csv");
@@ -93,11 +82,8 @@ fn under_hold_a_lost_answer_leaves_the_row_uncertain_and_is_not_repeated() {
         phone_number = "+447911000002"
         reply = { store = true, then = "drop" }"#,
     );
-    folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--on-uncertain", "hold"],
-        )
+    let output = folder
+        .import_leads(&service, &["--on-uncertain", "hold"])
         .expect(1);
     assert_eq!(
         folder.column("leads.results.csv", "status"),
@@ -108,6 +94,11 @@ fn under_hold_a_lost_answer_leaves_the_row_uncertain_and_is_not_repeated() {
         ["", "connection", ""]
     );
     assert_eq!(service.stats().lead_requests, 3);
+    assert!(
+        output.stdout.contains("these may be leads already"),
+        "{}",
+        output.stdout
+    );
     // Sending it again is for somebody to decide, not for whoever imports the rejects.
     assert!(!folder.names().contains(&"leads.rejects.csv".to_owned()));
 }
@@ -122,10 +113,7 @@ fn duplicates_allowed_means_hold_unless_said_otherwise() {
         reply = { status = 500, store = true }"#,
     );
     folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--allow-duplicates"],
-        )
+        .import_leads(&service, &["--allow-duplicates"])
         .expect(1);
     assert_eq!(
         folder.column("leads.results.csv", "error_code"),
@@ -143,18 +131,7 @@ fn a_request_that_is_never_answered_is_given_up_after_the_timeout() {
         reply = { then = "hang" }"#,
     );
     folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--timeout",
-                "300ms",
-                "--max-attempts",
-                "2",
-            ],
-        )
+        .import_leads(&service, &["--timeout", "300ms", "--max-attempts", "2"])
         .expect(1);
     let row = &folder.records("leads.results.csv")[1];
     assert_eq!(
@@ -215,18 +192,7 @@ fn a_refusal_that_asks_to_wait_holds_everybody_and_counts_as_no_attempt() {
         reply = { status = 429, headers = { Retry-After = "1" }, body = '{"message":"Too Many Attempts."}' }"#,
     );
     folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--max-attempts",
-                "1",
-                "--concurrency",
-                "2",
-            ],
-        )
+        .import_leads(&service, &["--max-attempts", "1", "--concurrency", "2"])
         .expect(0);
     assert_eq!(folder.column("leads.results.csv", "attempts")[3], "3");
     let stats = service.stats();
@@ -253,7 +219,7 @@ fn every_duplicate_style_and_id_type_of_the_wild_is_understood() {
     ] {
         let folder = Folder::with_leads("phone\n+447911000001\n");
         let service = scenario(&format!("duplicate_style = '{style}'"));
-        let import = || folder.import(&service, &["leads.csv", "--campaign", "101"]);
+        let import = || folder.import_leads(&service, &[]);
         import().expect(0);
         import().expect(0);
         assert_eq!(
@@ -267,9 +233,7 @@ fn every_duplicate_style_and_id_type_of_the_wild_is_understood() {
         let service = scenario(&format!(
             "id_type = '{id_type}'\nfirst_id = 4711\ncreated_status = 201"
         ));
-        folder
-            .import(&service, &["leads.csv", "--campaign", "101"])
-            .expect(0);
+        folder.import_leads(&service, &[]).expect(0);
         assert_eq!(
             folder.column("leads.results.csv", "lead_id"),
             ["4711"],

@@ -41,9 +41,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         phone_number = "+447911000005"
         reply = { status = 409, body = '{"error":"Lead already exists"}' }"#,
     );
-    let output = folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    let output = folder.import_leads(&service, &[]).expect(1);
     assert_eq!(
         without_times(&folder.read("leads.results.csv")),
         "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at\n\
@@ -90,10 +88,7 @@ fn the_json_summary_has_every_name_and_adds_up() {
     let folder = Folder::with_leads("phone,name\n+447911000001,Ada\nx,Bob\n+447911000001,Ada\n");
     let service = service();
     let output = folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--format", "json"],
-        )
+        .import_leads(&service, &["--format", "json"])
         .expect(1);
     let mut summary = output.json();
     assert!(summary["elapsed_s"].take().is_f64());
@@ -204,16 +199,7 @@ fn the_list_of_campaigns_is_asked_for_only_where_a_name_is_given() {
     let folder = Folder::with_leads("phone,list\n+447911000001,102\n");
     let service = service();
     folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--campaign-column",
-                "list",
-            ],
-        )
+        .import_leads(&service, &["--campaign-column", "list"])
         .expect(0);
     assert_eq!(service.stats().campaign_requests, 0);
 }
@@ -297,17 +283,9 @@ fn the_first_phone_column_with_a_usable_number_wins() {
     );
     let service = service();
     folder
-        .import(
+        .import_leads(
             &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--phone-column",
-                "mobile",
-                "--phone-column",
-                "2",
-            ],
+            &["--phone-column", "mobile", "--phone-column", "2"],
         )
         .expect(1);
     assert_eq!(
@@ -325,18 +303,7 @@ fn only_the_first_rows_are_read_where_a_limit_is_given() {
     let folder = Folder::with_leads(&contacts(3000));
     let service = service();
     let output = folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--limit",
-                "1500",
-                "--format",
-                "json",
-            ],
-        )
+        .import_leads(&service, &["--limit", "1500", "--format", "json"])
         .expect(0);
     assert_eq!(output.json()["rows"], 1500);
     assert_eq!(service.stats().created, 1500);
@@ -379,17 +346,7 @@ fn allowed_duplicates_are_all_sent_but_never_two_of_a_number_at_once() {
     let folder = Folder::with_leads(&repeated);
     let service = scenario("latency_ms = 20");
     folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--allow-duplicates",
-                "--concurrency",
-                "8",
-            ],
-        )
+        .import_leads(&service, &["--allow-duplicates", "--concurrency", "8"])
         .expect(0);
     let stats = service.stats();
     assert_eq!(stats.created, 21);
@@ -402,10 +359,7 @@ fn no_more_than_the_allowed_number_are_in_flight_and_one_until_the_first_answer(
     let folder = Folder::with_leads(&contacts(60));
     let service = scenario("latency_ms = 30");
     folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--concurrency", "7"],
-        )
+        .import_leads(&service, &["--concurrency", "7"])
         .expect(0);
     let stats = service.stats();
     assert_eq!(stats.peak_in_flight, 7);
@@ -417,9 +371,7 @@ fn no_more_than_the_allowed_number_are_in_flight_and_one_until_the_first_answer(
 fn a_file_with_a_header_and_no_rows_is_complete_with_a_warning() {
     let folder = Folder::with_leads("phone,name\n");
     let service = service();
-    let output = folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    let output = folder.import_leads(&service, &[]).expect(0);
     assert!(
         output.stderr.contains("there are no rows"),
         "{}",
@@ -436,9 +388,7 @@ fn undecodable_bytes_make_an_invalid_row_and_never_a_replacement_character() {
         b"phone,name\n+447911000001,J\xFCrgen\n+447911000002,Ada\n",
     );
     let service = service();
-    folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service, &[]).expect(1);
     assert_eq!(
         folder.column("leads.results.csv", "error_code"),
         ["encoding", ""]
@@ -456,9 +406,7 @@ fn a_service_that_marks_a_lead_as_blacklisted_is_quoted() {
         r#"[[rule]]
         reply = { status = 200, body = '{"data":{"id":7,"status":"blacklisted"}}', store = true }"#,
     );
-    folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
     let row = &folder.records("leads.results.csv")[0];
     assert_eq!(
         (row["status"].as_str(), row["lead_id"].as_str()),

@@ -8,9 +8,7 @@ fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
         "name,phone,city\nAda,+447911000001,Leeds\nBob,x,York\nCy,+447911000003\nDi,+447911000004,Bath,extra,\"a,b\"\n",
     );
     let service = service();
-    folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service, &[]).expect(1);
     let rejects = folder.read("leads.rejects.csv");
     assert!(
         rejects
@@ -59,9 +57,7 @@ fn files_that_stand_there_already_are_kept_under_another_name() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.write("leads.results.csv", "mine");
     folder.write("leads.rejects.csv", "mine too");
-    let output = folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    let output = folder.import_leads(&service(), &[]).expect(0);
     let names = folder.names();
     assert_eq!(names.len(), 4, "{names:?}");
     let kept = |kind: &str| {
@@ -86,18 +82,7 @@ fn files_that_stand_there_already_are_kept_under_another_name() {
 fn outputs_can_be_named_or_left_out() {
     let folder = Folder::with_leads("phone\nx\n");
     folder
-        .import(
-            &service(),
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--results",
-                "none",
-                "--rejects",
-                "mend.csv",
-            ],
-        )
+        .import_leads(&service(), &["--results", "none", "--rejects", "mend.csv"])
         .expect(1);
     assert_eq!(folder.names(), ["leads.csv", "mend.csv"]);
 }
@@ -141,9 +126,7 @@ fn an_output_that_is_an_input_another_output_or_a_folder_is_refused() {
 fn what_a_killed_run_has_left_is_kept_and_not_in_the_way() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.write("leads.results.csv.part", "row,line\n1,2\n");
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service(), &[]).expect(0);
     let kept: Vec<String> = folder
         .names()
         .into_iter()
@@ -167,9 +150,7 @@ fn two_runs_cannot_write_the_same_files() {
         .env("LEADLOAD_TOKEN", "t")
         .start();
     let _connection = listener.accept().unwrap();
-    let output = folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(6);
+    let output = folder.import_leads(&service(), &[]).expect(6);
     assert!(
         output
             .stderr
@@ -180,9 +161,7 @@ fn two_runs_cannot_write_the_same_files() {
     first.kill().unwrap();
     first.wait().unwrap();
     // The lock has died with it.
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service(), &[]).expect(0);
 }
 
 #[test]
@@ -235,7 +214,7 @@ fn a_bar_that_is_asked_for_is_drawn_also_where_there_is_no_terminal() {
     assert!(bar("always"));
     assert!(
         !folder
-            .import(&service(), &["leads.csv", "--campaign", "101"])
+            .import_leads(&service(), &[])
             .expect(0)
             .stderr
             .contains("created")
@@ -300,12 +279,7 @@ fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
     // More rows than are read ahead of the sending.
     let folder = Folder::with_leads(&contacts(200_000));
     let service = service();
-    let child = folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--format", "json"],
-        )
-        .start();
+    let child = folder.import_leads(&service, &["--format", "json"]).start();
     while service.stats().lead_requests < 10 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
@@ -322,18 +296,14 @@ fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
 fn inputs_are_never_changed() {
     let text = "phone,name\n+447911000001,Ada\nx,Bob\n";
     let folder = Folder::with_leads(text);
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service(), &[]).expect(1);
     assert_eq!(folder.read("leads.csv"), text);
 }
 
 #[test]
 fn formulas_are_made_harmless_in_results_and_in_the_added_columns_only() {
     let folder = Folder::with_leads("phone,name\n=1+1,=cmd\n+44 7911 000001,Ada\n");
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service(), &[]).expect(1);
     assert_eq!(
         folder.column("leads.results.csv", "phone_number"),
         ["'=1+1", "+44 7911 000001"]
@@ -348,9 +318,7 @@ fn formulas_are_made_harmless_in_results_and_in_the_added_columns_only() {
 #[test]
 fn a_byte_order_mark_comes_back_in_results_and_rejects() {
     let folder = Folder::with_leads("\u{FEFF}phone,name\n+447911000001,Ada\nx,Bob\n");
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service(), &[]).expect(1);
     assert!(
         folder
             .read("leads.results.csv")
@@ -368,9 +336,7 @@ fn a_byte_order_mark_comes_back_in_results_and_rejects() {
 fn outputs_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with_leads("phone\n+447911000001\nx\n");
-    folder
-        .import(&service(), &["leads.csv", "--campaign", "101"])
-        .expect(1);
+    folder.import_leads(&service(), &[]).expect(1);
     for name in ["leads.results.csv", "leads.rejects.csv"] {
         let mode = std::fs::metadata(folder.path(name))
             .unwrap()

@@ -27,19 +27,7 @@ fn the_token_appears_nowhere_even_where_the_service_echoes_it() {
     ));
     for format in ["text", "json"] {
         let output = folder
-            .import(
-                &service,
-                &[
-                    "leads.csv",
-                    "--campaign",
-                    "101",
-                    "-vv",
-                    "--concurrency",
-                    "1",
-                    "--format",
-                    format,
-                ],
-            )
+            .import_leads(&service, &["-vv", "--concurrency", "1", "--format", format])
             .expect(3);
         let mut shown = output.stdout + &output.stderr;
         for name in folder.names() {
@@ -68,17 +56,7 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
         reply = { status = 401, body = '{"message":"No right to call +447911000005"}' }"#,
     );
     let output = folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "-vv",
-                "--concurrency",
-                "1",
-            ],
-        )
+        .import_leads(&service, &["-vv", "--concurrency", "1"])
         .expect(3);
     let shown = output.stdout + &output.stderr;
     assert!(shown.contains("row=3"), "{shown}");

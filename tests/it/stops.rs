@@ -7,18 +7,7 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
     let folder = Folder::with_leads(&contacts(200));
     let service = scenario("token_revoked_after = 50\nlatency_ms = 5");
     let output = folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--concurrency",
-                "8",
-                "--format",
-                "json",
-            ],
-        )
+        .import_leads(&service, &["--concurrency", "8", "--format", "json"])
         .expect(3);
     let summary = output.json();
     assert_eq!(summary["stopped_by"], "token");
@@ -74,10 +63,7 @@ fn what_every_row_would_meet_costs_one_request_when_it_is_the_first_answer() {
         let folder = Folder::with_leads(&contacts(20));
         let service = scenario(&format!("[[rule]]\nreply = {reply}"));
         let output = folder
-            .import(
-                &service,
-                &["leads.csv", "--campaign", "101", "--format", "json"],
-            )
+            .import_leads(&service, &["--format", "json"])
             .expect(3);
         let summary = output.json();
         assert_eq!(summary["stopped_by"], by, "{reply}");
@@ -95,10 +81,7 @@ fn one_such_refusal_among_successes_is_that_rows_own() {
         reply = { status = 403, body = '{"message":"Forbidden"}' }"#,
     );
     folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--concurrency", "1"],
-        )
+        .import_leads(&service, &["--concurrency", "1"])
         .expect(1);
     let results = folder.records("leads.results.csv");
     assert_eq!(results.len(), 30);
@@ -116,18 +99,7 @@ fn ten_successes_in_a_row_that_cannot_be_read_stop() {
     let folder = Folder::with_leads(&contacts(30));
     let service = scenario("[faults]\nunreadable = 1.0");
     let output = folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--max-attempts",
-                "1",
-                "--format",
-                "json",
-            ],
-        )
+        .import_leads(&service, &["--max-attempts", "1", "--format", "json"])
         .expect(3);
     let summary = output.json();
     assert_eq!(summary["stopped_by"], "unreadable");
@@ -146,10 +118,7 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
         reply = { status = 401, body = '{}' }"#,
     );
     folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--concurrency", "1"],
-        )
+        .import_leads(&service, &["--concurrency", "1"])
         .expect(3);
     let rows: Vec<String> = folder
         .records("leads.results.csv")

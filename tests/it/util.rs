@@ -92,6 +92,14 @@ impl Folder {
         all.extend(args);
         self.leadload(&all).at(service)
     }
+
+    /// Sends `leads.csv` to campaign 101.
+    pub fn import_leads(&self, service: &Sandbox, args: &[&str]) -> Run {
+        self.import(
+            service,
+            &[&["leads.csv", "--campaign", "101"], args].concat(),
+        )
+    }
 }
 
 /// A command line that is about to run.

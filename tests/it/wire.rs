@@ -26,10 +26,7 @@ fn a_body_has_an_integer_campaign_an_array_of_one_object_and_the_misspelled_flag
     );
     let service = recording();
     folder
-        .import(
-            &service,
-            &["leads.csv", "--campaign", "101", "--concurrency", "1"],
-        )
+        .import_leads(&service, &["--concurrency", "1"])
         .expect(0);
     assert_eq!(
         bodies(&service),
@@ -44,9 +41,7 @@ fn a_body_has_an_integer_campaign_an_array_of_one_object_and_the_misspelled_flag
 fn variables_are_left_out_where_a_row_has_none() {
     let folder = Folder::with_leads("phone,name\n+447911123456,\n");
     let service = recording();
-    folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
     assert_eq!(
         bodies(&service),
         [r#"{"phone_number":"+447911123456","campaign_id":101,"allow_dupplicate":false}"#]
@@ -58,12 +53,9 @@ fn the_mapping_flags_decide_what_is_sent() {
     let folder = Folder::with_leads("phone,First Name,City,Notes\n+447911123456,Ada,  ,secret\n");
     let service = recording();
     folder
-        .import(
+        .import_leads(
             &service,
             &[
-                "leads.csv",
-                "--campaign",
-                "101",
                 "--skip-column",
                 "NOTES",
                 "--set",
@@ -88,18 +80,7 @@ fn with_var_only_the_named_columns_are_sent() {
     let folder = Folder::with_leads("phone,First Name,City\n+447911123456,Ada,Leeds\n");
     let service = recording();
     folder
-        .import(
-            &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--var",
-                "who=2",
-                "--var",
-                "phone",
-            ],
-        )
+        .import_leads(&service, &["--var", "who=2", "--var", "phone"])
         .expect(0);
     assert_eq!(
         bodies(&service),
@@ -114,16 +95,9 @@ fn variables_can_be_an_object_and_duplicates_can_be_allowed() {
     let folder = Folder::with_leads("phone,name\n+447911123456,Ada\n");
     let service = scenario("keep_bodies = true\nvariables_shape = 'object'");
     folder
-        .import(
+        .import_leads(
             &service,
-            &[
-                "leads.csv",
-                "--campaign",
-                "101",
-                "--variables-shape",
-                "object",
-                "--allow-duplicates",
-            ],
+            &["--variables-shape", "object", "--allow-duplicates"],
         )
         .expect(0);
     assert_eq!(
@@ -138,9 +112,7 @@ fn variables_can_be_an_object_and_duplicates_can_be_allowed() {
 fn the_headers_say_who_asks_and_what_is_sent_and_accepted() {
     let folder = Folder::with_leads("phone\n+447911123456\n");
     let service = recording();
-    folder
-        .import(&service, &["leads.csv", "--campaign", "101"])
-        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
     let requests = service.requests();
     let header = |name: &str| {
         let mut values = requests[0].headers.iter().filter(|(n, _)| n == name);
@@ -161,7 +133,7 @@ fn the_base_url_may_end_in_a_slash_or_in_api() {
         let folder = Folder::with_leads("phone\n+447911123456\n");
         let service = recording();
         folder
-            .import(&service, &["leads.csv", "--campaign", "101"])
+            .import_leads(&service, &[])
             .env("LEADLOAD_BASE_URL", &(service.base_url() + ending))
             .expect(0);
         assert_eq!(service.stats().created, 1, "{ending}");

@@ -1,0 +1,71 @@
+//! Rows that wait: for their time, or for the same number to come back.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use tokio::time::Instant;
+
+use super::Target;
+use super::attempt::Job;
+use super::window::Slot;
+
+/// The jobs that are neither new nor in flight.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// By the time at which they may be sent, in input order within it.
+    waiting: BTreeMap<(Instant, Slot), Job>,
+    /// Numbers in flight …
+    busy: HashSet<Target>,
+    /// … and the jobs that wait until the same number is not.
+    parked: HashMap<Target, VecDeque<Job>>,
+}
+
+impl Queue {
+    /// Keeps a job until `due`.
+    pub(super) fn push(&mut self, due: Instant, job: Job) {
+        self.waiting.insert((due, job.slot), job);
+    }
+
+    /// When the next job may be sent.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.waiting.keys().next().map(|(due, _)| *due)
+    }
+
+    /// The job that has waited longest for its time.
+    pub(super) fn pop(&mut self) -> Option<Job> {
+        self.waiting.pop_first().map(|(_, job)| job)
+    }
+
+    /// The job, unless its number is in flight: then it is kept until that is back.
+    pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
+        if !self.busy.contains(&job.target) {
+            return Some(job);
+        }
+        self.parked.entry(job.target).or_default().push_back(job);
+        None
+    }
+
+    /// Notes that a number is in flight.
+    pub(super) fn depart(&mut self, target: Target) {
+        self.busy.insert(target);
+    }
+
+    /// Notes that it is back, and lets the next job with the same number go.
+    pub(super) fn arrive(&mut self, target: Target) {
+        self.busy.remove(&target);
+        if let Entry::Occupied(mut parked) = self.parked.entry(target) {
+            if let Some(job) = parked.get_mut().pop_front() {
+                self.waiting.insert((Instant::now(), job.slot), job);
+            }
+            if parked.get().is_empty() {
+                parked.remove();
+            }
+        }
+    }
+
+    /// Whether no job waits for its time. Those that wait for a number are let go
+    /// with the answer to it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,340 @@
+//! What is asked and answered while nothing goes wrong on purpose.
+
+use super::*;
+
+#[test]
+fn a_lead_is_made_as_the_contract_says() {
+    let sandbox = start("keep_bodies = true");
+    let body = r#"{"phone_number":"+447911123456","campaign_id":101,"variables":[{"customer_name":"Ada","city":"Leeds"}],"allow_dupplicate":false}"#;
+    let answer = post(&sandbox, body);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(
+        answer.body,
+        r#"{"message":"Lead created successfully","data":{"id":"1"}}"#
+    );
+    let texts = [("customer_name", "Ada"), ("city", "Leeds")];
+    let expected = StoredLead {
+        id: "1".to_owned(),
+        campaign_id: 101,
+        phone_number: ADA.to_owned(),
+        variables: texts.map(|(n, v)| (n.to_owned(), v.to_owned())).into(),
+        allow_dupplicate: false,
+        attempt: 1,
+    };
+    assert_eq!(sandbox.leads(), [expected]);
+    let [recorded] = &sandbox.requests()[..] else {
+        panic!("one request is recorded");
+    };
+    assert_eq!(recorded.body, body);
+    let token = ("authorization".into(), "Bearer sandbox-token".into());
+    assert!(recorded.headers.contains(&token));
+}
+
+#[test]
+fn campaigns_are_listed_as_the_contract_says() {
+    let answer = get(&start(""), "/api/user/campaigns");
+    assert_eq!(answer.status, 200);
+    let list = answer.json();
+    assert_eq!(
+        list["campaigns"][0],
+        json!({
+            "id": "101",
+            "name": "Spring promo",
+            "created_at": "2026-03-02T09:00:00.000000Z",
+            "updated_at": "2026-03-02T09:00:00.000000Z",
+            "status": "in-progress",
+        })
+    );
+    assert_eq!(list["campaigns"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn what_is_remembered_is_shown_without_a_token() {
+    let sandbox = start("first_id = 900");
+    post(&sandbox, &lead(ADA));
+    let shown = |path: &str| {
+        let request = request(&format!("GET {path}"), "", "");
+        parse(&exchange(&sandbox, &request)).json()
+    };
+    let lead = json!({
+        "id": "900",
+        "campaign_id": 101,
+        "phone_number": ADA,
+        "variables": {},
+        "allow_dupplicate": false,
+        "attempt": 1,
+    });
+    assert_eq!(shown("/_sandbox/leads"), json!([lead]));
+    let stats = shown("/_sandbox/stats");
+    assert_eq!(stats["created"], 1);
+    assert_eq!(stats["peak_in_flight"], 1);
+    assert_eq!(stats["connections"], 3);
+}
+
+// Strictness
+
+#[test]
+fn a_missing_or_wrong_token_is_unauthenticated() {
+    let sandbox = start("");
+    for auth in [
+        "",
+        "Authorization: Bearer other\r\n",
+        "Authorization: sandbox-token\r\n",
+        "Authorization: Bearer  sandbox-token\r\n",
+        &AUTH.repeat(2),
+    ] {
+        let headers = format!("{auth}{JSON_HEADS}");
+        for call in ["POST /api/user/lead", "GET /api/user/campaigns"] {
+            let answer = parse(&exchange(&sandbox, &request(call, &headers, &lead(ADA))));
+            assert_eq!(answer.status, 401, "{call} {auth:?}");
+            assert_eq!(answer.body, r#"{"message":"Unauthenticated."}"#);
+        }
+    }
+    assert_eq!(sandbox.leads(), []);
+}
+
+#[test]
+fn any_token_means_any_but_an_empty_one() {
+    let sandbox = start("any_token = true");
+    let status = |auth: &str| {
+        let headers = format!("{auth}{JSON_HEADS}");
+        let request = request("GET /api/user/campaigns", &headers, "");
+        parse(&exchange(&sandbox, &request)).status
+    };
+    assert_eq!(status("Authorization: Bearer 1|abc\r\n"), 200);
+    assert_eq!(status("Authorization: Bearer \r\n"), 401);
+    assert_eq!(status(""), 401);
+}
+
+#[test]
+fn wrong_media_types_are_refused() {
+    let sandbox = start("");
+    let status = |headers: &str| {
+        let headers = format!("{AUTH}{headers}");
+        let request = request("POST /api/user/lead", &headers, &lead(ADA));
+        parse(&exchange(&sandbox, &request)).status
+    };
+    assert_eq!(status("Content-Type: application/json\r\n"), 406);
+    assert_eq!(
+        status("Accept: */*\r\nContent-Type: application/json\r\n"),
+        406
+    );
+    assert_eq!(status("Accept: application/json\r\n"), 415);
+    assert_eq!(
+        status("Accept: application/json\r\nContent-Type: text/plain\r\n"),
+        415
+    );
+    assert_eq!(
+        sandbox.stats().refused,
+        BTreeMap::from([(406, 2), (415, 2)])
+    );
+}
+
+#[test]
+fn a_body_that_is_no_json_object_is_refused() {
+    let sandbox = start("");
+    let twice_named = r#"{"campaign_id":101,"campaign_id":102}"#;
+    for body in ["", "{", "[]", "null", "{} {}", twice_named] {
+        assert_eq!(post(&sandbox, body).status, 400, "{body:?}");
+    }
+    let text = post(&sandbox, twice_named).body;
+    assert!(text.contains("`campaign_id` occurs twice"), "{text}");
+}
+
+#[test]
+fn a_wrong_type_is_refused_with_the_field_named() {
+    let sandbox = start("");
+    let cases = [
+        ("phone_number", json!(447911123456u64), "phone_number"),
+        ("phone_number", json!("447911123456"), "phone_number"),
+        ("phone_number", json!("+0791112345"), "phone_number"),
+        ("phone_number", json!("+123456"), "phone_number"),
+        ("phone_number", json!("+1234567890123456"), "phone_number"),
+        ("phone_number", json!("+44 7911 123456"), "phone_number"),
+        ("phone_number", Value::Null, "phone_number"),
+        ("campaign_id", json!("101"), "campaign_id"),
+        ("campaign_id", json!(101.0), "campaign_id"),
+        ("campaign_id", json!(-1), "campaign_id"),
+        ("allow_dupplicate", json!(0), "allow_dupplicate"),
+        ("allow_duplicate", json!(false), "allow_duplicate"),
+        ("variables", json!(null), "variables"),
+        ("variables", json!({"a": "b"}), "variables"),
+        ("variables", json!([]), "variables"),
+        ("variables", json!([{"a": "1"}, {"b": "2"}]), "variables"),
+        ("variables", json!([{}]), "variables.0"),
+        ("variables", json!(["a"]), "variables.0"),
+        ("variables", json!([{"a": 1}]), "variables.0.a"),
+    ];
+    for (field, value, named) in cases {
+        let mut body: Value = serde_json::from_str(&lead(ADA)).unwrap();
+        body[field] = value;
+        let answer = post(&sandbox, &body.to_string());
+        assert_eq!(answer.status, 422, "{body}");
+        let errors = answer.json()["errors"].as_object().unwrap().clone();
+        assert_eq!(errors.keys().collect::<Vec<_>>(), [named], "{body}");
+    }
+    assert_eq!(sandbox.leads(), []);
+}
+
+#[test]
+fn all_that_is_missing_is_named_at_once() {
+    let answer = post(&start(""), "{}");
+    let expected = json!({
+        "message": "The allow_dupplicate field is required. (and 2 more errors)",
+        "errors": {
+            "allow_dupplicate": ["The allow_dupplicate field is required."],
+            "campaign_id": ["The campaign_id field is required."],
+            "phone_number": ["The phone_number field is required."],
+        },
+    });
+    assert_eq!((answer.status, answer.json()), (422, expected));
+}
+
+#[test]
+fn the_shape_of_variables_can_be_chosen() {
+    let array = json!([{"a": "b"}]);
+    let object = json!({"a": "b"});
+    for (shape, array_status, object_status) in [
+        ("array", 200, 422),
+        ("object", 422, 200),
+        ("either", 200, 200),
+    ] {
+        let sandbox = start(&format!("variables_shape = '{shape}'"));
+        let status = |phone: &str, variables: &Value| {
+            let mut body: Value = serde_json::from_str(&lead(phone)).unwrap();
+            body["variables"] = variables.clone();
+            post(&sandbox, &body.to_string()).status
+        };
+        assert_eq!(status("+15550000001", &array), array_status, "{shape}");
+        assert_eq!(status("+15550000002", &object), object_status, "{shape}");
+    }
+}
+
+#[test]
+fn unknown_campaigns_routes_and_methods_are_refused() {
+    let body = lead(ADA).replace("101", "999");
+    let answer = post(&start(""), &body);
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.body, r#"{"message":"Campaign not found"}"#);
+    let answer = post(&start("unknown_campaign = 'unprocessable'"), &body);
+    assert_eq!(answer.status, 422);
+    assert!(answer.json()["errors"]["campaign_id"].is_array());
+
+    let sandbox = start("");
+    let answer = get(&sandbox, "/api/api/user/campaigns");
+    assert_eq!(answer.status, 404);
+    assert_eq!(
+        answer.json()["message"],
+        "The route api/api/user/campaigns could not be found."
+    );
+    let answer = get(&sandbox, "/api/user/lead");
+    assert_eq!(answer.status, 405);
+    assert_eq!(answer.header("allow"), Some("POST"));
+    assert!(answer.json()["message"].is_string());
+}
+
+// Duplicates, ids, lists
+
+#[test]
+fn a_duplicate_is_refused_in_each_style() {
+    let exists = "A lead with this phone number already exists in this campaign.";
+    let taken = "The phone number has already been taken.";
+    let german = "Die Telefonnummer ist bereits vergeben.";
+    let by_field = |text: &str| json!({"message": text, "errors": {"phone_number": [text]}});
+    let coded = json!({"success": false, "message": exists, "error_code": "LEAD_ALREADY_EXISTS"});
+    let ok = json!({"message": "Duplicate lead: nothing was added to this campaign."});
+    let cases = [
+        ("unprocessable_errors", 422, by_field(taken)),
+        ("unprocessable_message", 422, json!({"message": exists})),
+        ("bad_request", 400, json!({"message": exists})),
+        ("conflict", 409, json!({"error": exists})),
+        ("ok_without_id", 200, ok),
+        ("success_false", 200, coded),
+        ("german", 422, by_field(german)),
+        (
+            "status_false",
+            422,
+            json!({"status": false, "error": exists}),
+        ),
+    ];
+    for (style, status, body) in cases {
+        let [first, second] = twice(&format!("duplicate_style = '{style}'"));
+        assert_eq!(first.0, 200);
+        assert_eq!(second, (status, body), "{style}");
+    }
+    assert_eq!(twice("")[1].0, 422);
+}
+
+#[test]
+fn duplicates_are_per_campaign_and_can_be_allowed() {
+    let sandbox = start("");
+    let allowed = lead(ADA).replace("false", "true");
+    assert_eq!(post(&sandbox, &lead(ADA)).status, 200);
+    assert_eq!(post(&sandbox, &lead(ADA).replace("101", "102")).status, 200);
+    assert_eq!(post(&sandbox, &allowed).status, 200);
+    assert_eq!(post(&sandbox, &lead(ADA)).status, 422);
+    let made: Vec<_> = sandbox
+        .leads()
+        .into_iter()
+        .map(|lead| {
+            (
+                lead.id,
+                lead.campaign_id,
+                lead.allow_dupplicate,
+                lead.attempt,
+            )
+        })
+        .collect();
+    let expected = [
+        ("1".to_owned(), 101, false, 1),
+        ("2".to_owned(), 102, false, 1),
+        ("3".to_owned(), 101, true, 2),
+    ];
+    assert_eq!(made, expected);
+    let stats = sandbox.stats();
+    assert_eq!((stats.created, stats.duplicates_refused), (3, 1));
+}
+
+#[test]
+fn each_id_type_has_its_shape() {
+    let first = |scenario: &str| twice(scenario)[0].clone();
+    let text = "Lead created successfully";
+    let reply = |id: Value| json!({"message": text, "data": {"id": id}});
+    assert_eq!(first("id_type = 'string'"), (200, reply(json!("1"))));
+    assert_eq!(first("id_type = 'integer'"), (200, reply(json!(1))));
+    let wrapped = json!([reply(json!("1"))]);
+    assert_eq!(first("id_type = 'wrapped'"), (200, wrapped));
+    assert_eq!(first("created_status = 201"), (201, reply(json!("1"))));
+    let (status, whole) = first("id_type = 'integer_full'");
+    assert_eq!((status, &whole["data"]["id"]), (200, &json!(1)));
+    assert_eq!(whole["data"]["phone_number"], ADA);
+    assert_eq!(whole["data"]["campaign_id"], 101);
+}
+
+#[test]
+fn each_list_shape_holds_all_campaigns() {
+    let list = |scenario: &str| get(&start(scenario), "/api/user/campaigns").json();
+    let ids = |entries: &Value| -> Vec<Value> {
+        let entries = entries.as_array().unwrap().iter();
+        entries.map(|entry| entry["id"].clone()).collect()
+    };
+    let expected = ["101", "102", "103", "104", "105"];
+    assert_eq!(ids(&list("")["campaigns"]), expected);
+    assert_eq!(ids(&list("list_shape = 'bare'")), expected);
+    assert_eq!(ids(&list("list_shape = 'data'")["data"]), expected);
+    let numbers = list("list_id_type = 'integer'");
+    assert_eq!(ids(&numbers["campaigns"]), [101, 102, 103, 104, 105]);
+
+    let sandbox = start("list_shape = 'paginated'");
+    let first = get(&sandbox, "/api/user/campaigns").json();
+    assert_eq!(ids(&first["data"]), expected[..3]);
+    let next = "http://sandbox.test/api/user/campaigns?page=2";
+    assert_eq!(first["next_page_url"], next);
+    let second = get(&sandbox, "/api/user/campaigns?page=2").json();
+    assert_eq!(ids(&second["data"]), expected[3..]);
+    assert_eq!(second["next_page_url"], Value::Null);
+    assert_eq!(sandbox.stats().campaign_requests, 2);
+}
+
+// Faults
