@@ -21,7 +21,7 @@ pub struct Token(SecretString);
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// The file cannot be read.
-    #[error("cannot read the token file {}: {error}", quoted_unless_secret(&path.display().to_string()))]
+    #[error("cannot read the token file {}: {error}\n\nhint: check the name, and that you may read the file", quoted_unless_secret(&path.display().to_string()))]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use same_file::Handle;
 
 use super::OutputError;
-use super::paths::{folder_of, part_of};
+use super::paths::part_of;
+use crate::source::folder_of;
 
 /// A file that is written beside its place, under a lock that keeps a second run
 /// from writing there too. Dropped unfinished, it is removed, unless it is to be

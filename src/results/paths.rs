@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use crate::source::Input;
+use crate::source::{Input, folder_of};
 
 /// Where an output goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,14 +100,6 @@ fn is_same(a: &Path, b: &Path) -> bool {
 fn absolute(path: &Path) -> Option<PathBuf> {
     let folder = folder_of(path).canonicalize().ok()?;
     Some(folder.join(path.file_name()?))
-}
-
-/// The folder that a path stands in.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// What an output is called until it is complete.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{CsvReader, SourceError};
+use crate::text::nearest;
 
 /// What stands for standard input on the command line.
 const STANDARD_INPUT: &str = "-";
@@ -45,6 +46,12 @@ impl Input {
             return Ok(Input {
                 name: "standard input".into(),
                 origin: Origin::Spool(Arc::new(spool)),
+            });
+        }
+        if !path.try_exists().map_err(unreadable)? {
+            return Err(SourceError::Missing {
+                nearest: nearest_file(path),
+                name,
             });
         }
         // Asked before opening, which would wait for ever at a pipe without a writer.
@@ -128,6 +135,25 @@ impl Input {
             }),
         })
     }
+}
+
+/// The folder that a path stands in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The file beside `path` whose name is most like it.
+fn nearest_file(path: &Path) -> Option<String> {
+    let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
+    let names: Vec<String> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let nearest = nearest(&path.file_name()?.to_string_lossy(), &names)?;
+    Some(path.with_file_name(nearest).display().to_string())
 }
 
 /// What tells that a file has changed.

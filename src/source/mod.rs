@@ -16,18 +16,31 @@ mod reader;
 
 pub use batch::{Row, RowBatch};
 pub use header::Header;
-pub use input::Input;
+pub use input::{Input, folder_of};
 pub use reader::CsvReader;
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::text::printable;
+
 /// What ends the reading of an input. The text says what, where and what next.
 #[derive(Debug, Error)]
 pub enum SourceError {
+    /// There is no such file.
+    #[error("cannot read `{name}`: there is no such file\n\nhint: {}", match nearest {
+        Some(nearest) => format!("did you mean `{}`?", printable(nearest)),
+        None => "check the name and the folder".to_owned(),
+    })]
+    Missing {
+        /// The input as it was named on the command line.
+        name: String,
+        /// The file in the same folder whose name is most like it, if any is.
+        nearest: Option<String>,
+    },
     /// The file cannot be opened or read.
-    #[error("cannot read `{name}`: {error}{}", line.map(|l| format!(" (after line {l})")).unwrap_or_default())]
+    #[error("cannot read `{name}`: {error}{}\n\nhint: check that you may read the file, then run the same command again", line.map(|l| format!(" (after line {l})")).unwrap_or_default())]
     Unreadable {
         /// The input as it was named on the command line.
         name: String,

@@ -42,6 +42,19 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_misspelled_file_gets_the_one_that_was_meant() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    assert_eq!(
+        message(&folder, &["laeds.csv", "--campaign", "101"]),
+        "cannot read `laeds.csv`: there is no such file\n\nhint: did you mean `leads.csv`?"
+    );
+    assert_eq!(
+        message(&folder, &["nowhere/xyz", "--campaign", "101"]),
+        "cannot read `nowhere/xyz`: there is no such file\n\nhint: check the name and the folder"
+    );
+}
+
+#[test]
 fn a_folder_is_not_a_file() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("lists")).unwrap();
