@@ -106,13 +106,26 @@ impl fmt::Display for Status {
 pub enum ErrorCode {
     /// The phone cell is empty.
     PhoneMissing,
-    /// The phone cell is not `+` and 7 to 15 digits.
+    /// The phone cell cannot be read as one international number.
     PhoneNotE164,
+    /// The number is not as long as a number of its country can be, or no country has
+    /// its calling code.
+    PhoneImpossible,
+    /// The number is in no range that its country gives out.
+    PhoneInvalid,
+    /// The phone cell can be read as several numbers.
+    PhoneAmbiguous,
+    /// A spreadsheet has put something else in the number's place.
+    PhoneDamaged,
+    /// The number is of a country that is not allowed.
+    CountryNotAllowed,
     /// The row has more or fewer cells than the header.
     FieldCount,
+    /// A quote in the row is never closed.
+    UnclosedQuote,
     /// No campaign id can be had from the row.
     CampaignInvalid,
-    /// A cell holds bytes that are no UTF-8.
+    /// A cell holds bytes that are no text in the file's encoding.
     Encoding,
     /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
@@ -131,7 +144,13 @@ impl fmt::Display for ErrorCode {
         match self {
             ErrorCode::PhoneMissing => f.pad("phone_missing"),
             ErrorCode::PhoneNotE164 => f.pad("phone_not_e164"),
+            ErrorCode::PhoneImpossible => f.pad("phone_impossible"),
+            ErrorCode::PhoneInvalid => f.pad("phone_invalid"),
+            ErrorCode::PhoneAmbiguous => f.pad("phone_ambiguous"),
+            ErrorCode::PhoneDamaged => f.pad("phone_damaged"),
+            ErrorCode::CountryNotAllowed => f.pad("country_not_allowed"),
             ErrorCode::FieldCount => f.pad("field_count"),
+            ErrorCode::UnclosedQuote => f.pad("unclosed_quote"),
             ErrorCode::CampaignInvalid => f.pad("campaign_invalid"),
             ErrorCode::Encoding => f.pad("encoding"),
             ErrorCode::AnswerLost => f.pad("answer_lost"),

@@ -1,0 +1,372 @@
+//! Whether numbers are read as Google's library reads them.
+//!
+//! The generated tables must agree with the library that is linked in: for every
+//! beginning and length of every calling code, for every answer of the decision
+//! table, and for Google's own examples (`tests/phones/README.md`).
+
+use proptest::prelude::*;
+use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType};
+
+use super::plan::{CallingCode, National};
+use super::plans::{CALLING_CODES, NODES};
+use super::*;
+
+const FIRST_NODE: u16 = 512;
+
+fn reader(rule: PhoneRule) -> PhoneReader {
+    PhoneReader::new(PhoneRules {
+        rule,
+        ..PhoneRules::default()
+    })
+}
+
+/// What the library makes of a text.
+struct Reading {
+    number: rlibphonenumber::PhoneNumber,
+    e164: String,
+    is_possible: bool,
+}
+
+fn library(text: &str, region: Option<Region>) -> Option<Reading> {
+    let number = PHONE_NUMBER_UTIL
+        .parse(text, region.map(|region| region.0))
+        .ok()?;
+    let e164 = PHONE_NUMBER_UTIL
+        .format(&number, PhoneNumberFormat::E164)
+        .into_owned();
+    let is_possible = number.is_possible_with_reason() == Ok(NumberLengthType::IsPossible);
+    Some(Reading {
+        number,
+        e164,
+        is_possible,
+    })
+}
+
+fn line(kind: PhoneNumberType) -> LineKind {
+    match kind {
+        PhoneNumberType::FixedLine => LineKind::Fixed,
+        PhoneNumberType::Mobile => LineKind::Mobile,
+        PhoneNumberType::FixedLineOrMobile => LineKind::FixedOrMobile,
+        PhoneNumberType::TollFree => LineKind::TollFree,
+        PhoneNumberType::PremiumRate => LineKind::Premium,
+        PhoneNumberType::SharedCost => LineKind::SharedCost,
+        PhoneNumberType::VoIP => LineKind::Voip,
+        PhoneNumberType::PersonalNumber => LineKind::Personal,
+        PhoneNumberType::Pager => LineKind::Pager,
+        PhoneNumberType::UAN => LineKind::Uan,
+        PhoneNumberType::VoiceMail => LineKind::Voicemail,
+        PhoneNumberType::Unknown => LineKind::Unknown,
+    }
+}
+
+/// Holds the kind of a number, digits as they are, against the library's.
+fn assert_kind(code: u16, national: &str) {
+    let text = format!("+{code}{national}");
+    let Ok(ours) = PhoneNumber::from_e164(&text) else {
+        return;
+    };
+    let kind = reader(PhoneRule::E164).kind(ours);
+    let zeros = national.len() - national.trim_start_matches('0').len();
+    let number = rlibphonenumber::PhoneNumber {
+        country_code: i32::from(code),
+        national_number: national.parse().unwrap(),
+        italian_leading_zero: Some(zeros > 0),
+        number_of_leading_zeros: Some(zeros.min(national.len() - 1) as i32),
+        ..Default::default()
+    };
+    let country = number
+        .get_region_code()
+        .filter(|region| *region != rlibphonenumber::Region::World);
+    assert_eq!(kind.country.map(|region| region.0), country, "{text}");
+    assert_eq!(kind.line, line(number.get_type()), "{text}");
+    assert_eq!(kind.calling_code, code, "{text}");
+    let valid = reader(PhoneRule::Valid).judged_alone(ours);
+    let is_possible = number.is_possible_with_reason() == Ok(NumberLengthType::IsPossible);
+    assert_eq!(valid, number.is_valid() && is_possible, "{text}");
+}
+
+/// Holds the reading of `+` and digits against the library's.
+fn assert_reading(digits: &str) {
+    let text = format!("+{digits}");
+    let as_written = PhoneNumber::from_e164(&text).ok();
+    let read = library(&text, None);
+    let possible = read.as_ref().filter(|read| read.is_possible);
+    let possible = possible.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
+    assert_eq!(
+        reader(PhoneRule::E164).read(&text, None).ok(),
+        possible.or(as_written),
+        "{text}"
+    );
+    assert_eq!(
+        reader(PhoneRule::Possible).read(&text, None).ok(),
+        possible,
+        "{text}"
+    );
+    let valid = possible.filter(|_| read.is_some_and(|read| read.number.is_valid()));
+    assert_eq!(
+        reader(PhoneRule::Valid).read(&text, None).ok(),
+        valid,
+        "{text}"
+    );
+}
+
+impl PhoneReader {
+    /// Whether the rules take a number as it stands.
+    fn judged_alone(&self, number: PhoneNumber) -> bool {
+        self.rules.judge(number, National::of(number)).is_ok()
+    }
+}
+
+/// Digits that look like chance and are the same in every run.
+fn filler(seed: u64) -> String {
+    let mixed = (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    format!("{:015}", (mixed ^ mixed >> 29) % 1_000_000_000_000_000)
+}
+
+fn lengths(code: u16) -> std::ops::RangeInclusive<usize> {
+    let width = code.to_string().len();
+    7 - width..=15 - width
+}
+
+#[test]
+fn the_calling_codes_are_those_of_the_library() {
+    let ours: Vec<i32> = CALLING_CODES
+        .iter()
+        .map(|code| i32::from(code.code))
+        .collect();
+    let mut theirs: Vec<i32> = PHONE_NUMBER_UTIL.get_supported_calling_codes().collect();
+    theirs.sort_unstable();
+    theirs.dedup();
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn no_decision_takes_more_digits_than_the_number_has() {
+    fn check(answer: u16, digits_left: usize) {
+        let Some(node) = answer.checked_sub(FIRST_NODE) else {
+            return;
+        };
+        assert!(digits_left > 0);
+        for next in NODES[usize::from(node)] {
+            check(next, digits_left - 1);
+        }
+    }
+    for code in &CALLING_CODES {
+        for length in lengths(code.code) {
+            check(code.roots[length], length);
+        }
+    }
+}
+
+#[test]
+fn every_beginning_and_length_of_every_calling_code_is_read_as_the_library_reads_it() {
+    for code in &CALLING_CODES {
+        for length in lengths(code.code) {
+            for beginning in 0..1000_u64 {
+                let rest = filler(beginning << 16 | u64::from(code.code) << 4 | length as u64);
+                let digits = format!("{}{beginning:03}{}", code.code, &rest[..length - 3]);
+                assert_reading(&digits);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_answer_of_the_decision_table_is_that_of_the_library() {
+    fn check(code: &CallingCode, answer: u16, beginning: &str, length: usize) {
+        let Some(node) = answer.checked_sub(FIRST_NODE) else {
+            let rest = filler(beginning.parse().unwrap_or(0) + length as u64);
+            assert_kind(
+                code.code,
+                &format!("{beginning}{}", &rest[..length - beginning.len()]),
+            );
+            return;
+        };
+        for (digit, next) in NODES[usize::from(node)].into_iter().enumerate() {
+            check(code, next, &format!("{beginning}{digit}"), length);
+        }
+    }
+    for code in &CALLING_CODES {
+        for length in lengths(code.code) {
+            check(code, code.roots[length], "", length);
+        }
+    }
+}
+
+#[test]
+fn examples_of_google_are_read_as_google_reads_them() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/phones/examples.csv"
+    ))
+    .unwrap();
+    let mut count = 0;
+    for line in text.lines().filter(|line| !line.starts_with(['#'])).skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_example(&cells.try_into().expect(line));
+        count += 1;
+    }
+    assert!(count > 3000);
+}
+
+fn assert_example(row: &[&str; 11]) {
+    let [
+        region,
+        international,
+        national,
+        rfc3966,
+        e164,
+        with_plus,
+        with_region,
+        possible,
+        valid,
+        country,
+        line,
+    ] = *row;
+    let written = PhoneNumber::from_e164(e164).ok();
+    let region = Region::parse(region);
+    for rule in [PhoneRule::E164, PhoneRule::Possible, PhoneRule::Valid] {
+        let expected = expected(rule, with_plus, e164);
+        let expected = expected.or(written.filter(|_| rule == PhoneRule::E164));
+        for cell in [international, rfc3966, e164] {
+            assert_eq!(
+                reader(rule).read(cell, None).ok(),
+                expected,
+                "{rule:?} {cell}"
+            );
+            assert_eq!(
+                reader(rule).read(cell, region).ok(),
+                expected,
+                "{rule:?} {cell}"
+            );
+        }
+        if region.is_some() {
+            let read = reader(rule).read(national, region).ok();
+            assert_eq!(
+                read,
+                self::expected(rule, with_region, e164),
+                "{rule:?} {national} {region:?}"
+            );
+        }
+        let alone = reader(rule).read(national, None);
+        if let Some(abroad) = national.strip_prefix("00") {
+            assert_eq!(
+                alone,
+                reader(rule).read(&format!("+{abroad}"), None),
+                "{national}"
+            );
+            continue;
+        }
+        assert!(
+            matches!(alone, Err(PhoneProblem::NoCountry { .. })),
+            "{national} {alone:?}"
+        );
+    }
+    if let Some(number) = written {
+        let kind = reader(PhoneRule::E164).kind(number);
+        assert_eq!(
+            kind.country
+                .map_or("-".to_owned(), |country| country.to_string()),
+            country,
+            "{e164}"
+        );
+        assert_eq!(kind.line.as_str(), line, "{e164}");
+        assert_eq!(
+            reader(PhoneRule::Possible).judged_alone(number),
+            possible == "yes",
+            "{e164}"
+        );
+        assert_eq!(
+            reader(PhoneRule::Valid).judged_alone(number),
+            possible == "yes" && valid == "yes",
+            "{e164}"
+        );
+    }
+}
+
+/// What a rule makes of a reading in the examples.
+fn expected(rule: PhoneRule, reading: &str, e164: &str) -> Option<PhoneNumber> {
+    let (number, grade) = reading.split_once(' ')?;
+    let is_good = match rule {
+        PhoneRule::Valid => grade == "valid",
+        PhoneRule::E164 | PhoneRule::Possible => grade != "impossible",
+    };
+    let number = if number == "=" { e164 } else { number };
+    PhoneNumber::from_e164(number).ok().filter(|_| is_good)
+}
+
+/// A calling code and digits after it, most of them of a possible length.
+fn numbers() -> impl Strategy<Value = (u16, String)> {
+    let lengths = |code: &'static CallingCode| {
+        let possible: Vec<usize> = lengths(code.code)
+            .filter(|length| code.possible_lengths >> length & 1 == 1)
+            .collect();
+        match possible.is_empty() {
+            true => lengths(code.code).boxed(),
+            false => prop_oneof![4 => proptest::sample::select(possible), 1 => lengths(code.code)]
+                .boxed(),
+        }
+    };
+    (0..CALLING_CODES.len())
+        .prop_flat_map(move |at| (Just(&CALLING_CODES[at]), lengths(&CALLING_CODES[at])))
+        .prop_flat_map(|(code, length)| {
+            (Just(code.code), proptest::collection::vec(0..10_u8, length))
+        })
+        .prop_map(|(code, digits)| {
+            (
+                code,
+                digits
+                    .iter()
+                    .map(|digit| char::from(b'0' + digit))
+                    .collect(),
+            )
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn chance_numbers_of_every_calling_code_are_read_as_the_library_reads_them((code, national) in numbers()) {
+        assert_reading(&format!("{code}{national}"));
+        assert_kind(code, &national);
+    }
+
+    #[test]
+    fn digits_after_a_plus_are_read_as_the_library_reads_them(digits in "[1-9][0-9]{0,18}") {
+        assert_reading(&digits);
+    }
+
+    #[test]
+    fn national_digits_are_read_as_the_library_reads_them(digits in "[1-9][0-9]{1,14}|0[1-9][0-9]{5,12}", at in 0..CALLING_CODES.len()) {
+        if let Some(region) = CALLING_CODES[at].regions.first().copied().map(Region)
+            && !digits.starts_with("011")
+        {
+            let read = library(&digits, Some(region)).filter(|read| read.is_possible);
+            let expected = read.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
+            prop_assert_eq!(reader(PhoneRule::Possible).read(&digits, Some(region)).ok(), expected);
+        }
+    }
+
+    #[test]
+    fn written_numbers_are_read_as_the_library_reads_them(cell in "[+(]?[1-9]([ ().-]?[0-9]){4,14}", at in 0..CALLING_CODES.len()) {
+        let region = CALLING_CODES[at].regions.first().copied().map(Region);
+        // What we take away on purpose and Google does not.
+        let is_repaired = cell.contains("(0)") || cell.ends_with(".0") || cell.ends_with(".00");
+        if (region.is_some() || cell.starts_with('+')) && !is_repaired {
+            // A plus makes it a number of the world, whatever the region is.
+            let read = library(&cell, region.filter(|_| !cell.starts_with('+'))).filter(|read| read.is_possible);
+            let expected = read.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
+            prop_assert_eq!(reader(PhoneRule::Possible).read(&cell, region).ok(), expected);
+        }
+    }
+
+    #[test]
+    fn a_number_that_has_no_prefix_is_left_alone_by_the_library((code, national) in numbers()) {
+        let digits = format!("+{code}{national}");
+        let number = PhoneNumber::from_e164(&digits).unwrap();
+        if !National::of(number).unwrap().may_have_prefix() {
+            prop_assert_eq!(library(&digits, None).unwrap().e164, digits);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The digits of a written number, and what its signs say about them.
+
+use std::ops::Range;
+
+use super::PhoneProblem;
+
+/// A number as it is dialled: without the signs that only make it readable.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Dialled {
+    /// Whether a plus stands before the digits.
+    pub has_plus: bool,
+    /// The digits, without a zero that stands alone in brackets. `+00` is `+`: the
+    /// two say the same.
+    pub digits: String,
+    /// How many of the digits stand before the zero in brackets, if there is one.
+    pub zero_at: Option<usize>,
+}
+
+impl Dialled {
+    /// Reads what is left of a cell when everything around the number is gone.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is written there, or anything that no number is written with.
+    pub fn of(text: &str) -> Result<Dialled, PhoneProblem> {
+        check_characters(text)?;
+        let first = text.find(is_digit).ok_or(PhoneProblem::Missing)?;
+        let (before, number) = text.split_at(first);
+        if number.contains('+') {
+            return Err(PhoneProblem::Symbol('+'));
+        }
+        let has_plus = before.contains('+');
+        let zero = bracketed_zero(text).unwrap_or_default();
+        let (mut digits, mut zero_at) = (String::with_capacity(text.len()), None);
+        for (at, digit) in text.char_indices().filter(|(_, c)| is_digit(*c)) {
+            if zero.contains(&at) {
+                zero_at = Some(digits.len());
+            } else {
+                digits.push(digit);
+            }
+        }
+        if has_plus && digits.starts_with("00") {
+            digits.drain(..2);
+            zero_at = zero_at.map(|at| at.saturating_sub(2));
+        }
+        Ok(Dialled {
+            has_plus,
+            digits,
+            zero_at,
+        })
+    }
+
+    /// The digits with the zero that stood in brackets.
+    pub fn with_zero(&self) -> String {
+        let mut digits = self.digits.clone();
+        digits.insert(self.zero_at.unwrap_or(0), '0');
+        digits
+    }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+fn check_characters(text: &str) -> Result<(), PhoneProblem> {
+    if text.contains(char::is_alphabetic) {
+        return Err(PhoneProblem::Letters);
+    }
+    let is_sign = |c| {
+        matches!(
+            c,
+            '+' | '-' | '.' | '(' | ')' | '/' | '\\' | '[' | ']' | '~' | ' ' | '\n'
+        )
+    };
+    match text.chars().find(|c| !is_digit(*c) && !is_sign(*c)) {
+        Some(symbol) if text.contains(is_digit) => Err(PhoneProblem::Symbol(symbol)),
+        _ => Ok(()),
+    }
+}
+
+/// Where `(0)` or `[0]` stands after some other digit: the zero for calls within the
+/// country, which callers from abroad leave out.
+pub(super) fn bracketed_zero(text: &str) -> Option<Range<usize>> {
+    let first = text.find(is_digit)?;
+    for (at, _) in text.match_indices(['(', '[']).filter(|(at, _)| *at > first) {
+        let inside = text[at + 1..].trim_start_matches(' ');
+        let Some(rest) = inside.strip_prefix('0') else {
+            continue;
+        };
+        let rest = rest.trim_start_matches(' ');
+        if rest.starts_with([')', ']']) {
+            return Some(at..text.len() - rest.len() + 1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dialled(text: &str) -> (bool, String, Option<usize>) {
+        let read = Dialled::of(text).expect(text);
+        (read.has_plus, read.digits, read.zero_at)
+    }
+
+    #[test]
+    fn signs_that_only_make_a_number_readable_are_left_out() {
+        for text in [
+            "(0171) 123-45.67",
+            "[0171]/1234567",
+            "0171\\1234567",
+            "0171\n1234567",
+            " - 01711234567",
+        ] {
+            assert_eq!(dialled(text), (false, "01711234567".into(), None), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plus_counts_wherever_it_stands_before_the_digits() {
+        for text in [
+            "+447911",
+            "++447911",
+            "(+44)7911",
+            "+(44) 7911",
+            "+ 44 7911",
+            "+00447911",
+            "+ (00)447911",
+        ] {
+            assert_eq!(dialled(text), (true, "447911".into(), None), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_zero_in_brackets_is_kept_apart() {
+        for text in [
+            "+44 (0)7911",
+            "+44[0]7911",
+            "+44 ( 0 ) 7911",
+            "+0044 (0)7911",
+        ] {
+            let read = Dialled::of(text).unwrap();
+            assert_eq!(
+                (read.digits.as_str(), read.zero_at),
+                ("447911", Some(2)),
+                "{text}"
+            );
+            assert_eq!(read.with_zero(), "4407911");
+        }
+        for text in ["(0)7911", "(07)911", "07911()", "07911("] {
+            assert_eq!(dialled(text).2, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_number_is_written_with_is_refused() {
+        let problem = |text| Dialled::of(text).unwrap_err();
+        assert_eq!(problem("0171 HELLO"), PhoneProblem::Letters);
+        assert_eq!(problem("n/a"), PhoneProblem::Letters);
+        assert_eq!(problem("*123#"), PhoneProblem::Symbol('*'));
+        assert_eq!(problem("123+"), PhoneProblem::Symbol('+'));
+        assert_eq!(problem("123²"), PhoneProblem::Symbol('²'));
+        for text in ["", "-", "--", "...", "?", "( )"] {
+            assert_eq!(problem(text), PhoneProblem::Missing, "{text}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Extensions and the parameters of `tel:` addresses.
+//!
+//! An extension is what is dialled once somebody has answered. Without it a call
+//! reaches the switchboard, so a number that has one is refused and not cut short.
+
+use std::borrow::Cow;
+
+use super::PhoneProblem;
+
+/// What stands before an extension, in the languages in which it is met.
+const LABELS: [&str; 22] = [
+    "ext",
+    "extn",
+    "xtn",
+    "extension",
+    "extensión",
+    "x",
+    "int",
+    "intern",
+    "interne",
+    "interno",
+    "доб",
+    "добавочный",
+    "вн",
+    "dob",
+    "anexo",
+    "durchwahl",
+    "dw",
+    "nebenstelle",
+    "poste",
+    "ramal",
+    "toestel",
+    "wew",
+];
+
+/// With fewer digits before it a label is no label: the `x` of `1x`.
+const FEWEST_BEFORE: usize = 7;
+
+/// The same for `~`, which to Google is the sign of an extension after any digits.
+const FEWEST_BEFORE_TILDE: usize = 1;
+
+/// The text without an extension that is empty or zero.
+///
+/// # Errors
+///
+/// [`PhoneProblem::Extension`] if there is any other.
+pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
+    let Some((at, after)) = label(text) else {
+        return Ok(text);
+    };
+    let digits = after.trim_start_matches(['.', ':', '=', '-', ' ', '(', ',']);
+    let end = digits
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(digits.len());
+    let (extension, rest) = digits.split_at(end);
+    let is_one_sign = text[at..].len() == after.len() + 1;
+    if extension.contains(|c| c != '0') {
+        Err(PhoneProblem::Extension)
+    } else if rest.contains(char::is_alphanumeric) || (extension.is_empty() && is_one_sign) {
+        // Not an extension: the letters are for others to judge.
+        Ok(text)
+    } else {
+        Ok(text[..at].trim_end_matches([' ', ',', ';', '-', '(']))
+    }
+}
+
+/// Whether the text begins with a label and not with another number.
+pub(super) fn begins_with_label(text: &str) -> bool {
+    let text = text.trim_start();
+    let end = text
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(text.len());
+    text.starts_with('#') || is_label(&text[..end])
+}
+
+fn is_label(word: &str) -> bool {
+    LABELS.contains(&word.to_lowercase().as_str())
+}
+
+/// Where a label stands, and what stands after it.
+fn label(text: &str) -> Option<(usize, &str)> {
+    let mut digits = 0;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let word = match c {
+            '#' | '~' => 1,
+            c if c.is_alphabetic() => rest
+                .find(|c: char| !c.is_alphabetic())
+                .unwrap_or(rest.len()),
+            c => {
+                digits += usize::from(c.is_ascii_digit());
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        let (name, after) = rest.split_at(word);
+        let fewest = if c == '~' {
+            FEWEST_BEFORE_TILDE
+        } else {
+            FEWEST_BEFORE
+        };
+        if digits >= fewest && (!c.is_alphabetic() || is_label(name)) {
+            return Some((at, after));
+        }
+        rest = after;
+    }
+    None
+}
+
+/// The number of a `tel:` address with parameters (RFC 3966, 3), as Google's
+/// library puts it together: a context that begins with a plus stands before it,
+/// and a context that names a network says nothing.
+///
+/// # Errors
+///
+/// [`PhoneProblem::Extension`] for an extension or a subaddress.
+pub(super) fn without_parameters(text: &str) -> Result<Cow<'_, str>, PhoneProblem> {
+    let Some((number, parameters)) = text.split_once(';').filter(|(_, rest)| rest.contains('='))
+    else {
+        return Ok(Cow::Borrowed(text));
+    };
+    let mut whole = Cow::Borrowed(number);
+    for parameter in parameters.split(';') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "phone-context" if value.starts_with('+') => {
+                whole = Cow::Owned(format!("{value}{whole}"))
+            }
+            "phone-context" => {}
+            "ext" | "isub" if value.contains(|c| c != '0') => return Err(PhoneProblem::Extension),
+            "ext" | "isub" => {}
+            // Not an address: let the others see all of it.
+            _ => return Ok(Cow::Borrowed(text)),
+        }
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extension_is_refused_in_every_way_of_writing() {
+        for extension in [
+            "ext 12",
+            "ext. 12",
+            "Ext.12",
+            "EXT:12",
+            "extension 12",
+            "x12",
+            "X 12",
+            "#12",
+            "# 12",
+            "~12",
+            "доб. 12",
+            "int 12",
+            "Durchwahl 12",
+            "poste 12",
+            "anexo 12",
+            "ext 12 (office)",
+            "(ext 12)",
+        ] {
+            let text = format!("089 1234567 {extension}");
+            assert_eq!(
+                without_extension(&text),
+                Err(PhoneProblem::Extension),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tilde_is_the_sign_of_an_extension_as_it_is_to_google() {
+        assert_eq!(
+            without_extension("03~1234~5678"),
+            Err(PhoneProblem::Extension)
+        );
+        assert_eq!(without_extension("~ 0171 1234567"), Ok("~ 0171 1234567"));
+    }
+
+    #[test]
+    fn an_extension_that_is_empty_or_zero_is_dropped() {
+        for extension in [
+            "ext",
+            "ext.",
+            "ext 0",
+            "x0",
+            "x000",
+            "#0",
+            "(ext. 00)",
+            ", ext.",
+        ] {
+            let text = format!("089 1234567 {extension}");
+            assert_eq!(without_extension(&text), Ok("089 1234567"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_x_that_no_digits_follow_or_few_precede_is_a_letter() {
+        for text in [
+            "1x 089 1234567",
+            "089 1234567 1x",
+            "089 1234567x",
+            "*123#",
+            "089 1234567 next 12",
+        ] {
+            assert_eq!(without_extension(text), Ok(text));
+        }
+    }
+
+    #[test]
+    fn parameters_of_an_address_are_joined_or_refused() {
+        let joined = |text| without_parameters(text).map(Cow::into_owned);
+        assert_eq!(
+            joined("7042;phone-context=+4479").as_deref(),
+            Ok("+44797042")
+        );
+        assert_eq!(
+            joined("7042;phone-context=example.com").as_deref(),
+            Ok("7042")
+        );
+        assert_eq!(joined("+447911;ext=0").as_deref(), Ok("+447911"));
+        assert_eq!(joined("+447911;ext=12"), Err(PhoneProblem::Extension));
+        assert_eq!(joined("+447911;isub=1"), Err(PhoneProblem::Extension));
+        assert_eq!(joined("+447911;a=1").as_deref(), Ok("+447911;a=1"));
+        assert_eq!(joined("0171;0172").as_deref(), Ok("0171;0172"));
+    }
+}

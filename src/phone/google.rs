@@ -1,0 +1,56 @@
+//! What Google's library reads in digits.
+
+use rlibphonenumber::{PHONE_NUMBER_UTIL, ParseError, get_national_significant_number_owned};
+
+use super::number::FEWEST_DIGITS;
+use super::plan::CallingCode;
+use super::problem::Origin;
+use super::{PhoneNumber, PhoneProblem, Region};
+
+/// More than this is no number, whatever prefixes stand before it.
+const MOST_DIALLED: usize = 30;
+
+/// Reads digits that stand after a plus.
+///
+/// # Errors
+///
+/// If no number begins so, or none has so many digits.
+pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+    let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
+    read(&format!("+{digits}"), None, Origin::of(code))
+}
+
+/// Reads digits as they are dialled within a region: with its prefix for calls
+/// abroad, with its own calling code, or as a number of the region.
+///
+/// # Errors
+///
+/// If no number has so many digits, or the digits after a prefix for calls abroad
+/// begin with no calling code.
+pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+    let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
+    read(digits, Some(region), Origin::of(code))
+}
+
+fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber, PhoneProblem> {
+    if text.len() > MOST_DIALLED {
+        return Err(PhoneProblem::TooLong(origin));
+    }
+    let number = PHONE_NUMBER_UTIL
+        .parse(text, region.map(|region| region.0))
+        .map_err(|error| match error {
+            ParseError::InvalidCountryCode => PhoneProblem::NoSuchCallingCode,
+            ParseError::TooLongNsn => PhoneProblem::TooLong(origin),
+            // Digits alone are only no number if they are hardly any.
+            ParseError::NotANumber(_) | ParseError::TooShortNsn | ParseError::TooShortAfterIdd => {
+                PhoneProblem::TooShort(origin)
+            }
+        })?;
+    let national = get_national_significant_number_owned(&number);
+    let digits = format!("{}{national}", number.country_code);
+    PhoneNumber::from_digits(&digits).ok_or(if digits.len() < FEWEST_DIGITS {
+        PhoneProblem::TooShort(origin)
+    } else {
+        PhoneProblem::TooLong(origin)
+    })
+}

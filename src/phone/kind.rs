@@ -1,0 +1,88 @@
+//! What kind of number it is: whose, and what answers.
+
+use super::Region;
+
+/// Country and line of a number, as Google's library tells them from its digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NumberKind {
+    /// The country. None for a number of no country (a satellite phone), and where
+    /// several share the calling code and the digits fit none of them.
+    pub country: Option<Region>,
+    /// The calling code, without a plus; 0 if the number begins with none.
+    pub calling_code: u16,
+    /// The line.
+    pub line: LineKind,
+}
+
+/// What a number leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LineKind {
+    /// A mobile phone.
+    Mobile,
+    /// A landline.
+    Fixed,
+    /// A landline or a mobile phone, in countries whose numbers do not tell.
+    FixedOrMobile,
+    /// Free for the caller.
+    TollFree,
+    /// Dear for the caller, who pays the one called.
+    Premium,
+    /// Caller and called share the cost.
+    SharedCost,
+    /// A telephone on the internet.
+    Voip,
+    /// A person's number, which leads to wherever the person is.
+    Personal,
+    /// A pager.
+    Pager,
+    /// A company's number, which leads to one of its offices.
+    Uan,
+    /// A mailbox.
+    Voicemail,
+    /// Not told, or not a valid number.
+    Unknown,
+}
+
+impl LineKind {
+    /// Every kind; the generated tables count on this order.
+    pub const ALL: [LineKind; 12] = [
+        LineKind::Mobile,
+        LineKind::Fixed,
+        LineKind::FixedOrMobile,
+        LineKind::TollFree,
+        LineKind::Premium,
+        LineKind::SharedCost,
+        LineKind::Voip,
+        LineKind::Personal,
+        LineKind::Pager,
+        LineKind::Uan,
+        LineKind::Voicemail,
+        LineKind::Unknown,
+    ];
+
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LineKind::Mobile => "mobile",
+            LineKind::Fixed => "fixed",
+            LineKind::FixedOrMobile => "fixed_or_mobile",
+            LineKind::TollFree => "toll_free",
+            LineKind::Premium => "premium",
+            LineKind::SharedCost => "shared_cost",
+            LineKind::Voip => "voip",
+            LineKind::Personal => "personal",
+            LineKind::Pager => "pager",
+            LineKind::Uan => "uan",
+            LineKind::Voicemail => "voicemail",
+            LineKind::Unknown => "unknown",
+        }
+    }
+
+    /// The kind at this place of [`LineKind::ALL`].
+    pub(super) fn from_place(place: usize) -> LineKind {
+        LineKind::ALL
+            .get(place)
+            .copied()
+            .unwrap_or(LineKind::Unknown)
+    }
+}

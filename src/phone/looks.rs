@@ -1,0 +1,199 @@
+//! Whether a cell looks like a phone number: to find the phone column by its data.
+//!
+//! Cheap, and without a promise that the cell can be read: a column is judged by
+//! many of its cells.
+
+use super::number::{FEWEST_DIGITS, MOST_DIGITS};
+use super::{damage, tidy};
+
+/// Whether the cell looks like a phone number: 7 to 15 digits with what usually
+/// stands between them, or what a spreadsheet has made of them. Dates, decimals and
+/// IP addresses do not.
+pub fn looks_like_number(cell: &str) -> bool {
+    let text = tidy::unwrapped(cell);
+    if is_damaged_number(text) {
+        return true;
+    }
+    let text = damage::without_fraction(text);
+    let Some(groups) = groups(text) else {
+        return false;
+    };
+    let prefix = if text.starts_with("00") { 2 } else { 0 };
+    let digits = groups.iter().map(|group| group.len()).sum::<usize>();
+    (FEWEST_DIGITS + prefix..=MOST_DIGITS + prefix).contains(&digits)
+        && !is_date(text, &groups)
+        && !is_decimal(text, &groups)
+        && !is_internet_address(text, &groups)
+}
+
+/// Whether hardly anything but a phone number is written so: with a plus or `00` in
+/// front, or with one `0` and as many digits as national numbers have.
+pub fn is_surely_number(cell: &str) -> bool {
+    let text = tidy::unwrapped(cell);
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let start = text.trim_start_matches(['(', '[']);
+    let begins_so = start.starts_with(['+', '＋'])
+        || start.starts_with("00")
+        || (start.starts_with('0') && (9..=12).contains(&digits));
+    begins_so && looks_like_number(cell)
+}
+
+/// The runs of digits, if nothing stands between and around them but what usually
+/// does in a phone number.
+fn groups(text: &str) -> Option<Vec<&str>> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let first = text.find(is_digit)?;
+    let (before, number) = text.split_at(first);
+    let is_between = |c| {
+        matches!(
+            c,
+            ' ' | '-' | '.' | '(' | ')' | '/' | '[' | ']' | '\u{A0}' | '\u{202F}' | '‐'..='―'
+        )
+    };
+    let is_usual = before
+        .chars()
+        .all(|c| matches!(c, '+' | '＋' | '(' | '[' | ' '))
+        && number.chars().all(|c| is_digit(c) || is_between(c));
+    is_usual.then(|| {
+        number
+            .split(is_between)
+            .filter(|group| !group.is_empty())
+            .collect()
+    })
+}
+
+/// `4.47912E+11`: scientific notation with as many digits as a number has.
+fn is_damaged_number(text: &str) -> bool {
+    let exponent = text
+        .rsplit(['e', 'E', '+'])
+        .next()
+        .and_then(|digits| digits.trim().parse().ok());
+    !text.starts_with('#')
+        && damage::is_damaged(text)
+        && exponent.is_some_and(|e: usize| (7..15).contains(&e))
+}
+
+/// `2026-11-21`, `21.11.2026` and `11/21/2026`, also with a time after them that has
+/// lost its colons.
+fn is_date(text: &str, groups: &[&str]) -> bool {
+    let [first, second, third, ..] = groups else {
+        return false;
+    };
+    let sign = text[first.len().min(text.len())..].chars().next();
+    let has_sign = text.starts_with(first) && matches!(sign, Some('-' | '.' | '/'));
+    let value = |group: &str| group.parse::<u32>().unwrap_or(0);
+    let is_year = |group: &str| group.len() == 4 && (1900..=2100).contains(&value(group));
+    let is_day = |group: &str| group.len() <= 2 && (1..=31).contains(&value(group));
+    let is_order = (is_year(first) && is_day(second) && is_day(third))
+        || (is_day(first) && is_day(second) && is_year(third));
+    has_sign && is_order
+}
+
+/// `1234567.89` and `51.5073509`. A number that begins with a zero of its own or a
+/// plus may have a single point in it.
+fn is_decimal(text: &str, groups: &[&str]) -> bool {
+    let [whole, _fraction] = groups else {
+        return false;
+    };
+    let has_zero = whole.len() > 1 && whole.starts_with('0');
+    !has_zero && text.starts_with(whole) && text[whole.len()..].starts_with('.')
+}
+
+/// `192.168.100.200`: four groups with points between them, none above 255.
+fn is_internet_address(text: &str, groups: &[&str]) -> bool {
+    let is_byte = |group: &&str| !group.starts_with('0') && group.parse::<u8>().is_ok();
+    groups.len() == 4 && groups.join(".") == text && groups.iter().all(is_byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_looks_like_one_in_its_usual_ways_of_writing() {
+        for cell in [
+            "+447911123456",
+            "07911 123456",
+            "(212) 555-0123",
+            "212-555-0123",
+            "212.555.0123",
+            "0171/1234567",
+            "+44 (0)7911 123456",
+            "447911123456",
+            "447911123456.0",
+            "0044 7911 123456",
+            "'07911123456",
+            "=\"07911123456\"",
+            "tel:+44-7911-123456",
+            "4.47912E+11",
+            "4,47912E+11",
+            "1234567",
+            "600.123.456",
+            "07911\u{a0}123456",
+            "0171.1234567",
+            "+49 171‑1234567",
+        ] {
+            assert!(looks_like_number(cell), "{cell}");
+        }
+    }
+
+    #[test]
+    fn dates_decimals_addresses_and_words_do_not_look_like_numbers() {
+        for cell in [
+            "",
+            "-",
+            "2026-11-21",
+            "21.11.2026",
+            "11/21/2026",
+            "2026-11-21 10:30",
+            "2026-11-21T10:30:00Z",
+            "21.11.2026 10:30",
+            "2026-11-21 103000",
+            "1234567.89",
+            "51.5073509",
+            "-51.5073509",
+            "1.234.567,89",
+            "192.168.100.200",
+            "123456",
+            "1234567890123456",
+            "4111 1111 1111 1111",
+            "Ada Lovelace",
+            "Flat 1234567",
+            "n/a",
+            "#REF!",
+            "1.2E+03",
+            "1E+20",
+            "12%",
+            "€1234567",
+            "07911 123456 x2",
+            "1234567;7654321",
+        ] {
+            assert!(!looks_like_number(cell), "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_plus_or_a_zero_in_front_makes_it_surely_a_number() {
+        for cell in [
+            "+447911123456",
+            "0044 7911 123456",
+            "07911 123456",
+            "(020) 7946 0000",
+            "'+447911123456",
+        ] {
+            assert!(is_surely_number(cell), "{cell}");
+        }
+        for cell in [
+            "447911123456",
+            "1234567",
+            "01234567",
+            "0012",
+            "2026-11-21",
+            "01.02.2026",
+            "4.47912E+11",
+            "+n/a",
+        ] {
+            assert!(!is_surely_number(cell), "{cell}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A telephone number as the whole world dials it.
+//!
+//! Promise: a [`PhoneNumber`] has 7 to 15 digits and no leading zero, so that its
+//! digits can be kept as their value and two ways of writing it are one number.
+
+use std::fmt;
+
+use super::PhoneProblem;
+
+/// The fewest digits of a number, calling code included. The service asks for no
+/// fewer, and nobody abroad can be called by fewer.
+pub(super) const FEWEST_DIGITS: usize = 7;
+
+/// The most digits of a number, calling code included (ITU-T E.164, 6.2).
+pub(super) const MOST_DIGITS: usize = 15;
+
+/// A number in E.164: `+` and 7 to 15 digits, of which the first is not 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PhoneNumber(u64);
+
+impl PhoneNumber {
+    /// Reads a number that is written exactly as [`PhoneNumber`] shows it; white
+    /// space around it is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`PhoneProblem::Missing`] for an empty text, [`PhoneProblem::NotE164`] for
+    /// any other way of writing.
+    pub fn from_e164(text: &str) -> Result<PhoneNumber, PhoneProblem> {
+        let text = text.trim();
+        match PhoneNumber::clean(text) {
+            Some(number) => Ok(number),
+            None if text.is_empty() => Err(PhoneProblem::Missing),
+            None => Err(PhoneProblem::NotE164),
+        }
+    }
+
+    /// The digits as a number: the same for the same phone, and no other's.
+    pub fn key(self) -> u64 {
+        self.0
+    }
+
+    /// The number, if the text is `+` and its digits and nothing else.
+    pub(super) fn clean(text: &str) -> Option<PhoneNumber> {
+        PhoneNumber::from_digits(text.strip_prefix('+')?)
+    }
+
+    /// The number with these digits: 7 to 15 ASCII digits, the first not 0.
+    pub(super) fn from_digits(digits: &str) -> Option<PhoneNumber> {
+        let digits = digits.as_bytes();
+        if !(FEWEST_DIGITS..=MOST_DIGITS).contains(&digits.len()) || digits[0] == b'0' {
+            return None;
+        }
+        let mut value = 0;
+        for byte in digits {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            value = value * 10 + u64::from(digit);
+        }
+        Some(PhoneNumber(value))
+    }
+}
+
+impl fmt::Display for PhoneNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "+{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_shown_as_it_was_read() {
+        for text in ["+1234567", "+447911123456", "+999999999999999"] {
+            assert_eq!(PhoneNumber::from_e164(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn white_space_around_a_number_is_left_out() {
+        let number = PhoneNumber::from_e164("\u{a0} +447911123456\n").unwrap();
+        assert_eq!(number.key(), 447_911_123_456);
+    }
+
+    #[test]
+    fn anything_but_a_plus_and_seven_to_fifteen_digits_is_refused() {
+        for text in [
+            "447911123456",
+            "+0447911123456",
+            "+123456",
+            "+1234567890123456",
+            "+44 7911 123456",
+            "++447911123456",
+            "+4479111234a6",
+            "+٤٤٧٩١١١٢٣٤٥٦",
+        ] {
+            assert_eq!(
+                PhoneNumber::from_e164(text),
+                Err(PhoneProblem::NotE164),
+                "{text}"
+            );
+        }
+        assert_eq!(PhoneNumber::from_e164(" \t"), Err(PhoneProblem::Missing));
+    }
+}

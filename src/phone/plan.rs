@@ -1,0 +1,186 @@
+//! How the digits of a number are made up: its calling code and what follows.
+//!
+//! The tables of [`plans`](super::plans) hold what Google's metadata says of every
+//! calling code, worked out beforehand. A look-up here takes nanoseconds where the
+//! library tries one pattern of one country after the other, and it needs none of
+//! the hundred megabytes that those patterns take once they are compiled. The tests
+//! hold every answer against the library's.
+
+use rlibphonenumber::Region as LibraryRegion;
+
+use super::plans::{CALLING_CODES, NODES};
+use super::{LineKind, NumberKind, PhoneNumber, Region};
+
+/// Where each of ten digits leads: see [`CallingCode::roots`].
+pub(super) type Node = [u16; 10];
+
+/// What is known of the numbers that begin with one calling code.
+#[derive(Debug)]
+pub(super) struct CallingCode {
+    /// The code, without a plus.
+    pub code: u16,
+    /// The countries that share it, the main one first; none if it is no country's.
+    pub regions: &'static [LibraryRegion],
+    /// Bit n is set if a full national number can have n digits.
+    pub possible_lengths: u32,
+    /// Bit n is set if Google's reading can change a national number of n digits,
+    /// by taking off the prefix for calls within the country.
+    pub prefixed_lengths: u32,
+    /// The first three digits with which such a prefix can begin: ranges, both
+    /// ends included.
+    pub prefix_beginnings: &'static [(u16, u16)],
+    /// Where the decision on country and line begins, by the length of the national
+    /// number. From [`FIRST_NODE`] on it is the place of a node in [`NODES`] and
+    /// the next digit decides; below, it is the answer: the line in the low four
+    /// bits, and above them the place of the country in `regions`, counted from 1.
+    pub roots: [u16; 15],
+}
+
+/// Where answers end and places of nodes begin.
+const FIRST_NODE: u16 = 512;
+
+/// 1, 10, 100 and so on, for as many digits as a number has.
+const TENS: [u64; 16] = tens();
+
+const fn tens() -> [u64; 16] {
+    let mut tens = [1; 16];
+    let mut at = 1;
+    while at < tens.len() {
+        tens[at] = tens[at - 1] * 10;
+        at += 1;
+    }
+    tens
+}
+
+/// For each beginning of three digits: the place of its calling code in
+/// [`CALLING_CODES`] and one more; 0 if there is none.
+static BY_BEGINNING: [u8; 1000] = by_beginning();
+
+const fn by_beginning() -> [u8; 1000] {
+    let mut places = [0; 1000];
+    let mut at = 0;
+    while at < CALLING_CODES.len() {
+        let code = CALLING_CODES[at].code as usize;
+        let width = match code {
+            0..10 => 100,
+            10..100 => 10,
+            _ => 1,
+        };
+        let mut beginning = code * width;
+        while beginning < (code + 1) * width {
+            places[beginning] = at as u8 + 1;
+            beginning += 1;
+        }
+        at += 1;
+    }
+    places
+}
+
+/// A number taken apart at the end of its calling code.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct National {
+    /// What is known of its calling code.
+    pub plan: &'static CallingCode,
+    value: u64,
+    length: u32,
+}
+
+/// How the length of a number compares with the lengths that its country has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    Possible,
+    TooShort,
+    TooLong,
+    /// Between two possible ones.
+    Between,
+}
+
+impl CallingCode {
+    /// The calling code with which these digits begin, if any country has it. Fewer
+    /// than three digits are read as far as they go.
+    pub fn beginning(digits: &str) -> Option<&'static CallingCode> {
+        let mut beginning = 0;
+        for place in 0..3 {
+            let byte = digits.as_bytes().get(place).copied().unwrap_or(b'0');
+            beginning = beginning * 10 + usize::from(byte.checked_sub(b'0')?);
+        }
+        let place = BY_BEGINNING.get(beginning)?.checked_sub(1)?;
+        CALLING_CODES.get(usize::from(place))
+    }
+
+    /// The calling code of a country.
+    pub fn of(region: Region) -> Option<&'static CallingCode> {
+        CALLING_CODES.iter().find(|code| code.is_of(region))
+    }
+
+    /// Whether the country is one of those that share this code.
+    pub fn is_of(&self, region: Region) -> bool {
+        self.regions.contains(&region.0)
+    }
+}
+
+impl National {
+    /// Takes the number apart; nothing if no country has its calling code.
+    pub fn of(number: PhoneNumber) -> Option<National> {
+        let digits = number.key().checked_ilog10()? + 1;
+        let beginning = number.key() / TENS[digits.checked_sub(3)? as usize];
+        let place = BY_BEGINNING[usize::try_from(beginning).ok()?].checked_sub(1)?;
+        let plan = CALLING_CODES.get(usize::from(place))?;
+        let length = digits - (u32::from(plan.code).ilog10() + 1);
+        let value = number.key() % TENS[length as usize];
+        Some(National {
+            plan,
+            value,
+            length,
+        })
+    }
+
+    /// Whether Google's reading of the number may be another number, because the
+    /// prefix for calls within the country seems to stand after the calling code.
+    pub fn may_have_prefix(&self) -> bool {
+        if self.plan.prefixed_lengths >> self.length & 1 == 0 {
+            return false;
+        }
+        // Seven digits less a calling code leave four at least.
+        let beginning = self.value / TENS[self.length.saturating_sub(3) as usize];
+        let is_within =
+            |(low, high): &(u16, u16)| (u64::from(*low)..=u64::from(*high)).contains(&beginning);
+        self.plan.prefix_beginnings.iter().any(is_within)
+    }
+
+    /// Whether a number of the country can have so many digits. The lengths are the
+    /// main country's where several share a code, as in Google's library.
+    pub fn length(&self) -> Length {
+        let possible = self.plan.possible_lengths;
+        if possible >> self.length & 1 == 1 {
+            Length::Possible
+        } else if self.length < possible.trailing_zeros() {
+            Length::TooShort
+        } else if possible >> self.length == 0 {
+            Length::TooLong
+        } else {
+            Length::Between
+        }
+    }
+
+    /// Country and line.
+    pub fn kind(&self) -> NumberKind {
+        let mut answer = self.plan.roots[self.length as usize];
+        for ten in TENS[..self.length as usize].iter().rev() {
+            let Some(node) = answer.checked_sub(FIRST_NODE) else {
+                break;
+            };
+            let digit = self.value / ten % 10;
+            answer = NODES[usize::from(node)][digit as usize];
+        }
+        let country = usize::from(answer >> 4).checked_sub(1);
+        NumberKind {
+            country: country
+                .and_then(|at| self.plan.regions.get(at))
+                .copied()
+                .map(Region),
+            calling_code: self.plan.code,
+            line: LineKind::from_place(usize::from(answer & 0xF)),
+        }
+    }
+}

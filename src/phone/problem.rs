@@ -1,0 +1,197 @@
+//! Why a cell gives no phone number.
+
+use thiserror::Error;
+
+use super::plan::CallingCode;
+use super::{NumberKind, Region};
+use crate::lead::ErrorCode;
+
+/// Why a cell gives no phone number that may be called, and what to do about it.
+///
+/// Shown as a sentence for the results file. It never holds the cell's text: the
+/// row with the cell stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum PhoneProblem {
+    /// Nothing is written there, or a dash for nothing.
+    #[error("the phone number is missing")]
+    Missing,
+    /// Anything but `+` and 7 to 15 digits, where nothing else is taken.
+    #[error("the phone number is not `+` and 7 to 15 digits, of which the first is not 0")]
+    NotE164,
+    /// Far more text than a number has.
+    #[error("the phone cell has too much text to be a phone number")]
+    TooMuchText,
+    /// Letters, whether of a name, a remark or a number spelt as a word.
+    #[error("the phone number has letters in it: write it with digits only")]
+    Letters,
+    /// A character that no phone number is written with.
+    #[error("the phone number has `{}` in it, which no phone number is written with", .0.escape_debug())]
+    Symbol(char),
+    /// A zero after the plus, with which no calling code begins.
+    #[error("the phone number has a 0 where the country's calling code belongs")]
+    LeadingZero,
+    /// No plus, and nothing tells the country.
+    #[error(
+        "the phone number has no country: write it with `+` and the calling code, or give --region{}",
+        if *.has_code { " (or --assume-plus, if the calling code is there and only the `+` is lost)" } else { "" }
+    )]
+    NoCountry {
+        /// Whether the digits would be a valid number with a plus before them.
+        has_code: bool,
+    },
+    /// An extension: without it somebody else would be called.
+    #[error("the phone number has an extension, which cannot be dialled: give the direct number")]
+    Extension,
+    /// A spreadsheet has put something else in the number's place.
+    #[error(
+        "a spreadsheet has damaged the phone number: format the column as text in the program it comes from, and export it again"
+    )]
+    Damaged,
+    /// More than one number.
+    #[error("the phone cell holds more than one number: keep the one to call")]
+    Several,
+    /// A calling code that no country has.
+    #[error("no country has the calling code with which the phone number begins")]
+    NoSuchCallingCode,
+    /// Too few digits.
+    #[error("the phone number is too short for a number {}", .0)]
+    TooShort(Origin),
+    /// Too many digits.
+    #[error("the phone number is too long for a number {}", .0)]
+    TooLong(Origin),
+    /// A number of digits that is between possible ones.
+    #[error("the phone number has a digit too few or too many for a number {}", .0)]
+    WrongLength(Origin),
+    /// Digits that are not in use.
+    #[error("the phone number is not in use: there are no such numbers {}", .0)]
+    NotInUse(Origin),
+    /// The number of a country that is not wanted.
+    #[error("the phone number is one {}, which is not among the countries that --countries allows", .0)]
+    CountryNotAllowed(Origin),
+}
+
+impl PhoneProblem {
+    /// Whether the country would have helped: the number is in national form.
+    pub fn needs_region(&self) -> bool {
+        matches!(self, PhoneProblem::NoCountry { .. })
+    }
+
+    /// The word for the results file.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            PhoneProblem::Missing => ErrorCode::PhoneMissing,
+            PhoneProblem::NotE164
+            | PhoneProblem::TooMuchText
+            | PhoneProblem::Letters
+            | PhoneProblem::Symbol(_)
+            | PhoneProblem::LeadingZero
+            | PhoneProblem::NoCountry { .. }
+            | PhoneProblem::Extension => ErrorCode::PhoneNotE164,
+            PhoneProblem::Damaged => ErrorCode::PhoneDamaged,
+            PhoneProblem::Several => ErrorCode::PhoneAmbiguous,
+            PhoneProblem::NoSuchCallingCode
+            | PhoneProblem::TooShort(_)
+            | PhoneProblem::TooLong(_)
+            | PhoneProblem::WrongLength(_) => ErrorCode::PhoneImpossible,
+            PhoneProblem::NotInUse(_) => ErrorCode::PhoneInvalid,
+            PhoneProblem::CountryNotAllowed(_) => ErrorCode::CountryNotAllowed,
+        }
+    }
+}
+
+/// Where a number belongs, as far as its digits tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The country, or the main one of those that share the calling code.
+    pub country: Option<Region>,
+    /// Whether others have the same calling code.
+    pub is_shared: bool,
+    /// The calling code; 0 if there is none.
+    pub calling_code: u16,
+}
+
+impl Origin {
+    /// Of numbers with this calling code.
+    pub(super) fn of(code: &CallingCode) -> Origin {
+        Origin {
+            country: code.regions.first().copied().map(Region),
+            is_shared: code.regions.len() > 1,
+            calling_code: code.code,
+        }
+    }
+
+    /// Of a number of this kind.
+    pub(super) fn of_kind(kind: NumberKind) -> Origin {
+        Origin {
+            country: kind.country,
+            is_shared: false,
+            calling_code: kind.calling_code,
+        }
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.country, self.calling_code) {
+            (_, 0) => f.write_str("of no known country"),
+            (None, code) => write!(f, "with +{code}"),
+            (Some(country), code) if self.is_shared => {
+                write!(f, "with +{code} ({} and others)", country.name())
+            }
+            (Some(country), code) => write!(f, "with +{code} ({})", country.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn britain() -> Origin {
+        Origin {
+            country: Region::parse("GB"),
+            is_shared: false,
+            calling_code: 44,
+        }
+    }
+
+    #[test]
+    fn a_problem_says_what_is_wrong_and_what_helps() {
+        assert_eq!(
+            PhoneProblem::TooShort(britain()).to_string(),
+            "the phone number is too short for a number with +44 (United Kingdom)"
+        );
+        let hint = PhoneProblem::NoCountry { has_code: true }.to_string();
+        assert!(
+            hint.contains("--region") && hint.contains("--assume-plus"),
+            "{hint}"
+        );
+        let hint = PhoneProblem::NoCountry { has_code: false }.to_string();
+        assert!(
+            hint.contains("--region") && !hint.contains("--assume-plus"),
+            "{hint}"
+        );
+    }
+
+    #[test]
+    fn a_shared_calling_code_is_said_to_be_shared() {
+        let america = Origin {
+            country: Region::parse("US"),
+            is_shared: true,
+            calling_code: 1,
+        };
+        assert_eq!(
+            PhoneProblem::NotInUse(america).to_string(),
+            "the phone number is not in use: there are no such numbers with +1 (United States and others)"
+        );
+    }
+
+    #[test]
+    fn a_control_character_is_not_shown_as_it_is() {
+        let text = PhoneProblem::Symbol('\u{1b}').to_string();
+        assert!(
+            !text.contains('\u{1b}') && text.contains("\\u{1b}"),
+            "{text}"
+        );
+    }
+}

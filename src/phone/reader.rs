@@ -1,0 +1,226 @@
+//! From a cell to a number.
+//!
+//! Two promises. Nothing that changes who is called is done silently: what can be
+//! read in more than one way is refused. And what reaches Google's library is read
+//! as Google reads it; the shortcuts here are only taken where the table of calling
+//! codes says that the library would leave the digits as they are.
+
+use super::dialled::Dialled;
+use super::number::FEWEST_DIGITS;
+use super::plan::{CallingCode, National};
+use super::problem::Origin;
+use super::rules::{check_length, is_possible, is_valid};
+use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
+use super::{damage, extension, google, several, tidy};
+
+/// The most characters of a cell that are read: Google's limit for a number.
+const MOST_CHARACTERS: usize = 250;
+
+/// The fewest digits after `011`, the prefix for calls from North America, for it to
+/// be taken as one where the country is not known.
+const FEWEST_AFTER_011: usize = 10;
+
+/// Italy and the Vatican, where the zero of a landline is part of the number.
+const KEEPS_ZERO: u16 = 39;
+
+/// Reads the phone cells of an input by the user's rules.
+#[derive(Debug, Clone)]
+pub struct PhoneReader {
+    pub(super) rules: PhoneRules,
+}
+
+impl PhoneReader {
+    /// A reader that keeps to these rules. It costs nothing until a number needs the
+    /// library, whose tables take about ten milliseconds to load.
+    pub fn new(rules: PhoneRules) -> Self {
+        PhoneReader { rules }
+    }
+
+    /// The number in a cell. The region is that of a number written without its
+    /// calling code; it does not matter for one that has a plus.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no number that may be called.
+    pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
+        let cell = cell.trim();
+        if let Some(number) = PhoneNumber::clean(cell) {
+            let national = National::of(number);
+            if !may_have_prefix(national) {
+                return self.rules.judge(number, national);
+            }
+        }
+        if cell.len() > MOST_CHARACTERS && cell.chars().count() > MOST_CHARACTERS {
+            return Err(PhoneProblem::TooMuchText);
+        }
+        let number = self.written(&tidy::plain_characters(cell), region)?;
+        self.rules.judge(number, National::of(number))
+    }
+
+    /// A reader for do-not-call lists: a number of any country counts, also one that is
+    /// not in use, since it may be called all the same.
+    pub fn for_lists(&self) -> PhoneReader {
+        PhoneReader::new(PhoneRules {
+            rule: match self.rules.rule {
+                PhoneRule::E164 => PhoneRule::E164,
+                PhoneRule::Possible | PhoneRule::Valid => PhoneRule::Possible,
+            },
+            assume_plus: self.rules.assume_plus,
+            countries: Vec::new(),
+        })
+    }
+
+    /// Country and line of a number.
+    pub fn kind(&self, number: PhoneNumber) -> NumberKind {
+        match National::of(number) {
+            Some(national) => national.kind(),
+            None => NumberKind {
+                country: None,
+                calling_code: 0,
+                line: LineKind::Unknown,
+            },
+        }
+    }
+
+    /// The number in a text of plain characters, whatever it is good for.
+    fn written(&self, text: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
+        let text = extension::without_parameters(tidy::unwrapped(text))?;
+        if damage::is_damaged(&text) {
+            return Err(PhoneProblem::Damaged);
+        }
+        let text = damage::without_fraction(&text);
+        if let Some((first, rest)) = several::split(text) {
+            return self.repeated(first, rest, region);
+        }
+        let dialled = Dialled::of(extension::without_extension(text)?)?;
+        self.with_or_without_zero(&dialled, region)
+    }
+
+    /// One number that is written twice, perhaps in two ways.
+    fn repeated(
+        &self,
+        first: &str,
+        rest: &str,
+        region: Option<Region>,
+    ) -> Result<PhoneNumber, PhoneProblem> {
+        match (self.written(first, region), self.written(rest, region)) {
+            (Ok(first), Ok(second)) if first == second => Ok(first),
+            _ => Err(PhoneProblem::Several),
+        }
+    }
+
+    /// A number with `(0)` in it: without the zero (in Italy with it), unless only
+    /// the other reading is in use.
+    fn with_or_without_zero(
+        &self,
+        dialled: &Dialled,
+        region: Option<Region>,
+    ) -> Result<PhoneNumber, PhoneProblem> {
+        let without = self.dialled(dialled.has_plus, &dialled.digits, region);
+        let is_italian = without.is_ok_and(|number| self.kind(number).calling_code == KEEPS_ZERO);
+        let is_settled = without.is_ok_and(is_valid) && !is_italian;
+        if dialled.zero_at.is_none() || is_settled {
+            return without;
+        }
+        let with = self.dialled(dialled.has_plus, &dialled.with_zero(), region);
+        let (usual, other) = if is_italian {
+            (with, without)
+        } else {
+            (without, with)
+        };
+        match other {
+            Ok(number) if is_valid(number) && !usual.is_ok_and(is_valid) => other,
+            _ => usual,
+        }
+    }
+
+    fn dialled(
+        &self,
+        has_plus: bool,
+        digits: &str,
+        region: Option<Region>,
+    ) -> Result<PhoneNumber, PhoneProblem> {
+        match region {
+            _ if has_plus => self.international(digits),
+            Some(region) => self.within(digits, region),
+            None => self.anywhere(digits),
+        }
+    }
+
+    /// Digits after a plus.
+    fn international(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+        if digits.starts_with('0') {
+            return Err(PhoneProblem::LeadingZero);
+        }
+        let as_written = PhoneNumber::from_digits(digits);
+        if let Some(number) = as_written
+            && !may_have_prefix(National::of(number))
+        {
+            return Ok(number);
+        }
+        let takes_anything = self.rules.rule == PhoneRule::E164;
+        match (google::read_international(digits), as_written) {
+            (Ok(read), _) if is_possible(read) => Ok(read),
+            (_, Some(number)) if takes_anything => Ok(number),
+            (_, None) if takes_anything => Err(PhoneProblem::NotE164),
+            (read, Some(_)) => read,
+            (_, None) => Err(wrong_length(digits)),
+        }
+    }
+
+    /// Digits without a plus, dialled from a country. A prefix for calls abroad is
+    /// the country's own; one of another country only counts where the digits are
+    /// no number of this one.
+    fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+        let here = google::read_within(digits, region).and_then(|number| match self.rules.rule {
+            // Of what has no plus, only what can be a number is taken.
+            PhoneRule::E164 => National::of(number)
+                .ok_or(PhoneProblem::NoSuchCallingCode)
+                .and_then(check_length)
+                .map(|()| number),
+            PhoneRule::Possible | PhoneRule::Valid => Ok(number),
+        });
+        let abroad = digits
+            .strip_prefix("00")
+            .or_else(|| digits.strip_prefix("011"));
+        match abroad.map(|digits| self.international(digits)) {
+            Some(Ok(number)) if is_valid(number) && !here.is_ok_and(is_valid) => Ok(number),
+            _ => here,
+        }
+    }
+
+    /// Digits without a plus, dialled from nobody knows where.
+    fn anywhere(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+        if let Some(digits) = digits.strip_prefix("00") {
+            return self.international(digits);
+        }
+        if let Some(digits) = digits.strip_prefix("011")
+            && digits.len() >= FEWEST_AFTER_011
+            && let Ok(number) = self.international(digits)
+            && is_valid(number)
+        {
+            return Ok(number);
+        }
+        if self.rules.assume_plus && !digits.starts_with('0') {
+            return self.international(digits);
+        }
+        let with_plus = PhoneNumber::from_digits(digits);
+        Err(PhoneProblem::NoCountry {
+            has_code: with_plus.is_some_and(is_valid),
+        })
+    }
+}
+
+/// Whether the library may read another number in it than is written.
+fn may_have_prefix(national: Option<National>) -> bool {
+    national.is_some_and(|national| national.may_have_prefix())
+}
+
+/// Why digits after a plus that are fewer or more than a number has are none.
+fn wrong_length(digits: &str) -> PhoneProblem {
+    match CallingCode::beginning(digits).map(Origin::of) {
+        None => PhoneProblem::NoSuchCallingCode,
+        Some(origin) if digits.len() < FEWEST_DIGITS => PhoneProblem::TooShort(origin),
+        Some(origin) => PhoneProblem::TooLong(origin),
+    }
+}

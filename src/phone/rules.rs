@@ -1,0 +1,112 @@
+//! What the user wants of a phone number, and whether a number is so.
+
+use super::plan::{CallingCode, Length, National};
+use super::problem::Origin;
+use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
+
+/// How good a number must be to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum PhoneRule {
+    /// `+` and 7 to 15 digits, whatever they are
+    E164,
+    /// An existing calling code and a length that numbers of that country can have
+    #[default]
+    Possible,
+    /// Digits that are in use for numbers of that country
+    Valid,
+}
+
+/// How numbers are to be read, and which of them are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PhoneRules {
+    /// How good a number must be.
+    pub rule: PhoneRule,
+    /// Whether a number without a plus and without a region is to be read as if the
+    /// plus had been lost.
+    pub assume_plus: bool,
+    /// The countries whose numbers are wanted; empty: those of every country.
+    pub countries: Vec<Region>,
+}
+
+impl PhoneRules {
+    /// The number, if it is good enough and wanted. `national` is the same number
+    /// taken apart.
+    pub(super) fn judge(
+        &self,
+        number: PhoneNumber,
+        national: Option<National>,
+    ) -> Result<PhoneNumber, PhoneProblem> {
+        let takes_any_country = self.countries.is_empty();
+        let Some(national) = national else {
+            return match self.rule {
+                PhoneRule::E164 if takes_any_country => Ok(number),
+                PhoneRule::E164 => Err(PhoneProblem::CountryNotAllowed(Origin::default())),
+                PhoneRule::Possible | PhoneRule::Valid => Err(PhoneProblem::NoSuchCallingCode),
+            };
+        };
+        if self.rule != PhoneRule::E164 {
+            check_length(national)?;
+        }
+        if self.rule != PhoneRule::Valid && takes_any_country {
+            return Ok(number);
+        }
+        let kind = national.kind();
+        if self.rule == PhoneRule::Valid && kind.line == LineKind::Unknown {
+            return Err(PhoneProblem::NotInUse(Origin::of(national.plan)));
+        }
+        if takes_any_country || self.wants(kind, national.plan) {
+            return Ok(number);
+        }
+        Err(PhoneProblem::CountryNotAllowed(Origin::of_kind(kind)))
+    }
+
+    /// Whether the country is wanted. Where the digits do not tell the country, one
+    /// of those that have the calling code is enough.
+    fn wants(&self, kind: NumberKind, code: &CallingCode) -> bool {
+        match kind.country {
+            Some(country) => {
+                self.countries.contains(&country) || self.countries.contains(&country.plan_holder())
+            }
+            None => self.countries.iter().any(|region| code.is_of(*region)),
+        }
+    }
+}
+
+/// Whether numbers of its country can have as many digits as this one, as Google's
+/// `isPossibleNumber` says; digits that are only dialled locally are too few.
+pub(super) fn check_length(national: National) -> Result<(), PhoneProblem> {
+    let origin = Origin::of(national.plan);
+    match national.length() {
+        Length::Possible => Ok(()),
+        Length::TooShort => Err(PhoneProblem::TooShort(origin)),
+        Length::TooLong => Err(PhoneProblem::TooLong(origin)),
+        Length::Between => Err(PhoneProblem::WrongLength(origin)),
+    }
+}
+
+/// Whether the number is in use, as Google's `isValidNumber` says: it has a line.
+pub(super) fn is_valid(number: PhoneNumber) -> bool {
+    National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
+}
+
+/// Whether the number has a calling code and a possible length.
+pub(super) fn is_possible(number: PhoneNumber) -> bool {
+    National::of(number).is_some_and(|national| national.length() == Length::Possible)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn the_rules_are_named_in_lower_case_and_a_possible_number_is_enough() {
+        let names: Vec<String> = PhoneRule::value_variants()
+            .iter()
+            .filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        assert_eq!(names, ["e164", "possible", "valid"]);
+        assert_eq!(PhoneRules::default().rule, PhoneRule::Possible);
+    }
+}

@@ -1,0 +1,111 @@
+//! More than one number in a cell.
+
+use super::dialled::bracketed_zero;
+use super::extension;
+use super::number::MOST_DIGITS;
+
+/// Digits from which on something may be a number of its own.
+const FEWEST: usize = 7;
+
+/// Words between two numbers, in the languages of western Europe.
+const WORDS: [&str; 9] = ["or", "and", "oder", "und", "ou", "et", "o", "y", "e"];
+
+/// Takes apart a text that holds more than one number: the first of them, and what
+/// follows it. Nothing if the text is one number.
+pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+    // Neither the digits of a prefix for calls abroad nor a zero in brackets count.
+    let prefix = if text.starts_with("00") { 2 } else { 0 };
+    let zero = bracketed_zero(text).unwrap_or_default();
+    let is_counted = |at: usize, c: char| c.is_ascii_digit() && at >= prefix && !zero.contains(&at);
+    let total = text
+        .char_indices()
+        .filter(|(at, c)| is_counted(*at, *c))
+        .count();
+    let mut seen = 0;
+    for (at, c) in text.char_indices() {
+        seen += usize::from(is_counted(at, c));
+        let is_full = seen >= FEWEST;
+        let rest = &text[at..];
+        let separates = match c {
+            '+' => seen > 0,
+            ';' | ',' => is_full && !extension::begins_with_label(&rest[1..]),
+            '|' | '&' | '\n' | '/' | '\\' | '~' => is_full,
+            ' ' => is_full && total > MOST_DIGITS && total - seen >= FEWEST,
+            c if is_full && c.is_alphabetic() => is_word_between(text, at),
+            _ => false,
+        };
+        if separates && rest.contains(|c: char| c.is_ascii_digit()) {
+            return Some((&text[..at], without_separator(rest)));
+        }
+    }
+    None
+}
+
+/// The text after what separates it from the number before.
+fn without_separator(rest: &str) -> &str {
+    rest.trim_start_matches(|c: char| {
+        c.is_alphabetic() || matches!(c, ' ' | ';' | ',' | '|' | '&' | '\n' | '/' | '\\' | '~')
+    })
+}
+
+/// Whether one of the words between numbers begins here, and is a whole word.
+fn is_word_between(text: &str, at: usize) -> bool {
+    let begins_here = !text[..at].ends_with(char::is_alphabetic);
+    let rest = &text[at..];
+    let end = rest
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(rest.len());
+    begins_here
+        && WORDS
+            .iter()
+            .any(|word| rest[..end].eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_numbers_are_told_apart_at_what_stands_between_them() {
+        for text in [
+            "089 1234567;0171 7654321",
+            "089 1234567, 0171 7654321",
+            "089 1234567|1",
+            "089 1234567 & 1",
+            "089 1234567\n0171 7654321",
+            "089 1234567 or 0171 7654321",
+            "089 1234567 Oder 0171 7654321",
+            "089 1234567 e 0171 7654321",
+            "089 1234567/68",
+            "089 1234567 \\ 68",
+            "+44 7911 123456 +44 7911 123457",
+            "07911 123456 07911 123457",
+        ] {
+            let (first, second) = split(text).expect(text);
+            assert!(
+                first.len() >= 7 && second.starts_with(['0', '1', '6', '+']),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_number_in_several_parts_is_not_taken_apart() {
+        for text in [
+            "0171/1234567",
+            "0049/171/1234567",
+            "+49/171/1234567",
+            "+44 (0) 7911 123456",
+            "0049 (0) 171 12345678",
+            "089 1234567/",
+            "089 1234567 or",
+            "089 1234567, ext. 12",
+            "089 1234567; x12",
+            "+44\n7911 123456",
+            "+49 1234 5678 9012 3",
+            "1 2 3 4 5 6 7 8 9 0 1 2 3 4 5",
+        ] {
+            assert_eq!(split(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! One way of writing for what keyboards and programs write in many ways.
+//!
+//! Promise: no digit is added, dropped or moved here. What is taken away cannot be
+//! seen (marks of direction) or only wraps the number (quotes, `tel:`).
+
+use std::borrow::Cow;
+
+/// The text with every space a space, every dash `-` and every digit ASCII, and
+/// without invisible characters. A line break stays one: what follows may be
+/// another number.
+pub(super) fn plain_characters(cell: &str) -> Cow<'_, str> {
+    if cell.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(cell.chars().filter_map(plain_character).collect())
+}
+
+fn plain_character(c: char) -> Option<char> {
+    Some(match c {
+        ' '..='~' => c,
+        '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+        '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' => return None,
+        '\u{2060}'..='\u{2069}' | '\u{FEFF}' => return None,
+        _ if c.is_whitespace() || matches!(c, '\u{2800}' | '\u{3164}') => ' ',
+        '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2212}' => '-',
+        '\u{30FC}' | '\u{FE58}' | '\u{FE63}' => '-',
+        '\u{301C}' | '\u{2053}' => '~',
+        '\u{B7}' | '\u{2022}' | '\u{2024}' | '\u{2027}' | '\u{2219}' | '\u{30FB}' => '.',
+        '\u{2044}' | '\u{2215}' => '/',
+        '\u{FE62}' => '+',
+        '\u{3001}' => ',',
+        // The signs of the full-width block stand in the order of ASCII. Its letters
+        // stay letters, which no number has.
+        '\u{FF01}'..='\u{FF5E}' if !is_wide_letter(c) => {
+            char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c)
+        }
+        _ => ascii_digit(c).unwrap_or(c),
+    })
+}
+
+fn is_wide_letter(c: char) -> bool {
+    matches!(c, '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}')
+}
+
+/// The zeros of scripts whose ten digits follow each other: Arabic, Persian, N'Ko,
+/// ten of India, Thai, Lao, Tibetan, Burmese, Khmer, Mongolian.
+const ZEROS: [u32; 19] = [
+    0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66,
+    0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x17E0, 0x1810,
+];
+
+fn ascii_digit(c: char) -> Option<char> {
+    let code = u32::from(c);
+    // Bold, double-struck and other mathematical digits: five sets of ten.
+    if (0x1D7CE..=0x1D7FF).contains(&code) {
+        return char::from_digit((code - 0x1D7CE) % 10, 10);
+    }
+    let zero = ZEROS
+        .iter()
+        .find(|zero| (**zero..**zero + 10).contains(&code))?;
+    char::from_digit(code - zero, 10)
+}
+
+/// The text without what wraps it: `="…"`, quotes, apostrophes, and `tel:` or `Tel.`
+/// in front.
+pub(super) fn unwrapped(text: &str) -> &str {
+    const QUOTES: [char; 13] = [
+        '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»',
+    ];
+    let mut text = text.trim();
+    if let Some(formula) = text.strip_prefix("=\"") {
+        text = formula;
+    }
+    text = text.trim_matches(QUOTES).trim();
+    text = without_label(text).trim_matches(QUOTES);
+    // What follows a number in a list, where the rest of the list is gone.
+    text.trim_matches([',', ';', ' ', '\n'])
+}
+
+/// The text without `tel` and the point, colon or space after it.
+fn without_label(text: &str) -> &str {
+    match text.split_at_checked(3) {
+        Some((label, rest)) if label.eq_ignore_ascii_case("tel") => {
+            let number = rest.trim_start_matches(['.', ':', ' ']);
+            if number.len() < rest.len() {
+                number
+            } else {
+                text
+            }
+        }
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_spaces_and_digits_of_other_scripts_become_plain_ones() {
+        assert_eq!(plain_characters("０１７１‑１２３"), "0171-123");
+        assert_eq!(
+            plain_characters("٠١٢٣٤٥٦٧٨٩ ۰۱۲۳۴۵۶۷۸۹"),
+            "0123456789 0123456789"
+        );
+        assert_eq!(plain_characters("（０３）１２３４ー５６"), "(03)1234-56");
+        assert_eq!(
+            plain_characters("＋44\u{a0}79\u{202f}11\u{2009}1\t2"),
+            "+44 79 11 1 2"
+        );
+        assert_eq!(plain_characters("𝟎𝟏𝟐𝟗 ०९ ๐๙"), "0129 09 09");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_taken_away() {
+        assert_eq!(
+            plain_characters("\u{202a}+44\u{200b}79\u{ad}11\u{202c}\u{feff}"),
+            "+447911"
+        );
+    }
+
+    #[test]
+    fn a_line_break_stays_one() {
+        assert_eq!(plain_characters("1\r\n2\u{2028}3"), "1\n\n2\n3");
+    }
+
+    #[test]
+    fn quotes_formulas_and_labels_around_a_number_are_taken_away() {
+        for text in [
+            "=\"0171\"",
+            "\"0171\"",
+            "'0171",
+            "’0171",
+            "`0171",
+            "tel:0171",
+            "TEL:0171",
+            "Tel. 0171",
+            "tel.: 0171",
+            "Tel 0171",
+            " 'tel:0171' ",
+            "0171;",
+            "„0171“",
+        ] {
+            assert_eq!(unwrapped(text), "0171", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_begins_like_a_label_stays() {
+        assert_eq!(unwrapped("tel0171"), "tel0171");
+        assert_eq!(unwrapped("tél 1"), "tél 1");
+    }
+}
