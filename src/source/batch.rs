@@ -17,11 +17,13 @@ pub struct RowBatch {
     rows: Vec<Span>,
 }
 
-/// Where a row is: its line in the file, and where its cells end in `cell_ends`.
+/// Where a row is: its line in the file, and where its cells end in `cell_ends`; and
+/// whether it ends there only because a quote in it is never closed.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     line: u64,
     cells_end: usize,
+    is_torn: bool,
 }
 
 impl RowBatch {
@@ -32,6 +34,11 @@ impl RowBatch {
             first: first.0,
             ..RowBatch::default()
         }
+    }
+
+    /// Which input its rows are from, counted from 0.
+    pub fn file(&self) -> usize {
+        self.file
     }
 
     /// How many rows it holds.
@@ -70,8 +77,31 @@ impl RowBatch {
     }
 
     /// Makes a row of all cells behind the last row and before `cells_end`.
-    pub(super) fn end_row(&mut self, line: u64, cells_end: usize) {
-        self.rows.push(Span { line, cells_end });
+    pub(super) fn end_row(&mut self, line: u64, cells_end: usize, is_torn: bool) {
+        self.rows.push(Span {
+            line,
+            cells_end,
+            is_torn,
+        });
+    }
+
+    /// Rows of text, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_text(rows: &[&[&str]]) -> RowBatch {
+        let mut batch = RowBatch::new(0, RowId(1));
+        for (line, cells) in (2..).zip(rows) {
+            for cell in *cells {
+                batch.push_cell(cell.as_bytes());
+            }
+            batch.end_row(line, batch.cell_ends.len(), false);
+        }
+        batch
+    }
+
+    /// Adds a cell to the row that is to end next.
+    pub(super) fn push_cell(&mut self, cell: &[u8]) {
+        self.bytes.extend_from_slice(cell);
+        self.cell_ends.push(self.bytes.len());
     }
 
     /// Drops the rows from `len` on.
@@ -109,6 +139,12 @@ impl<'a> Row<'a> {
     /// The physical line on which it begins, from 1.
     pub fn line(&self) -> u64 {
         self.batch.rows[self.index].line
+    }
+
+    /// Whether a quote in it is never closed, so that it was taken to end with its line
+    /// and split as if quotes were text.
+    pub fn is_torn(&self) -> bool {
+        self.batch.rows[self.index].is_torn
     }
 
     /// How many cells it has.

@@ -1,10 +1,45 @@
 //! The first row of an input: what its columns are called.
 
-/// An input's header and what else its first bytes tell.
+use super::{Row, SourceError};
+
+/// An input's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The columns' names as they stand.
+    /// The columns' names as they stand, or their numbers where there is no header row.
     pub names: Vec<String>,
-    /// Whether the file begins with a UTF-8 byte order mark.
-    pub has_bom: bool,
+    /// The line on which it stands; none where there is none.
+    pub line: Option<u64>,
+}
+
+impl Header {
+    /// The cells of a row as names. `name` is what the input is called in messages.
+    pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
+        if row.is_torn() {
+            return Err(SourceError::TornHeader {
+                name: name.to_owned(),
+                line: row.line(),
+            });
+        }
+        let names: Option<Vec<String>> = (0..row.len())
+            .map(|column| row.text(column).map(str::to_owned))
+            .collect();
+        match names {
+            Some(names) => Ok(Header {
+                names,
+                line: Some(row.line()),
+            }),
+            None => Err(SourceError::HeaderEncoding {
+                name: name.to_owned(),
+                line: row.line(),
+            }),
+        }
+    }
+
+    /// Numbers for names, counted from 1.
+    pub(super) fn numbered(columns: usize) -> Header {
+        Header {
+            names: (1..=columns).map(|number| number.to_string()).collect(),
+            line: None,
+        }
+    }
 }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{CsvReader, SourceError};
+use super::{
+    Compression, Content, CsvReader, Form, FormChoice, RowReader, SheetReader, SourceError,
+    decoded, decompressed,
+};
 use crate::text::nearest;
 
 /// What stands for standard input on the command line.
@@ -58,7 +61,7 @@ impl Input {
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
             let (what, hint) = match kind.is_dir() {
-                true => ("a folder", "name the CSV file itself"),
+                true => ("a folder", "name the file itself"),
                 false => ("a device or a pipe", "pipe it in, with `-` for the name"),
             };
             return Err(SourceError::NotAFile {
@@ -116,14 +119,36 @@ impl Input {
         }
     }
 
+    /// Finds out in what form the input is, as far as `choice` leaves it open. Reads it
+    /// to its end: the first letter that tells an encoding may be the last.
+    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
+        Form::detect(self, choice)
+    }
+
     /// Reads the input from the top; several readings at once do not disturb each other.
-    pub fn read(&self) -> Result<CsvReader, SourceError> {
-        let input = self.rewound().map_err(|error| SourceError::Unreadable {
+    pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
+        Ok(match &form.content {
+            Content::Text(text) => {
+                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
+                let input =
+                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
+                RowReader::Csv(Box::new(CsvReader::new(&self.name, input, text.delimiter)?))
+            }
+            Content::Sheet(sheet) => RowReader::Sheet(SheetReader::new(Arc::clone(sheet))),
+        })
+    }
+
+    /// What is in the file, unpacked if it is packed.
+    pub(super) fn unpacked(&self) -> io::Result<(Option<Compression>, Box<dyn Read + Send>)> {
+        decompressed(self.rewound()?)
+    }
+
+    pub(super) fn unreadable(&self, error: io::Error) -> SourceError {
+        SourceError::Unreadable {
             name: self.name.clone(),
             line: None,
             error,
-        })?;
-        CsvReader::new(&self.name, input)
+        }
     }
 
     fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {

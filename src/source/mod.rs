@@ -1,23 +1,43 @@
 //! Files to rows.
 //!
-//! Rule: knows nothing of leads. It opens inputs, reads their form and hands out
-//! rows in [`RowBatch`]es, each row with the number and the physical line by
-//! which a person finds it again.
+//! Rule: knows nothing of leads. It opens inputs, finds out in what [`Form`] they are
+//! and hands out rows in [`RowBatch`]es, each row with the number and the physical
+//! line by which a person finds it again. Whatever the form, cells come out as UTF-8,
+//! but for bytes that could not be decoded: those never become text.
 //!
-//! An input is never modified, and may be read twice (once to find the campaign
-//! names in it, once to send), so standard input is first read to its end into
-//! a private file without a name.
+//! ```text
+//! file → compression → encoding → dialect → rows
+//!                    ↘ spreadsheet ────────↗
+//! ```
+//!
+//! An input is never modified, and is read several times (to find its form, to find
+//! the campaign names in it, to send), so standard input is first read to its end
+//! into a private file without a name.
 
 mod batch;
+mod compression;
+mod dialect;
+mod encoding;
+mod form;
 mod header;
 mod input;
 mod lines;
+mod quotes;
 mod reader;
+mod row_reader;
+mod spreadsheet;
 
 pub use batch::{Row, RowBatch};
+pub use compression::{Compression, decompressed};
+pub use encoding::{
+    Basis, Bom, DetectedEncoding, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding,
+};
+pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
 pub use input::{Input, folder_of};
 pub use reader::CsvReader;
+pub use row_reader::RowReader;
+pub use spreadsheet::{Sheet, SheetError, SheetReader, SheetRow, TooLarge, is_workbook};
 
 use std::path::PathBuf;
 
@@ -67,9 +87,9 @@ pub enum SourceError {
         /// The input as it was named on the command line.
         name: String,
     },
-    /// The header is no UTF-8 text.
+    /// The header has bytes that could not be decoded.
     #[error(
-        "the header of `{name}` (line {line}) is not UTF-8 text\n\nhint: save the file as \"CSV UTF-8\""
+        "the header of `{name}` (line {line}) has bytes that are no text in the file's encoding\n\nhint: name the encoding with `--encoding`, or save the file as \"CSV UTF-8\""
     )]
     HeaderEncoding {
         /// The input as it was named on the command line.
@@ -77,6 +97,35 @@ pub enum SourceError {
         /// Where the header stands.
         line: u64,
     },
+    /// A quote in the header is never closed.
+    #[error(
+        "a quote (\") in the header of `{name}` (line {line}) is never closed\n\nhint: close it or take it out"
+    )]
+    TornHeader {
+        /// The input as it was named on the command line.
+        name: String,
+        /// Where the header stands.
+        line: u64,
+    },
+    /// A document that only looks like a list.
+    #[error(
+        "`{name}` is a PDF, from which no rows can be read\n\nhint: export the list as CSV or as a spreadsheet from the program it comes from"
+    )]
+    Document {
+        /// The input as it was named on the command line.
+        name: String,
+    },
+    /// `--sheet` for what is no workbook.
+    #[error(
+        "`{name}` is no spreadsheet, so it has no sheet to choose\n\nhint: leave `--sheet` out"
+    )]
+    NoSheets {
+        /// The input as it was named on the command line.
+        name: String,
+    },
+    /// A workbook that cannot be read.
+    #[error(transparent)]
+    Sheet(#[from] SheetError),
     /// The file is not the one that it was a moment ago.
     #[error(
         "`{name}` changed while it was being read\n\nhint: run the same command again when nothing writes to it"

@@ -1,15 +1,21 @@
-//! CSV bytes to rows.
+//! CSV text to rows.
 //!
 //! `csv-core` splits the bytes into cells; the buffers around it are ours, so
 //! that a row's size is bounded, its cells land in the batch without a copy in
 //! between, and its line is the one it really begins on: blank lines are
 //! stepped over here, where they can be counted.
+//!
+//! A quote that is never closed would swallow the rows below it. It is known by
+//! what it leads to ([`quotes::is_torn`]); the row is then taken to end with its
+//! line and is marked as torn, and reading goes on with the next line.
 
 use std::io::{ErrorKind, Read};
 
 use csv_core::ReadRecordResult;
 
+use super::dialect::{self, LONGEST_SEP_LINE};
 use super::lines::LineCounter;
+use super::quotes;
 use super::{Header, RowBatch, SourceError};
 use crate::lead::RowId;
 
@@ -21,13 +27,11 @@ pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A batch is handed on when it holds this many rows …
-const BATCH_ROWS: usize = 256;
+/// A batch is handed on when its cells have this many bytes, however few rows they are.
+pub(super) const BATCH_BYTES: usize = 128 * 1024;
 
-/// … or cells of this many bytes.
-const BATCH_BYTES: usize = 128 * 1024;
-
-const BOM: &[u8] = b"\xEF\xBB\xBF";
+/// The most that is looked at in advance, in bytes.
+pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 
 /// The least room for bytes and for cells that csv-core is given.
 const SPARE_BYTES: usize = 256;
@@ -40,39 +44,70 @@ struct Place {
     cells: usize,
 }
 
-/// Reads the rows of one input from top to bottom.
+/// How the splitting of a row ended.
+#[derive(Debug, Clone, Copy)]
+enum RowEnd {
+    /// At a line end, or at the end of the input.
+    Whole(Place),
+    /// Beyond [`MAX_ROW_BYTES`].
+    TooLong,
+    /// There was no row any more.
+    NoRow,
+}
+
+/// Reads the rows of one text input from top to bottom.
 pub struct CsvReader {
     name: String,
+    /// UTF-8, but for bytes that could not be decoded.
     input: Box<dyn Read + Send>,
-    core: csv_core::Reader,
-    chunk: Box<[u8]>,
+    delimiter: u8,
+    splitter: csv_core::Reader,
+    /// What has been read and is still needed: the current row and what follows.
+    window: Vec<u8>,
+    /// Where in the window the current row begins.
+    row_start: usize,
+    /// Where in the window splitting goes on.
     start: usize,
+    /// How much of the window is filled.
     end: usize,
     lines: LineCounter,
-    has_bom: bool,
+    /// How many cells the header has.
+    columns: usize,
     is_at_end: bool,
 }
 
 impl CsvReader {
-    /// Starts at the top of `input`, which is called `name` in messages.
-    pub fn new(name: &str, input: Box<dyn Read + Send>) -> Result<Self, SourceError> {
+    /// Starts at the top of `input`, which is called `name` in messages. A first line
+    /// that only names the delimiter (`sep=;`, for Excel) is stepped over.
+    pub fn new(
+        name: &str,
+        input: Box<dyn Read + Send>,
+        delimiter: u8,
+    ) -> Result<Self, SourceError> {
         let mut reader = CsvReader {
             name: name.to_owned(),
             input,
-            core: csv_core::Reader::new(),
-            chunk: vec![0; CHUNK_BYTES].into_boxed_slice(),
+            delimiter,
+            splitter: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
+            window: vec![0; CHUNK_BYTES],
+            row_start: 0,
             start: 0,
             end: 0,
             lines: LineCounter::default(),
-            has_bom: false,
+            columns: 0,
             is_at_end: false,
         };
-        reader.step_over_bom()?;
+        while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
+        if let Some((_, len)) = dialect::sep_line(&reader.window[..reader.end]) {
+            reader.step(len);
+        }
         Ok(reader)
     }
 
-    /// Reads the header, which must come before any row.
-    pub fn read_header(&mut self) -> Result<Header, SourceError> {
+    /// Reads the header, which must come before any row. Where the input has none, its
+    /// columns are called `1`, `2`, …, as many as the first row has cells, and that
+    /// row is still to come.
+    pub fn read_header(&mut self, has_header: bool) -> Result<Header, SourceError> {
         let mut batch = RowBatch::new(0, RowId(0));
         if self.read_row(&mut batch, Place::default())?.is_none() {
             return Err(SourceError::Empty {
@@ -80,19 +115,13 @@ impl CsvReader {
             });
         }
         let row = batch.row(0);
-        let names: Option<Vec<String>> = (0..row.len())
-            .map(|column| row.text(column).map(str::to_owned))
-            .collect();
-        match names {
-            Some(names) => Ok(Header {
-                names,
-                has_bom: self.has_bom,
-            }),
-            None => Err(SourceError::HeaderEncoding {
-                name: self.name.clone(),
-                line: row.line(),
-            }),
+        self.columns = row.len();
+        if has_header {
+            return Header::of(row, &self.name);
         }
+        self.start = self.row_start;
+        self.lines = LineCounter::at(row.line());
+        Ok(Header::numbered(row.len()))
     }
 
     /// Whether the end of the input has been seen.
@@ -100,12 +129,30 @@ impl CsvReader {
         self.is_at_end
     }
 
-    /// The next rows, the first of them numbered `first`; an empty batch at the
-    /// end of the input.
-    pub fn read_batch(&mut self, file: usize, first: RowId) -> Result<RowBatch, SourceError> {
-        let mut batch = RowBatch::new(file, first);
+    /// The next rows, at most so many, the first of them numbered `first`; an empty
+    /// batch at the end of the input.
+    pub fn read_batch(
+        &mut self,
+        file: usize,
+        first: RowId,
+        most: usize,
+    ) -> Result<RowBatch, SourceError> {
+        self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
+    }
+
+    /// So many of the next rows, to be looked at.
+    pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
+        self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
+    }
+
+    fn read_rows(
+        &mut self,
+        mut batch: RowBatch,
+        most_rows: usize,
+        most_bytes: usize,
+    ) -> Result<RowBatch, SourceError> {
         let mut end = Place::default();
-        while batch.len() < BATCH_ROWS && end.bytes < BATCH_BYTES {
+        while batch.len() < most_rows && end.bytes < most_bytes {
             match self.read_row(&mut batch, end)? {
                 Some(row_end) => end = row_end,
                 None => break,
@@ -124,96 +171,167 @@ impl CsvReader {
         batch: &mut RowBatch,
         begin: Place,
     ) -> Result<Option<Place>, SourceError> {
-        if !self.step_over_line_ends()? {
+        if !self.step_over_blank_lines()? {
             return Ok(None);
         }
         let line = self.lines.current();
-        let mut end = begin;
-        loop {
-            if batch.bytes.len() < end.bytes + SPARE_BYTES {
-                batch.bytes.resize(2 * end.bytes + 16 * SPARE_BYTES, 0);
+        let end = match self.split_row(batch, begin)? {
+            RowEnd::NoRow => return Ok(None),
+            RowEnd::Whole(end) if !self.is_torn() => {
+                self.lines.advance(&self.window[self.row_start..self.start]);
+                batch.end_row(line, end.cells, false);
+                end
             }
-            if batch.cell_ends.len() < end.cells + SPARE_CELLS {
-                batch.cell_ends.resize(2 * end.cells + 16 * SPARE_CELLS, 0);
-            }
-            let (result, read, wrote, ended) = self.core.read_record(
-                &self.chunk[self.start..self.end],
-                &mut batch.bytes[end.bytes..],
-                &mut batch.cell_ends[end.cells..],
-            );
-            self.lines
-                .advance(&self.chunk[self.start..self.start + read]);
-            self.start += read;
-            end.bytes += wrote;
-            end.cells += ended;
-            // A row of nothing but commas takes memory too.
-            let size = (end.bytes - begin.bytes) + size_of::<usize>() * (end.cells - begin.cells);
-            if size > MAX_ROW_BYTES {
+            // One line alone that is too long: there is no telling what it is.
+            RowEnd::TooLong if line_end(self.row()).is_none() => {
                 return Err(SourceError::RowTooLong {
                     name: self.name.clone(),
                     line,
                 });
             }
-            match result {
-                // At the end of the file csv-core is told so by an empty slice,
-                // which is what is left in the chunk then.
-                ReadRecordResult::InputEmpty => {
-                    self.fill()?;
-                }
-                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
-                ReadRecordResult::Record => break,
-                ReadRecordResult::End if end.cells > begin.cells => break,
-                ReadRecordResult::End => return Ok(None),
+            RowEnd::Whole(_) | RowEnd::TooLong => {
+                let end = self.split_first_line(batch, begin);
+                batch.end_row(line, end.cells, true);
+                end
             }
-        }
+        };
         // csv-core counts a row's cell ends from the row's beginning.
         for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
             *cell_end += begin.bytes;
         }
-        batch.end_row(line, end.cells);
         Ok(Some(end))
     }
 
-    /// Steps over line ends before a row, so blank lines too; false at the end
-    /// of the input.
-    fn step_over_line_ends(&mut self) -> Result<bool, SourceError> {
+    /// Splits the row that begins at `start`, reading more as needed.
+    fn split_row(&mut self, batch: &mut RowBatch, begin: Place) -> Result<RowEnd, SourceError> {
+        self.row_start = self.start;
+        let mut end = begin;
         loop {
-            if self.start == self.end && !self.fill()? {
-                return Ok(false);
+            make_room(batch, end);
+            let (result, read, wrote, ended) = self.splitter.read_record(
+                &self.window[self.start..self.end],
+                &mut batch.bytes[end.bytes..],
+                &mut batch.cell_ends[end.cells..],
+            );
+            self.start += read;
+            end.bytes += wrote;
+            end.cells += ended;
+            // A row of nothing but commas takes memory too.
+            let cells = size_of::<usize>() * (end.cells - begin.cells);
+            if self.start - self.row_start + cells > MAX_ROW_BYTES {
+                return Ok(RowEnd::TooLong);
             }
-            let rest = &self.chunk[self.start..self.end];
-            let blank = rest
-                .iter()
-                .take_while(|byte| matches!(byte, b'\n' | b'\r'))
-                .count();
-            self.lines.advance(&rest[..blank]);
-            self.start += blank;
-            if self.start < self.end {
-                return Ok(true);
+            match result {
+                // At the end of the file csv-core is told so by an empty slice,
+                // which is what is left in the window then.
+                ReadRecordResult::InputEmpty => {
+                    self.fill()?;
+                }
+                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
+                ReadRecordResult::Record => return Ok(RowEnd::Whole(end)),
+                ReadRecordResult::End if end.cells > begin.cells => return Ok(RowEnd::Whole(end)),
+                ReadRecordResult::End => return Ok(RowEnd::NoRow),
             }
         }
     }
 
-    fn step_over_bom(&mut self) -> Result<(), SourceError> {
-        while self.end < BOM.len() && self.fill_more()? {}
-        self.has_bom = self.chunk[..self.end].starts_with(BOM);
-        if self.has_bom {
-            self.start = BOM.len();
-        }
-        Ok(())
+    /// What has been split for the current row.
+    fn row(&self) -> &[u8] {
+        &self.window[self.row_start..self.start]
     }
 
-    /// Replaces the chunk, which has been used up; false at the end of the file.
+    /// Whether the row that has just been split is not one, but the beginning of a
+    /// row whose quote is never closed, and what that has swallowed. Only a row of
+    /// several lines can be, or the last one.
+    fn is_torn(&self) -> bool {
+        let row = self.row();
+        let is_one_line = line_end(row).is_none_or(|end| end + 1 == row.len());
+        let is_last = self.is_at_end && self.start == self.end;
+        (!is_one_line || is_last) && quotes::is_torn(row, self.delimiter, self.columns)
+    }
+
+    /// Takes the first line of what has been split for the row, its quotes for text,
+    /// and goes back to what stands behind it.
+    fn split_first_line(&mut self, batch: &mut RowBatch, begin: Place) -> Place {
+        let row = &self.window[self.row_start..self.start];
+        let len = line_end(row).unwrap_or(row.len());
+        let mut end = begin;
+        let mut splitter = csv_core::ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .quoting(false)
+            .build();
+        let mut line = &row[..len];
+        loop {
+            make_room(batch, end);
+            let (result, read, wrote, ended) = splitter.read_record(
+                line,
+                &mut batch.bytes[end.bytes..],
+                &mut batch.cell_ends[end.cells..],
+            );
+            line = &line[read..];
+            end.bytes += wrote;
+            end.cells += ended;
+            if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
+                break;
+            }
+        }
+        self.start = self.row_start;
+        self.step(len);
+        self.splitter.reset();
+        end
+    }
+
+    /// Steps over line ends before a row, and over lines of nothing but spaces and tabs;
+    /// false at the end of the input.
+    fn step_over_blank_lines(&mut self) -> Result<bool, SourceError> {
+        let mut blank = 0;
+        loop {
+            let rest = &self.window[self.start..self.end];
+            match rest.get(blank) {
+                Some(b'\n' | b'\r') => {
+                    self.step(blank + 1);
+                    blank = 0;
+                }
+                Some(b' ' | b'\t') if rest[blank] != self.delimiter => {
+                    blank += 1;
+                    if blank > MAX_ROW_BYTES {
+                        return Ok(true);
+                    }
+                }
+                Some(_) => return Ok(true),
+                None => {
+                    // Of what is kept, nothing before this is needed any more.
+                    self.row_start = self.start;
+                    if !self.fill()? {
+                        self.step(blank);
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Steps over bytes of the window, counting their lines.
+    fn step(&mut self, len: usize) {
+        self.lines
+            .advance(&self.window[self.start..self.start + len]);
+        self.start += len;
+    }
+
+    /// Reads more behind what the window holds, of which everything before the current
+    /// row may go; false at the end of the file.
     fn fill(&mut self) -> Result<bool, SourceError> {
-        self.start = 0;
-        self.end = 0;
-        self.fill_more()
-    }
-
-    /// Reads more behind what the chunk holds; false at the end of the file.
-    fn fill_more(&mut self) -> Result<bool, SourceError> {
+        if self.row_start > 0 {
+            self.window.copy_within(self.row_start..self.end, 0);
+            self.start -= self.row_start;
+            self.end -= self.row_start;
+            self.row_start = 0;
+        }
+        if self.end == self.window.len() {
+            self.window.resize(2 * self.end, 0);
+        }
         loop {
-            match self.input.read(&mut self.chunk[self.end..]) {
+            match self.input.read(&mut self.window[self.end..]) {
                 Ok(read) => {
                     self.end += read;
                     self.is_at_end = read == 0;
@@ -229,6 +347,21 @@ impl CsvReader {
                 }
             }
         }
+    }
+}
+
+/// Where the first line of `text` ends, if it does.
+fn line_end(text: &[u8]) -> Option<usize> {
+    memchr::memchr2(b'\n', b'\r', text)
+}
+
+/// Sees to it that csv-core has room to write to.
+fn make_room(batch: &mut RowBatch, end: Place) {
+    if batch.bytes.len() < end.bytes + SPARE_BYTES {
+        batch.bytes.resize(2 * end.bytes + 16 * SPARE_BYTES, 0);
+    }
+    if batch.cell_ends.len() < end.cells + SPARE_CELLS {
+        batch.cell_ends.resize(2 * end.cells + 16 * SPARE_CELLS, 0);
     }
 }
 
@@ -255,18 +388,18 @@ mod tests {
 
     type ReadRow = (u64, Vec<Vec<u8>>);
 
-    fn read_all(bytes: &[u8], piece: usize) -> Result<(bool, Vec<ReadRow>), SourceError> {
+    fn read_all(bytes: &[u8], piece: usize) -> Result<Vec<ReadRow>, SourceError> {
         let input = Piecemeal {
             bytes: bytes.to_vec(),
             at: 0,
             piece,
         };
-        let mut reader = CsvReader::new("test.csv", Box::new(input))?;
+        let mut reader = CsvReader::new("test.csv", Box::new(input), b',')?;
         let mut rows = Vec::new();
         loop {
-            let batch = reader.read_batch(0, RowId(1))?;
+            let batch = reader.read_batch(0, RowId(1), 256)?;
             if batch.is_empty() {
-                return Ok((reader.has_bom, rows));
+                return Ok(rows);
             }
             rows.extend(
                 batch
@@ -282,10 +415,9 @@ mod tests {
 
     #[test]
     fn lines_are_physical_also_after_blank_lines_and_quoted_newlines() {
-        let text = b"\xEF\xBB\xBFa,b\r\n\r\n\n\"x\ny\",1\rlast,2";
+        let text = b"a,b\r\n\r\n\n\"x\ny\",1\rlast,2";
         for piece in [1, 2, 3, 1000] {
-            let (has_bom, rows) = read_all(text, piece).unwrap();
-            assert!(has_bom);
+            let rows = read_all(text, piece).unwrap();
             assert_eq!(
                 rows,
                 [
@@ -299,14 +431,91 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_is_found_with_its_line() {
-        let mut text = b"a,b\n1,2\n3,\"4\n".to_vec();
-        text.extend(std::iter::repeat_n(b"5,6\n", 500_000).flatten());
-        let error = read_all(&text, 1 << 16).unwrap_err();
-        assert!(
-            matches!(error, SourceError::RowTooLong { line: 3, .. }),
-            "{error}"
+    fn a_quote_that_is_never_closed_costs_its_own_row_and_no_other() {
+        let closings = [
+            // Nothing closes it before the end, the quote of a later row does, or the
+            // closing quote of a later row that looks like one.
+            ("", 3),
+            ("5,\"6\"\n", 3),
+            ("5,6\"\n", 3),
+        ];
+        for (last, line) in closings {
+            let mut text = b"a,b,c\n1,2,x\n3,\"4,y\n".to_vec();
+            text.extend(std::iter::repeat_n(b"5,6,z\n", 400_000).flatten());
+            text.extend(last.as_bytes());
+            let rows = read_torn(&text, 1 << 16);
+            let torn: Vec<_> = rows.iter().filter(|(_, _, torn)| *torn).collect();
+            assert_eq!(torn.len(), 1, "{last:?}");
+            assert_eq!(
+                (torn[0].0, torn[0].1.as_str()),
+                (line, "3|\"4|y"),
+                "{last:?}"
+            );
+            let lines: Vec<u64> = rows.iter().map(|(line, _, _)| *line).collect();
+            assert!(
+                lines.iter().copied().eq(2..2 + lines.len() as u64),
+                "{last:?}"
+            );
+            assert!(lines.len() >= 400_002, "{last:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_row_may_be_torn_too() {
+        let rows = read_torn(b"a,b\n1,\"2", 3);
+        assert_eq!(rows, [(2, "1|\"2".to_owned(), true)]);
+        let rows = read_torn(b"a,b\n1,\"2\"", 3);
+        assert_eq!(rows, [(2, "1|2".to_owned(), false)]);
+    }
+
+    #[test]
+    fn lines_of_nothing_but_spaces_are_blank() {
+        let rows = read_all(b"a,b\n  \t \n1,2\n   ", 2).unwrap();
+        assert_eq!(rows, [row(1, &["a", "b"]), row(3, &["1", "2"])]);
+    }
+
+    #[test]
+    fn a_line_that_names_the_delimiter_is_stepped_over() {
+        for piece in [1, 100] {
+            let rows = read_all(b"sep=,\r\na,b\n1,2", piece).unwrap();
+            assert_eq!(rows, [row(2, &["a", "b"]), row(3, &["1", "2"])]);
+        }
+    }
+
+    #[test]
+    fn without_a_header_the_first_row_is_read_twice() {
+        let input = Box::new(&b"\n1,2\n3,4\n"[..]);
+        let mut reader = CsvReader::new("test.csv", input, b',').unwrap();
+        let header = reader.read_header(false).unwrap();
+        assert_eq!(
+            (header.names, header.line),
+            (vec!["1".into(), "2".into()], None)
         );
+        let rows = reader.read_batch(0, RowId(1), 256).unwrap();
+        let lines: Vec<u64> = rows.rows().map(|row| row.line()).collect();
+        assert_eq!(lines, [2, 3]);
+    }
+
+    /// The rows behind the header: line, cells, whether torn.
+    fn read_torn(text: &[u8], piece: usize) -> Vec<(u64, String, bool)> {
+        let input = Piecemeal {
+            bytes: text.to_vec(),
+            at: 0,
+            piece,
+        };
+        let mut reader = CsvReader::new("test.csv", Box::new(input), b',').unwrap();
+        reader.read_header(true).unwrap();
+        let mut rows = Vec::new();
+        loop {
+            let batch = reader.read_batch(0, RowId(1), 256).unwrap();
+            if batch.is_empty() {
+                return rows;
+            }
+            rows.extend(batch.rows().map(|row| {
+                let cells: Vec<_> = row.cells().map(String::from_utf8_lossy).collect();
+                (row.line(), cells.join("|"), row.is_torn())
+            }));
+        }
     }
 
     #[test]
@@ -333,7 +542,7 @@ mod tests {
             for cells in &table {
                 writer.write_record(cells).unwrap();
             }
-            let (_, rows) = read_all(&writer.into_inner().unwrap(), piece).unwrap();
+            let rows = read_all(&writer.into_inner().unwrap(), piece).unwrap();
             let expected: Vec<Vec<Vec<u8>>> = table
                 .iter()
                 .map(|cells| cells.iter().map(|c| c.as_bytes().to_vec()).collect())

@@ -1,0 +1,182 @@
+//! What stands between the cells of a text: `,`, `;`, a tab or `|`.
+//!
+//! Detection in the manner of van den Burg, Nazábal and Sutton ("Wrangling messy
+//! CSV files by detecting row and type patterns", 2019): a delimiter is the better
+//! the more rows it cuts into as many cells as the others, and the more of the
+//! cells are then something in themselves: a number, a date, an address.
+
+use std::io::Cursor;
+
+use super::{CsvReader, RowBatch};
+use crate::lead::RowId;
+
+/// The delimiters that are looked for; among equals the first.
+pub const DELIMITERS: [u8; 4] = *b",;\t|";
+
+/// How many rows are looked at.
+const ROWS: usize = 1000;
+
+/// The longest line that can be one that names the delimiter, in bytes.
+pub(super) const LONGEST_SEP_LINE: usize = 16;
+
+/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
+/// with its end.
+pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
+    let len = memchr::memchr2(b'\n', b'\r', text)?;
+    let line = text[..len].trim_ascii();
+    let line = line
+        .strip_prefix(b"\"")
+        .and_then(|line| line.strip_suffix(b"\""))
+        .unwrap_or(line);
+    let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
+    // A tab is white space, and has been trimmed.
+    let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
+    let delimiter = match (is_tab, is_sep) {
+        (true, _) => b'\t',
+        (_, true) => line[4],
+        _ => return None,
+    };
+    // The line feed behind a carriage return is stepped over as a blank line would be.
+    Some((delimiter, len + 1))
+}
+
+/// The delimiter of a text that begins with `sample`; a comma where nothing speaks for
+/// any. `is_whole` says that there is no more, so that the last row counts too.
+pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
+    if let Some((delimiter, _)) = sep_line(sample) {
+        return delimiter;
+    }
+    let mut best = (b',', 0.0);
+    for delimiter in DELIMITERS {
+        let score = score(&rows(sample, delimiter, is_whole));
+        if score > best.1 {
+            best = (delimiter, score);
+        }
+    }
+    best.0
+}
+
+/// The rows of the sample under a delimiter.
+fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
+    let all = RowBatch::new(0, RowId(1));
+    let input = Box::new(Cursor::new(sample.to_vec()));
+    let Ok(mut reader) = CsvReader::new("", input, delimiter) else {
+        return all;
+    };
+    let mut rows = reader.read_sample(ROWS).unwrap_or(all);
+    if !is_whole && reader.is_at_end() {
+        rows.truncate(rows.len().saturating_sub(1));
+    }
+    rows
+}
+
+/// From 0, where every row is one cell, to 2.
+fn score(rows: &RowBatch) -> f64 {
+    let mut by_count: Vec<(usize, usize)> = Vec::new();
+    for row in rows.rows() {
+        match by_count.iter_mut().find(|(cells, _)| *cells == row.len()) {
+            Some((_, rows)) => *rows += 1,
+            None => by_count.push((row.len(), 1)),
+        }
+    }
+    // The most frequent number of cells, the larger one among equals.
+    let usual = by_count.iter().max_by_key(|(cells, rows)| (*rows, *cells));
+    let Some((cells, alike)) = usual.filter(|(cells, _)| *cells > 1) else {
+        return 0.0;
+    };
+    let usual_rows = rows.rows().filter(|row| row.len() == *cells);
+    let telling = usual_rows
+        .filter(|row| row.cells().any(is_something))
+        .count();
+    let share = |count: usize| count as f64 / rows.len() as f64;
+    share(*alike) + share(telling)
+}
+
+/// Whether a cell is something in itself: a number of some length, a date, a time, a
+/// mail address. An amount with a decimal comma is not, once cut at the comma.
+fn is_something(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    let digits = cell.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_numeric = |byte: &u8| byte.is_ascii_digit() || b"+-./: ()'".contains(byte);
+    let is_address = || {
+        cell.contains(&b'.')
+            && cell.iter().filter(|byte| **byte == b'@').count() == 1
+            && cell.iter().all(|byte| {
+                byte.is_ascii_alphanumeric() || b"@._+-".contains(byte) || !byte.is_ascii()
+            })
+    };
+    digits >= 4 && cell.iter().all(is_numeric) || is_address()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detected(text: &str) -> char {
+        char::from(detect_delimiter(text.as_bytes(), true))
+    }
+
+    #[test]
+    fn each_delimiter_is_known_by_its_rows() {
+        for delimiter in [',', ';', '\t', '|'] {
+            let text = "name,phone,city\nAda,+447911123456,Leeds\nBob,+447911123457,York\n"
+                .replace(',', &delimiter.to_string());
+            assert_eq!(detected(&text), delimiter);
+        }
+    }
+
+    #[test]
+    fn decimal_commas_do_not_make_a_comma_the_delimiter() {
+        let text = "name;phone;amount\nAda;+447911123456;1,50\nBob;+447911123457;2,75\n";
+        assert_eq!(detected(text), ';');
+    }
+
+    #[test]
+    fn a_comma_in_every_name_does_not_outweigh_the_numbers() {
+        let text = "Last, First;Phone\nLovelace, Ada;+447911123456\nByron, Anne;+447911123457\n";
+        assert_eq!(detected(text), ';');
+    }
+
+    #[test]
+    fn a_ragged_or_quoted_first_line_decides_nothing() {
+        assert_eq!(
+            detected("Contacts, all of them\nname;phone\nAda;07911123456\n"),
+            ';'
+        );
+        assert_eq!(
+            detected("\"name, first\";\"phone\"\n\"Ada\";\"07911123456\"\n"),
+            ';'
+        );
+    }
+
+    #[test]
+    fn one_column_has_a_comma_for_want_of_anything_else() {
+        assert_eq!(detected("phone\n+447911123456\n"), ',');
+        assert_eq!(detected(""), ',');
+    }
+
+    #[test]
+    fn a_header_alone_is_enough() {
+        assert_eq!(detected("phone;name\n"), ';');
+    }
+
+    #[test]
+    fn excel_may_name_the_delimiter_in_the_first_line() {
+        for (text, delimiter, len) in [
+            ("sep=;\r\na;b", b';', 6),
+            ("SEP=|\na", b'|', 6),
+            ("\"sep=,\"\na", b',', 8),
+            ("sep=\t\na", b'\t', 6),
+        ] {
+            assert_eq!(
+                sep_line(text.as_bytes()),
+                Some((delimiter, len)),
+                "{text:?}"
+            );
+        }
+        for text in ["sep=;", "separator=;\n", "sep=;;\n", "a;b\n"] {
+            assert_eq!(sep_line(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(detected("sep=|\nname;x|phone\n"), '|');
+    }
+}

@@ -1,0 +1,44 @@
+//! Bytes to text and back: which encoding a list is written in, and how to read
+//! and write it.
+//!
+//! What this module promises:
+//!
+//! - The encoding is found by looking at the *whole* input: a list whose only
+//!   accent stands in its last row is read as well as any other. Whatever looks
+//!   at it does so in pieces and keeps little, so the size does not matter.
+//! - Nothing is lost silently. Every other program replaces what it cannot decode
+//!   by `�`; here each such byte is carried through the text as an [escape]: three
+//!   bytes that are no UTF-8. The cell that holds it cannot be mistaken for text,
+//!   and the writer makes the byte again out of it.
+//! - No bytes at all make it panic.
+
+mod bom;
+mod byte_table;
+mod decode;
+mod detect;
+mod encode;
+mod escape;
+mod guess;
+mod multi_byte;
+mod name;
+mod spare_forms;
+mod survey;
+mod utf16_evidence;
+mod utf16_output;
+mod utf8_evidence;
+mod word_fit;
+
+#[cfg(test)]
+mod round_trip_tests;
+#[cfg(test)]
+mod sample_lists;
+
+pub use bom::Bom;
+#[cfg(test)]
+use decode::DecodingReader;
+pub use decode::decoded;
+pub use detect::{Basis, DetectedEncoding, detect_encoding};
+pub use encode::EncodingWriter;
+pub use guess::LegacyGuess;
+pub use name::{Encoding, EncodingError};
+pub use survey::{SurveyedText, TextSurvey};

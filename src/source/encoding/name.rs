@@ -1,0 +1,232 @@
+//! An encoding by its name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::text::nearest;
+
+/// A character encoding, one of those of the Encoding Standard of the WHATWG.
+///
+/// Its text is the standard's name: `UTF-8`, `UTF-16LE`, `windows-1252`,
+/// `macintosh`, `Shift_JIS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Encoding(&'static encoding_rs::Encoding);
+
+impl Encoding {
+    /// What everything should be in.
+    pub const UTF_8: Encoding = Encoding(&encoding_rs::UTF_8_INIT);
+    /// Two or four bytes a character, the low one first: Excel's "Unicode Text".
+    pub const UTF_16LE: Encoding = Encoding(&encoding_rs::UTF_16LE_INIT);
+    /// The same with the high one first.
+    pub const UTF_16BE: Encoding = Encoding(&encoding_rs::UTF_16BE_INIT);
+    /// Western European, what Excel's plain "CSV" is there on Windows.
+    pub const WINDOWS_1252: Encoding = Encoding(&encoding_rs::WINDOWS_1252_INIT);
+    /// Mac OS Roman, what Excel's plain "CSV" is on a Mac.
+    pub const MACINTOSH: Encoding = Encoding(&encoding_rs::MACINTOSH_INIT);
+
+    pub(super) const WINDOWS_1250: Encoding = Encoding(&encoding_rs::WINDOWS_1250_INIT);
+    pub(super) const WINDOWS_1254: Encoding = Encoding(&encoding_rs::WINDOWS_1254_INIT);
+    pub(super) const WINDOWS_1257: Encoding = Encoding(&encoding_rs::WINDOWS_1257_INIT);
+    pub(super) const WINDOWS_1258: Encoding = Encoding(&encoding_rs::WINDOWS_1258_INIT);
+    pub(super) const WINDOWS_1251: Encoding = Encoding(&encoding_rs::WINDOWS_1251_INIT);
+    pub(super) const X_MAC_CYRILLIC: Encoding = Encoding(&encoding_rs::X_MAC_CYRILLIC_INIT);
+    pub(super) const ISO_2022_JP: Encoding = Encoding(&encoding_rs::ISO_2022_JP_INIT);
+    pub(super) const GBK: Encoding = Encoding(&encoding_rs::GBK_INIT);
+    pub(super) const EUC_JP: Encoding = Encoding(&encoding_rs::EUC_JP_INIT);
+
+    /// The encoding as `encoding_rs` knows it. None but `replacement`, which is no
+    /// encoding but stands for those that nobody should use.
+    pub(super) fn new(encoding: &'static encoding_rs::Encoding) -> Option<Self> {
+        (encoding != encoding_rs::REPLACEMENT).then_some(Encoding(encoding))
+    }
+
+    /// See [`Encoding::new`].
+    pub(super) fn inner(self) -> &'static encoding_rs::Encoding {
+        self.0
+    }
+
+    /// Whether each byte by itself is a character.
+    pub(super) fn is_single_byte(self) -> bool {
+        self.0.is_single_byte()
+    }
+
+    /// Whether it is a code page of Windows with one byte a character. The standard
+    /// fills the holes of these with control characters that no file means.
+    pub(super) fn is_windows_page(self) -> bool {
+        self.is_single_byte() && self.0.name().starts_with("windows-")
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0.name())
+    }
+}
+
+/// A name that stands for no encoding that can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EncodingError {
+    /// Nobody calls an encoding that.
+    #[error("`{name}` is no known encoding: {}", match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into(),
+    })]
+    Unknown {
+        /// The name as typed.
+        name: String,
+        /// The known name most like it, if any is.
+        nearest: Option<&'static str>,
+    },
+    /// There is such an encoding, but the standard gives it up as unsafe.
+    #[error("the encoding `{name}` cannot be read: convert the file to UTF-8 first")]
+    Unsupported {
+        /// The name as typed.
+        name: String,
+    },
+}
+
+impl FromStr for Encoding {
+    type Err = EncodingError;
+
+    /// Takes every label of the standard and some everyday names, whatever their
+    /// case, and does not mind hyphens or blanks that are there or are not.
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        if let Some(encoding) = encoding_rs::Encoding::for_label(name.as_bytes()) {
+            return Encoding::new(encoding).ok_or_else(|| EncodingError::Unsupported {
+                name: name.to_owned(),
+            });
+        }
+        let squeezed = squeezed(name);
+        everyday(&squeezed).ok_or_else(|| EncodingError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, NAMES),
+        })
+    }
+}
+
+/// Every name of the standard with some of its other labels: what a slip of the
+/// finger may have been meant to be.
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "UTF-8", "UTF-16LE", "UTF-16BE", "UTF-16", "ASCII", "latin1",
+    "windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254",
+    "windows-1255", "windows-1256", "windows-1257", "windows-1258", "windows-874",
+    "ISO-8859-1", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6",
+    "ISO-8859-7", "ISO-8859-8", "ISO-8859-8-I", "ISO-8859-9", "ISO-8859-10", "ISO-8859-13",
+    "ISO-8859-14", "ISO-8859-15", "ISO-8859-16",
+    "macintosh", "MacRoman", "x-mac-cyrillic", "KOI8-R", "KOI8-U", "IBM866", "cp866",
+    "Shift_JIS", "EUC-JP", "ISO-2022-JP", "GBK", "gb18030", "gb2312", "Big5", "EUC-KR",
+    "ANSI", "x-user-defined",
+];
+
+/// Names that people and programs use and the standard does not have, squeezed,
+/// each with a label that it has.
+#[rustfmt::skip]
+const EVERYDAY: &[(&str, &str)] = &[
+    // What Windows calls the page of the country, most often this one.
+    ("ansi", "windows-1252"), ("western", "windows-1252"), ("latin", "windows-1252"),
+    ("macroman", "macintosh"), ("macosroman", "macintosh"), ("applemacintosh", "macintosh"),
+    ("cp10000", "macintosh"), ("maccyrillic", "x-mac-cyrillic"), ("cp10007", "x-mac-cyrillic"),
+    // Python's name, and what editors show.
+    ("utf8sig", "utf-8"), ("utf8bom", "utf-8"), ("utf8withbom", "utf-8"),
+    ("csvutf8", "utf-8"), ("cp65001", "utf-8"), ("usascii", "ascii"),
+    ("unicodetext", "utf-16le"), ("ucs2le", "utf-16le"), ("ucs2be", "utf-16be"),
+    ("cp1200", "utf-16le"), ("cp1201", "utf-16be"),
+    ("cp874", "windows-874"), ("cp932", "shift_jis"), ("cp936", "gbk"),
+    ("cp949", "euc-kr"), ("uhc", "euc-kr"), ("cp950", "big5"), ("cp54936", "gb18030"),
+    ("cp20866", "koi8-r"), ("cp21866", "koi8-u"), ("latin9", "iso-8859-15"),
+    ("latin7", "iso-8859-13"), ("latin8", "iso-8859-14"), ("latin10", "iso-8859-16"),
+    ("eucjp", "euc-jp"), ("euckr", "euc-kr"),
+];
+
+/// Lower case, with nothing but letters and digits.
+fn squeezed(name: &str) -> String {
+    let kept = name.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn everyday(name: &str) -> Option<Encoding> {
+    if name.is_empty() {
+        return None;
+    }
+    // `1252`, `cp-1252`, `win1252`: the number of the page is what counts.
+    let page = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let as_page = match name.strip_suffix(page) {
+        Some("" | "cp" | "win" | "windows" | "codepage") => format!("cp{page}"),
+        _ => name.to_owned(),
+    };
+    let by_hand = EVERYDAY
+        .iter()
+        .find(|(name, _)| *name == as_page)
+        .map(|(_, label)| *label);
+    let by_name = || NAMES.iter().copied().find(|n| squeezed(n) == name);
+    let label = by_hand.or_else(by_name).unwrap_or(&as_page);
+    Encoding::new(encoding_rs::Encoding::for_label(label.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_known_however_it_is_written() {
+        for (name, shown) in [
+            ("utf-8", "UTF-8"),
+            ("UTF8", "UTF-8"),
+            (" utf 8 ", "UTF-8"),
+            ("utf-8-sig", "UTF-8"),
+            ("65001", "UTF-8"),
+            ("utf16", "UTF-16LE"),
+            ("UTF-16 BE", "UTF-16BE"),
+            ("ansi", "windows-1252"),
+            ("Latin1", "windows-1252"),
+            ("latin-1", "windows-1252"),
+            ("iso 8859-15", "ISO-8859-15"),
+            ("ISO-8859-1", "windows-1252"),
+            ("windows1250", "windows-1250"),
+            ("Win-1251", "windows-1251"),
+            ("1252", "windows-1252"),
+            ("code page 932", "Shift_JIS"),
+            ("mac", "macintosh"),
+            ("MacRoman", "macintosh"),
+            ("mac_cyrillic", "x-mac-cyrillic"),
+            ("SJIS", "Shift_JIS"),
+            ("cp866", "IBM866"),
+            ("866", "IBM866"),
+            ("gb18030", "gb18030"),
+        ] {
+            let encoding: Encoding = name.parse().unwrap();
+            assert_eq!(encoding.to_string(), shown, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_name_that_is_offered_is_taken() {
+        let everyday = EVERYDAY.iter().map(|(name, _)| *name);
+        for name in NAMES.iter().copied().chain(everyday) {
+            assert!(name.parse::<Encoding>().is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_answered_with_the_nearest_name() {
+        let error = "widnows-1252".parse::<Encoding>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`widnows-1252` is no known encoding: did you mean `windows-1252`?"
+        );
+        for name in ["", "???", "klingon", "cp850", "12"] {
+            assert!(name.parse::<Encoding>().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn encodings_that_the_standard_gives_up_are_refused() {
+        for name in ["replacement", "iso-2022-kr", "HZ-GB-2312"] {
+            let error = name.parse::<Encoding>().unwrap_err();
+            assert!(matches!(error, EncodingError::Unsupported { .. }), "{name}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Bytes to text and back, in every encoding there is.
+
+use std::io::{Read, Write};
+
+use proptest::prelude::*;
+
+use super::sample_lists::encoded;
+use super::{Bom, DecodingReader, Encoding, EncodingWriter, decoded, escape};
+
+/// One label for each encoding of the standard but `replacement`, which is none.
+#[rustfmt::skip]
+const EVERY_ENCODING: &[&str] = &[
+    "UTF-8", "IBM866", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6",
+    "ISO-8859-7", "ISO-8859-8", "ISO-8859-8-I", "ISO-8859-10", "ISO-8859-13", "ISO-8859-14",
+    "ISO-8859-15", "ISO-8859-16", "KOI8-R", "KOI8-U", "macintosh", "windows-874",
+    "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254",
+    "windows-1255", "windows-1256", "windows-1257", "windows-1258", "x-mac-cyrillic", "GBK",
+    "gb18030", "Big5", "EUC-JP", "ISO-2022-JP", "Shift_JIS", "EUC-KR", "UTF-16BE", "UTF-16LE",
+    "x-user-defined",
+];
+
+/// Hands out pieces of at most `size` bytes.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    size: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = self.size.min(buffer.len());
+        self.bytes.read(&mut buffer[..most])
+    }
+}
+
+fn decode(bytes: &[u8], encoding: Encoding, size: usize) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut reader = DecodingReader::new(Pieces { bytes, size }, encoding);
+    reader.read_to_end(&mut text).unwrap();
+    text
+}
+
+fn encode(text: &[u8], encoding: Encoding, size: usize) -> Vec<u8> {
+    let mut writer = EncodingWriter::new(Vec::new(), encoding);
+    for piece in text.chunks(size) {
+        writer.write_all(piece).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+fn any_encoding() -> impl Strategy<Value = Encoding> {
+    (0..EVERY_ENCODING.len()).prop_map(|at| EVERY_ENCODING[at].parse().unwrap())
+}
+
+/// Bytes of which many are such as begin or end a character somewhere.
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        4 => any::<u8>(),
+        3 => 0x80_u8..=0xFE,
+        1 => 0x30_u8..=0x39,
+        1 => prop_oneof![Just(0x8F_u8), Just(0x8E), Just(0x81), Just(0xD8), Just(0xDC), Just(0), Just(0x1B)],
+    ];
+    proptest::collection::vec(byte, 0..80)
+}
+
+/// The four characters of Big5 that are two for Unicode; see [`EncodingWriter`].
+fn has_double_of_big5(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    text.contains(['\u{304}', '\u{30C}'])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn what_was_read_is_written_so_that_it_reads_the_same(
+        encoding in any_encoding(), bytes in any_bytes(), size in 1_usize..9,
+    ) {
+        let text = decode(&bytes, encoding, size);
+        let again = encode(&text, encoding, size);
+        let is_exact = encoding.is_single_byte() || encoding.inner().name().starts_with("UTF-");
+        if is_exact {
+            prop_assert_eq!(&again, &bytes, "{}", encoding);
+        }
+        let has_exception = encoding == Encoding::ISO_2022_JP
+            || (encoding.inner() == encoding_rs::BIG5 && has_double_of_big5(&text));
+        if !has_exception {
+            prop_assert_eq!(decode(&again, encoding, 7), text, "{} {:x?}", encoding, again);
+        }
+    }
+
+    #[test]
+    fn it_does_not_matter_how_the_input_is_cut(
+        encoding in any_encoding(), bytes in any_bytes(), size in 1_usize..9,
+    ) {
+        let text = decode(&bytes, encoding, usize::MAX);
+        prop_assert_eq!(decode(&bytes, encoding, size), text.clone());
+        let whole = encode(&text, encoding, usize::MAX);
+        prop_assert_eq!(encode(&text, encoding, size), whole);
+    }
+
+    #[test]
+    fn nothing_is_replaced_in_silence(encoding in any_encoding(), bytes in any_bytes()) {
+        let text = decode(&bytes, encoding, 5);
+        let expected = encoding.inner().decode_without_bom_handling_and_without_replacement(&bytes);
+        match (std::str::from_utf8(&text), expected) {
+            (Ok(text), expected) => prop_assert_eq!(Some(text), expected.as_deref()),
+            (Err(_), Some(expected)) => {
+                // The holes of the Windows pages, which the standard fills.
+                let has_filler = expected.chars().any(|c| ('\u{80}'..='\u{9F}').contains(&c));
+                prop_assert!(has_filler && encoding.is_windows_page());
+            }
+            (Err(_), None) => {}
+        }
+    }
+
+    #[test]
+    fn text_of_characters_that_the_encoding_has_comes_back(
+        encoding in any_encoding(),
+        characters in proptest::collection::vec(prop_oneof![
+            any::<char>(), proptest::char::range('\0', '\u{52F}'),
+            proptest::char::range('\u{3000}', '\u{9FFF}'), proptest::char::range('가', '힣'),
+        ], 0..60),
+        size in 1_usize..9,
+    ) {
+        let comes_back = |c: &char| {
+            let text = c.to_string();
+            let inner = encoding.inner();
+            let (bytes, target, has_failed) = inner.encode(&text);
+            let is_filler = encoding.is_windows_page() && ('\u{80}'..='\u{9F}').contains(c);
+            // UTF-16 is encoded as UTF-8 there, which has the same characters.
+            !has_failed && !is_filler && target.decode_without_bom_handling(&bytes).0 == text
+        };
+        let text: String = characters.into_iter().filter(comes_back).collect();
+        let bytes = encode(text.as_bytes(), encoding, size);
+        prop_assert_eq!(decode(&bytes, encoding, size), text.as_bytes());
+    }
+
+    #[test]
+    fn no_text_at_all_makes_the_writer_panic(
+        encoding in any_encoding(), text in any_bytes(), size in 1_usize..9,
+    ) {
+        let text: Vec<u8> = text.iter().flat_map(|b| match b % 3 {
+            0 => escape::of(*b).to_vec(),
+            1 => vec![0xED, *b],
+            _ => vec![*b],
+        }).collect();
+        let bytes = encode(&text, encoding, size);
+        prop_assert_eq!(encode(&text, encoding, usize::MAX), bytes);
+    }
+}
+
+#[test]
+fn an_undecodable_byte_is_escaped_and_the_rest_is_read() {
+    for (label, bytes, expected) in [
+        (
+            "windows-1252",
+            &b"a\x81\xFC"[..],
+            &b"a\xED\xB2\x81\xC3\xBC"[..],
+        ),
+        ("sjis", b"\x81,\x93\x8C", b"\xED\xB2\x81,\xE6\x9D\xB1"),
+        ("gb18030", b"\x810\x81,", b"\xED\xB2\x810\xED\xB2\x81,"),
+        ("utf-16le", b"\x00\xD8,\0", b"\xED\xB0\x80\xED\xB3\x98,"),
+        (
+            "utf-16be",
+            b"\0,\xDC\x41a",
+            b"\x2C\xED\xB3\x9C\xED\xB1\x81\xED\xB1\xA1",
+        ),
+        ("euc-jp", b"\x8F\xA1,", b"\xED\xB2\x8F\xED\xB2\xA1,"),
+    ] {
+        for size in 1..5 {
+            let text = decode(bytes, label.parse().unwrap(), size);
+            assert_eq!(text, expected, "{label}");
+        }
+    }
+}
+
+#[test]
+fn large_inputs_come_back_whatever_the_buffers_are() {
+    for label in ["windows-1252", "utf-16le", "sjis", "big5", "gb18030"] {
+        let encoding: Encoding = label.parse().unwrap();
+        let row = [&encoded("Müller;東京;1234567\r\n", label)[..], &[0x81; 2]].concat();
+        let bytes = row.repeat(9000);
+        let text = decode(&bytes, encoding, usize::MAX);
+        assert_eq!(decode(&bytes, encoding, 4099), text);
+        let again = encode(&text, encoding, usize::MAX);
+        assert!(again == bytes, "{label}");
+    }
+}
+
+#[test]
+fn the_mark_never_reaches_the_text() {
+    for (label, bytes) in [
+        ("utf-8", &b"\xEF\xBB\xBFa"[..]),
+        ("utf-16le", b"\xFF\xFEa\0"),
+        ("utf-16be", b"\xFE\xFF\0a"),
+        ("utf-8", b"a"),
+        ("utf-16le", b"a\0"),
+        ("windows-1252", b"a"),
+    ] {
+        let (input, mut text) = (std::io::Cursor::new(bytes), String::new());
+        let mut reader = decoded(Box::new(input), label.parse().unwrap()).unwrap();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "a", "{label}");
+    }
+}
+
+#[test]
+fn utf8_is_handed_on_as_it_is() {
+    for bytes in [&b"M\xFCller \xED\xB2\x81"[..], b"\xEF\xBB", b""] {
+        let mut text = Vec::new();
+        let mut reader = decoded(Box::new(std::io::Cursor::new(bytes)), Encoding::UTF_8).unwrap();
+        reader.read_to_end(&mut text).unwrap();
+        assert_eq!(text, bytes);
+    }
+}
+
+#[test]
+fn the_mark_of_an_encoding_is_found_by_its_name() {
+    let marked = EVERY_ENCODING
+        .iter()
+        .filter(|name| Bom::for_encoding(name.parse().unwrap()).is_some());
+    assert_eq!(marked.count(), 3);
+}

@@ -1,0 +1,158 @@
+//! In what form an input is: packed or not, text or spreadsheet, and which kind of it.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::dialect::detect_delimiter;
+use super::{
+    Basis, Bom, Compression, DetectedEncoding, Encoding, Input, Sheet, SourceError, decoded,
+    detect_encoding, is_workbook,
+};
+
+/// How much of a text is looked at to find its delimiter, in bytes.
+const SAMPLE_BYTES: u64 = 256 * 1024;
+
+/// The first bytes of a document that people take for a list.
+const PDF: &[u8] = b"%PDF-";
+
+/// What the user has said of the form of the inputs; whatever is left open is found
+/// out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FormChoice {
+    /// `--encoding`.
+    pub encoding: Option<Encoding>,
+    /// `--delimiter`.
+    pub delimiter: Option<u8>,
+    /// `--no-header`.
+    pub no_header: bool,
+    /// `--sheet`.
+    pub sheet: Option<String>,
+}
+
+/// The form of one input.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// What it was packed by.
+    pub compression: Option<Compression>,
+    /// What is inside.
+    pub content: Content,
+    /// Whether the first row is a header.
+    pub has_header: bool,
+}
+
+/// What an input consists of.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// CSV of some dialect.
+    Text(TextForm),
+    /// A sheet of a workbook, which has been read whole.
+    Sheet(Arc<Sheet>),
+}
+
+/// The form of a CSV text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextForm {
+    /// What its characters are written in.
+    pub encoding: Encoding,
+    /// How that was found; none where the user has said it.
+    pub basis: Option<Basis>,
+    /// The byte order mark that it begins with.
+    pub bom: Option<Bom>,
+    /// What stands between cells.
+    pub delimiter: u8,
+}
+
+impl Form {
+    /// The form of a text, if it is one.
+    pub fn text(&self) -> Option<&TextForm> {
+        match &self.content {
+            Content::Text(text) => Some(text),
+            Content::Sheet(_) => None,
+        }
+    }
+
+    /// Finds out what nobody has said.
+    pub(super) fn detect(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
+        let unreadable = |error| input.unreadable(error);
+        let (compression, reader) = input.unpacked().map_err(unreadable)?;
+        let first = beginning(reader, 8).map_err(unreadable)?;
+        if first.starts_with(PDF) {
+            return Err(SourceError::Document {
+                name: input.name().to_owned(),
+            });
+        }
+        let content = match is_workbook(&first) {
+            true => Content::Sheet(Arc::new(sheet(input, choice)?)),
+            false => Content::Text(TextForm::detect(input, choice).map_err(unreadable)?),
+        };
+        if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
+            return Err(SourceError::NoSheets {
+                name: input.name().to_owned(),
+            });
+        }
+        Ok(Form {
+            compression,
+            content,
+            has_header: !choice.no_header,
+        })
+    }
+}
+
+impl TextForm {
+    fn detect(input: &Input, choice: &FormChoice) -> io::Result<TextForm> {
+        let found = encoding(input, choice)?;
+        let delimiter = match choice.delimiter {
+            Some(delimiter) => delimiter,
+            None => {
+                let (_, reader) = input.unpacked()?;
+                let text = decoded(reader, found.encoding)?;
+                let sample = beginning(text, SAMPLE_BYTES)?;
+                let is_whole = (sample.len() as u64) < SAMPLE_BYTES;
+                detect_delimiter(&sample, is_whole)
+            }
+        };
+        Ok(TextForm {
+            encoding: found.encoding,
+            basis: choice.encoding.is_none().then_some(found.basis),
+            bom: found.bom,
+            delimiter,
+        })
+    }
+}
+
+/// The encoding that the user says, or else the one that is found. That of a byte order
+/// mark is not overruled where the two are the halves of UTF-16, which people do not
+/// tell apart.
+fn encoding(input: &Input, choice: &FormChoice) -> io::Result<DetectedEncoding> {
+    let Some(encoding) = choice.encoding else {
+        return detect_encoding(|| Ok(input.unpacked()?.1));
+    };
+    let (_, reader) = input.unpacked()?;
+    let bom = Bom::of(&beginning(reader, Bom::LONGEST as u64)?);
+    let is_utf_16 = |bom: &Bom| *bom != Bom::Utf8;
+    let of_bom = bom.filter(|bom| {
+        is_utf_16(bom) && Bom::for_encoding(encoding).is_some_and(|own| is_utf_16(&own))
+    });
+    let encoding = of_bom.map_or(encoding, Bom::encoding);
+    Ok(DetectedEncoding {
+        encoding,
+        bom: bom.filter(|bom| bom.encoding() == encoding),
+        basis: Basis::Bom,
+    })
+}
+
+fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
+    let mut bytes = Vec::new();
+    let (_, mut reader) = input.unpacked().map_err(|error| input.unreadable(error))?;
+    reader
+        .read_to_end(&mut bytes)
+        .map_err(|error| input.unreadable(error))?;
+    Ok(Sheet::open(input.name(), bytes, choice.sheet.as_deref())?)
+}
+
+/// The first bytes, as many as there are up to `most`.
+fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

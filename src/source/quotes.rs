@@ -1,0 +1,132 @@
+//! Quotes that are never closed.
+//!
+//! A row may hold line ends between quotes, so where a closing quote is missing
+//! the rows below belong to the cell, up to the next quote that comes along. That
+//! this has happened can only be told by what the row looks like then.
+
+/// So many lines inside a cell that look like rows are rows, …
+const ROWS_WITHIN: usize = 3;
+
+/// … or so many where a row has but two cells: an address may have one comma in each
+/// of its lines.
+const SHORT_ROWS_WITHIN: usize = 10;
+
+/// Whether the text of a row is that of a row whose quote is never closed, together
+/// with what that has swallowed. Either a quoted cell does not end where a cell can
+/// end: the quote that closes it was meant to open another. Or the lines in the
+/// middle look like rows of as many `columns` as the header has.
+pub(super) fn is_torn(row: &[u8], delimiter: u8, columns: usize) -> bool {
+    memchr::memchr(b'"', row).is_some()
+        && (!ends_where_cells_end(row, delimiter) || has_rows_within(row, delimiter, columns))
+}
+
+/// Whether every quoted cell is closed, and by a quote before a delimiter, a line end
+/// or the end (white space aside, which some programs write there).
+fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
+    let mut rest = row;
+    loop {
+        if rest.first() == Some(&b'"') {
+            let Some(len) = quoted_len(rest) else {
+                return false;
+            };
+            rest = &rest[len..];
+            let spaces = rest
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t') && **byte != delimiter);
+            rest = &rest[spaces.count()..];
+            let ends = rest
+                .first()
+                .is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == delimiter);
+            if !ends {
+                return false;
+            }
+        }
+        match memchr::memchr3(delimiter, b'\n', b'\r', rest) {
+            Some(end) if rest[end] == delimiter => rest = &rest[end + 1..],
+            _ => return true,
+        }
+    }
+}
+
+/// The length of the quoted cell that `text` begins with, quotes included; none where
+/// it has no end. Two quotes in a row stand for one and do not end it.
+fn quoted_len(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr(b'"', &text[at..])? + 1;
+        match text.get(at) {
+            Some(b'"') => at += 1,
+            _ => return Some(at),
+        }
+    }
+}
+
+/// Whether the lines in the middle of the row look like rows themselves.
+fn has_rows_within(row: &[u8], delimiter: u8, columns: usize) -> bool {
+    let needed = match columns {
+        0 | 1 => return false,
+        2 => SHORT_ROWS_WITHIN,
+        _ => ROWS_WITHIN,
+    };
+    let lines: Vec<&[u8]> = row
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .filter(|line| !line.is_empty())
+        .collect();
+    // The first line and the last are the torn row and the one that closes it.
+    let within = lines.get(1..lines.len().saturating_sub(1));
+    // Where a line has quotes, its delimiters cannot be counted so simply.
+    let mut plain = within
+        .unwrap_or_default()
+        .iter()
+        .filter(|line| !line.contains(&b'"'))
+        .peekable();
+    let mut rows = 0;
+    while let Some(line) = plain.next() {
+        if memchr::memchr_iter(delimiter, line).count() + 1 != columns {
+            return false;
+        }
+        rows += 1;
+        if plain.peek().is_none() {
+            return rows >= needed;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_between_quotes_are_no_tear() {
+        for row in [
+            "1,\"12 High St,\nLeeds\",x\n",
+            "1,\"a \"\"b\"\"\nc\" ,x\r\n",
+            "\"a\nb\"",
+            "\"a\nb\",",
+            "\"12 High St,\nFlat 2,\nLeeds,\nUK\",x",
+        ] {
+            assert!(!is_torn(row.as_bytes(), b',', 2), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_that_does_not_end_where_cells_end_is_torn() {
+        for row in [
+            "1,\"Ada\n2,\"Bob\"\n",
+            "1,\"Ada,x\n2,Bob,y",
+            "\"never closed",
+            "1,\"Ada\n\"2\",Bob\n",
+        ] {
+            assert!(is_torn(row.as_bytes(), b',', 3), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn rows_inside_a_cell_are_rows_that_it_has_swallowed() {
+        let row = "1,\"Ada,x\n2,Bob,y\n3,Cy,z\n4,Di,w\n5,Ed\",v\n";
+        assert!(is_torn(row.as_bytes(), b',', 3));
+        assert!(!is_torn(row.as_bytes(), b',', 5));
+        assert!(!is_torn(b"1,\"see: a,b,c\n\nand more\",x\n", b',', 3));
+    }
+}

@@ -1,0 +1,263 @@
+//! A sheet's cells in memory: one buffer of text, and where each cell is in it.
+
+use super::error::{Refusal, TooLarge};
+
+/// The last row and column that Excel has, from 0; LibreOffice can be told to
+/// have no more either. A cell beyond them is a sign of a damaged file.
+const LAST_ROW: u32 = 1_048_575;
+const LAST_COLUMN: u32 = 16_383;
+
+/// The most cells with something in them. A full sheet of 64 columns; 1 GiB.
+const MAX_CELLS: usize = 1 << 26;
+
+/// The most bytes of text in all cells together. A text that a file holds once
+/// may stand in any number of cells, so the file's size does not bound it.
+const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// Cells that hold something, by row and column.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    text: String,
+    cells: Vec<Cell>,
+    /// Where in `cells` each row begins, and at last where the last one ends.
+    row_starts: Vec<usize>,
+    first_column: u32,
+    /// The columns that every row has at least, which is how many the header has.
+    width: usize,
+}
+
+/// A cell's place in the sheet, from 0, and its text's place in the buffer.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    row: u32,
+    column: u32,
+    start: u32,
+    len: u32,
+}
+
+/// Takes cells as a workbook gives them.
+#[derive(Debug, Default)]
+pub(super) struct GridBuilder {
+    text: String,
+    cells: Vec<Cell>,
+    is_unsorted: bool,
+}
+
+impl GridBuilder {
+    /// Adds the cell in `row` and `column` (both from 0), whose text is what `write`
+    /// appends to the buffer; a cell without text is none.
+    pub(super) fn push(
+        &mut self,
+        row: u32,
+        column: u32,
+        write: impl FnOnce(&mut String),
+    ) -> Result<(), Refusal> {
+        let start = self.text.len();
+        write(&mut self.text);
+        let len = self.text.len() - start;
+        if len == 0 {
+            return Ok(());
+        }
+        if row > LAST_ROW || column > LAST_COLUMN {
+            return Err(Refusal::corrupt("a cell lies outside the sheet"));
+        }
+        if self.cells.len() == MAX_CELLS {
+            return Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS as u64)));
+        }
+        let too_much_text = Refusal::TooLarge(TooLarge::Text(MAX_TEXT_BYTES as u64 >> 20));
+        if self.text.len() > MAX_TEXT_BYTES {
+            return Err(too_much_text);
+        }
+        let (Ok(start), Ok(len)) = (u32::try_from(start), u32::try_from(len)) else {
+            return Err(too_much_text);
+        };
+        self.is_unsorted |= self
+            .cells
+            .last()
+            .is_some_and(|last| (last.row, last.column) >= (row, column));
+        self.cells.push(Cell {
+            row,
+            column,
+            start,
+            len,
+        });
+        Ok(())
+    }
+
+    /// The finished sheet. A program may have written its cells in any order, and
+    /// one of them twice: the last is the one that spreadsheet programs show.
+    pub(super) fn finish(self) -> Grid {
+        let GridBuilder {
+            text,
+            mut cells,
+            is_unsorted,
+        } = self;
+        if is_unsorted {
+            cells.sort_by_key(|cell| (cell.row, cell.column));
+            cells.dedup_by(|later, kept| {
+                let is_same = (later.row, later.column) == (kept.row, kept.column);
+                if is_same {
+                    *kept = *later;
+                }
+                is_same
+            });
+        }
+        let mut row_starts: Vec<usize> = (0..cells.len())
+            .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
+            .collect();
+        row_starts.push(cells.len());
+        let first_column = cells.iter().map(|cell| cell.column).min().unwrap_or(0);
+        let header_end = row_starts.get(1).copied().unwrap_or(0);
+        let width = cells[..header_end]
+            .last()
+            .map_or(0, |cell| (cell.column - first_column) as usize + 1);
+        Grid {
+            text,
+            cells,
+            row_starts,
+            first_column,
+            width,
+        }
+    }
+}
+
+impl Grid {
+    /// How many rows hold anything.
+    pub(super) fn len(&self) -> usize {
+        self.row_starts.len().saturating_sub(1)
+    }
+
+    /// The column, from 0, before which no row holds anything.
+    pub(super) fn first_column(&self) -> u32 {
+        self.first_column
+    }
+
+    /// The row at `index` among those that hold anything.
+    pub(super) fn row(&self, index: usize) -> SheetRow<'_> {
+        SheetRow {
+            grid: self,
+            cells: &self.cells[self.row_starts[index]..self.row_starts[index + 1]],
+        }
+    }
+}
+
+/// One row of a sheet.
+#[derive(Debug, Clone, Copy)]
+pub struct SheetRow<'a> {
+    grid: &'a Grid,
+    /// Never empty: rows without a cell are no rows.
+    cells: &'a [Cell],
+}
+
+impl<'a> SheetRow<'a> {
+    /// Its number as the spreadsheet shows it, from 1.
+    pub fn number(&self) -> u64 {
+        self.cells.first().map_or(0, |cell| u64::from(cell.row) + 1)
+    }
+
+    /// How many cells it has: as many as the header, or more if it holds anything
+    /// beyond the header's last column.
+    pub fn len(&self) -> usize {
+        let end = self.cells.last().map_or(0, |cell| self.place(cell) + 1);
+        end.max(self.grid.width)
+    }
+
+    /// Whether it has no cell, which no row of a sheet is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of its text and of the places of its cells in a batch.
+    pub(super) fn size(&self) -> usize {
+        let text: usize = self.cells.iter().map(|cell| cell.len as usize).sum();
+        text + size_of::<usize>() * self.len()
+    }
+
+    /// Its cells as text, from the sheet's first column on; empty ones are empty text.
+    pub fn cells(&self) -> impl Iterator<Item = &'a str> {
+        let row = *self;
+        let mut rest = row.cells.iter().peekable();
+        (0..row.len()).map(move |place| {
+            rest.next_if(|cell| row.place(cell) == place)
+                .map_or("", |cell| {
+                    let start = cell.start as usize;
+                    &row.grid.text[start..start + cell.len as usize]
+                })
+        })
+    }
+
+    /// Where in the row the cell stands, from 0.
+    fn place(&self, cell: &Cell) -> usize {
+        (cell.column - self.grid.first_column) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Rows = Vec<(u64, Vec<String>)>;
+
+    fn rows(cells: &[(u32, u32, &str)]) -> Rows {
+        let mut builder = GridBuilder::default();
+        for (row, column, text) in cells {
+            builder
+                .push(*row, *column, |out| out.push_str(text))
+                .unwrap();
+        }
+        let grid = builder.finish();
+        (0..grid.len())
+            .map(|index| grid.row(index))
+            .map(|row| {
+                assert_eq!(row.len(), row.cells().count());
+                (row.number(), row.cells().map(str::to_owned).collect())
+            })
+            .collect()
+    }
+
+    fn row(number: u64, cells: &[&str]) -> (u64, Vec<String>) {
+        (number, cells.iter().map(|&c| c.to_owned()).collect())
+    }
+
+    #[test]
+    fn rows_are_as_wide_as_the_header_or_as_what_they_hold() {
+        assert_eq!(
+            rows(&[
+                (0, 0, "a"),
+                (0, 2, "c"),
+                (1, 1, "x"),
+                (3, 0, "y"),
+                (3, 4, "z")
+            ]),
+            [
+                row(1, &["a", "", "c"]),
+                row(2, &["", "x", ""]),
+                row(4, &["y", "", "", "", "z"])
+            ]
+        );
+    }
+
+    #[test]
+    fn a_table_in_the_middle_begins_in_its_first_column_and_keeps_its_row_numbers() {
+        assert_eq!(
+            rows(&[(4, 3, "a"), (4, 4, "b"), (5, 2, "x"), (9, 4, "")]),
+            [row(5, &["", "a", "b"]), row(6, &["x", "", ""])]
+        );
+        assert_eq!(rows(&[]), Rows::new());
+    }
+
+    #[test]
+    fn the_order_of_cells_is_theirs_in_the_sheet_and_the_last_of_two_counts() {
+        assert_eq!(
+            rows(&[(1, 0, "x"), (0, 1, "b"), (0, 0, "old"), (0, 0, "new")]),
+            [row(1, &["new", "b"]), row(2, &["x", ""])]
+        );
+    }
+
+    #[test]
+    fn a_cell_outside_any_sheet_is_a_sign_of_damage() {
+        let mut builder = GridBuilder::default();
+        let outside = builder.push(LAST_ROW + 1, 0, |out| out.push('x'));
+        assert!(matches!(outside, Err(Refusal::Corrupt(_))));
+    }
+}

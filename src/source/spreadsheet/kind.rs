@@ -1,0 +1,129 @@
+//! Which format a file is, by its content.
+
+use super::archive::Archive;
+use super::error::Refusal;
+use super::ole::Compound;
+
+/// What every compound file begins with (MS-CFB 2.2), so .xls and whatever Excel
+/// encrypts.
+const OLE_MAGIC: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+
+/// What every zip archive with a file in it begins with (PKWARE APPNOTE 4.3.7),
+/// so .xlsx, .xlsm, .xlsb and .ods.
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+const ODS_MIME: &str = "application/vnd.oasis.opendocument.spreadsheet";
+
+/// Whether a file that begins so is a workbook or something else that is no text
+/// and that [`Sheet::open`](super::Sheet::open) can name: a zip archive or a
+/// compound file. Eight bytes are enough to tell.
+pub fn is_workbook(first_bytes: &[u8]) -> bool {
+    first_bytes.starts_with(OLE_MAGIC) || first_bytes.starts_with(ZIP_MAGIC)
+}
+
+/// The formats that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Xls,
+    Xlsx,
+    Xlsb,
+    Ods,
+}
+
+/// What the bytes are.
+pub(super) fn kind_of(bytes: &[u8]) -> Result<Kind, Refusal> {
+    if bytes.starts_with(OLE_MAGIC) {
+        return kind_of_compound(&Compound::open(bytes)?);
+    }
+    if bytes.starts_with(ZIP_MAGIC) {
+        return kind_of_archive(&mut Archive::open(bytes)?);
+    }
+    Err(Refusal::NotAWorkbook {
+        what: "a text or an unknown format",
+        hint: "name a .csv, .xlsx, .xls or .ods file",
+    })
+}
+
+fn kind_of_compound(file: &Compound<'_>) -> Result<Kind, Refusal> {
+    if file.has("EncryptedPackage") {
+        return Err(Refusal::Password);
+    }
+    if file.has("Workbook") || file.has("Book") {
+        return Ok(Kind::Xls);
+    }
+    let (what, hint) = match file.has("WordDocument") {
+        true => (
+            "a Word document",
+            "put the contacts on the sheet of a spreadsheet, and name that",
+        ),
+        false => (
+            "a document of another program",
+            "save the contacts as .xlsx or as CSV, and name that",
+        ),
+    };
+    Err(Refusal::NotAWorkbook { what, hint })
+}
+
+fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, Refusal> {
+    if let Some(mime) = archive.mime()? {
+        return match mime {
+            mime if mime.starts_with(ODS_MIME) => Ok(Kind::Ods),
+            mime if mime.starts_with("application/vnd.oasis.opendocument") => {
+                Err(Refusal::NotAWorkbook {
+                    what: "an OpenDocument file of another kind",
+                    hint: "put the contacts on the sheet of a spreadsheet, and name that",
+                })
+            }
+            _ => Err(not_a_workbook(archive)),
+        };
+    }
+    if archive.has(|name| name == "xl/workbook.bin") {
+        return Ok(Kind::Xlsb);
+    }
+    if archive.has(|name| name == "[content_types].xml")
+        && archive.has(|name| name.starts_with("xl/") || name.ends_with("workbook.xml"))
+    {
+        return Ok(Kind::Xlsx);
+    }
+    Err(not_a_workbook(archive))
+}
+
+/// What an archive without a workbook in it is.
+fn not_a_workbook(archive: &Archive<'_>) -> Refusal {
+    let (what, hint) = if archive.has(|name| name.starts_with("word/")) {
+        (
+            "a Word document",
+            "put the contacts on the sheet of a spreadsheet, and name that",
+        )
+    } else if archive.has(|name| name.starts_with("ppt/")) {
+        (
+            "a presentation",
+            "put the contacts on the sheet of a spreadsheet, and name that",
+        )
+    } else if archive.has(|name| name.ends_with(".iwa")) {
+        (
+            "a document of Apple's Numbers, Pages or Keynote",
+            "export it as Excel or as CSV, and name that",
+        )
+    } else {
+        (
+            "a zip archive",
+            "unpack it and name the file inside that holds the contacts",
+        )
+    };
+    Refusal::NotAWorkbook { what, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zip_and_ole_are_told_from_text_by_their_first_bytes() {
+        assert!(is_workbook(b"PK\x03\x04\x14\x00"));
+        assert!(is_workbook(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00"));
+        assert!(!is_workbook(b"PK,name\n"));
+        assert!(!is_workbook(b""));
+        assert!(!is_workbook(b"\xEF\xBB\xBFphone_number"));
+    }
+}
