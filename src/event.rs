@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
+use crate::phone::PhoneNumber;
 use crate::source::Row;
 
 /// Something that happened.
@@ -15,6 +16,8 @@ pub enum RunEvent<'a> {
     Settled {
         /// The row.
         row: Row<'a>,
+        /// Its number, where it has one.
+        phone: Option<PhoneNumber>,
         /// Its campaign, where the id is known.
         campaign: Option<CampaignId>,
         /// What became of it.

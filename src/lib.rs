@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! files → source → mapping → phone → campaign → screen → pipeline → api → pipeline → results
-//!         bytes    columns   E.164   id         repeats  pacing,    POST  outcomes   CSV, rejects
-//!         to rows  to lead                               retries
-//!         └──────────────── intake, a thread ─────────┘  └──── the async thread ───┘ └ a thread ┘
+//!         bytes    columns   E.164   id         repeats, pacing,    POST  outcomes   CSV, rejects
+//!         to rows  to lead                      lists    retries
+//!         └──────────────── intake, threads ──────────┘  └──── the async thread ───┘ └ a thread ┘
 //! ```
 //!
 //! One direction. A row is read once, in batches; each stage hands batches on
@@ -25,14 +25,15 @@
 //! | [`mapping`] | header to plan, row to what is sent | pure |
 //! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
 //! | [`campaign`] | ids and names | pure |
-//! | [`screen`] | numbers that repeat | bounded memory |
-//! | [`intake`] | the above put together | one path for sending and for dry runs |
+//! | [`screen`] | numbers that repeat, do-not-call lists | bounded memory |
+//! | [`intake`] | the above put together | one path for sending and for checking |
 //! | [`lead`] | the words everyone uses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
 //! | [`api`] | the service: client, wire, verdict | the only place that knows the service |
 //! | [`results`] | results and rejects, in input order | the only writer of output files |
 //! | [`report`] | events to bar, log, summary, JSON | listens, never steers |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
+//! | [`contain`] | libraries that panic | nothing of our own runs there |
 //! | [`event`] | what happens in a run | told, never asked |
 //! | [`rate`], [`backoff`], [`text`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
@@ -41,6 +42,7 @@ pub mod backoff;
 pub mod campaign;
 pub mod cli;
 pub mod commands;
+pub mod contain;
 pub mod event;
 pub mod exit;
 pub mod intake;

@@ -29,6 +29,31 @@ const MOST_REQUESTS: f64 = 1_000_000.0;
 /// The longest span, a day: services count by the day at most.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
+impl Rate {
+    /// So many a second, at least one.
+    pub const fn per_second(requests: u32) -> Rate {
+        Rate::over(requests, Duration::from_secs(1))
+    }
+
+    /// So many a minute, at least one.
+    pub const fn per_minute(requests: u32) -> Rate {
+        Rate::over(requests, Duration::from_secs(60))
+    }
+
+    const fn over(requests: u32, per: Duration) -> Rate {
+        Rate {
+            requests: NonZeroU32::MIN.saturating_add(requests.saturating_sub(1)),
+            per,
+        }
+    }
+
+    /// How long so many requests take at least.
+    pub fn time_for(&self, requests: u64) -> Duration {
+        self.per
+            .mul_f64(requests as f64 / f64::from(self.requests.get()))
+    }
+}
+
 impl FromStr for Rate {
     type Err = RateError;
 

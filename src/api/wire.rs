@@ -32,9 +32,9 @@ pub struct LeadForm {
 
 /// The body of a request that makes a lead.
 #[derive(Serialize)]
-struct LeadBody<V> {
+struct LeadBody<C, V> {
     phone_number: DisplayAsText<PhoneNumber>,
-    campaign_id: CampaignId,
+    campaign_id: C,
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<V>,
     // Spelled so in the interface document.
@@ -49,6 +49,27 @@ impl LeadForm {
         campaign: CampaignId,
         variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
     ) -> Bytes {
+        self.json(phone, campaign, variables).into()
+    }
+
+    /// The same to be looked at, also where the campaign is not known yet: `null`
+    /// stands in its place, which is never sent.
+    pub fn preview<'a>(
+        &self,
+        phone: PhoneNumber,
+        campaign: Option<CampaignId>,
+        variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    ) -> String {
+        let json = self.json(phone, campaign, variables);
+        String::from_utf8_lossy(&json).into_owned()
+    }
+
+    fn json<'a, C: Serialize>(
+        &self,
+        phone: PhoneNumber,
+        campaign: C,
+        variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    ) -> Vec<u8> {
         let has_variables = variables.clone().next().is_some();
         let body = LeadBody {
             phone_number: DisplayAsText(phone),
@@ -64,7 +85,7 @@ impl LeadForm {
             reason = "strings, integers and booleans with string keys, written to memory"
         )]
         let json = serde_json::to_vec(&body).expect("a lead is always JSON");
-        json.into()
+        json
     }
 }
 

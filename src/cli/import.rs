@@ -1,26 +1,26 @@
-//! The flags of `leadload import`.
+//! The flags of `leadload import`, which `leadload check` takes too.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::values::{RateArg, duration, name_and_value};
-use super::{ConnectionArgs, Format, OutputArgs, Progress};
+use super::values::{RateArg, duration};
+use super::{ConnectionArgs, Format, MappingArgs, OutputArgs, PhoneArgs, Progress, ReadingArgs};
 use crate::api::wire::VariablesShape;
-use crate::mapping::{EmptyCells, VarNames};
 use crate::pipeline::OnUncertain;
 
-/// The command line of `leadload import`.
+/// The command line of `leadload import` and `leadload check`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 COL is a column's header, in any case, or its number, counted from 1.
 
 Examples:
   leadload import contacts.csv --sandbox --campaign \"Spring promo\"
-  leadload import contacts.csv --campaign 101 --dry-run
+  leadload check contacts.csv
   leadload import contacts.csv --campaign 101 --rate 100/min --skip-column notes")]
 pub struct ImportArgs {
-    /// CSV files with a header; `-` for standard input
+    /// Files of contacts: CSV in any usual form, also packed by gzip or zstd, or .xlsx, .xls, .ods;
+    /// `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
 
@@ -28,9 +28,17 @@ pub struct ImportArgs {
     #[command(flatten)]
     pub connection: ConnectionArgs,
 
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
     /// How rows become leads.
     #[command(flatten)]
     pub mapping: MappingArgs,
+
+    /// What makes a phone number.
+    #[command(flatten)]
+    pub phones: PhoneArgs,
 
     /// How leads are sent.
     #[command(flatten)]
@@ -68,54 +76,11 @@ pub struct ImportArgs {
     pub output: OutputArgs,
 }
 
-/// How rows become leads. COL is a header's text, in any case, or a column's number.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Reading and mapping")]
-pub struct MappingArgs {
-    /// Campaign: its id, or the exact name of one campaign
-    #[arg(long, value_name = "ID_OR_NAME")]
-    pub campaign: Option<String>,
-
-    /// Column with each row's campaign; an empty cell takes --campaign
-    #[arg(long, value_name = "COL")]
-    pub campaign_column: Option<String>,
-
-    /// Column with the phone number [default: by its header]. Repeatable: the first with a usable
-    /// number wins
-    #[arg(long, value_name = "COL")]
-    pub phone_column: Vec<String>,
-
-    /// Send this column as a variable, under a name of its own if one is given. Repeatable; when
-    /// given, only these are sent [default: all columns with a header]
-    #[arg(long, value_name = "[NAME=]COL")]
-    pub var: Vec<String>,
-
-    /// Do not send this column. Repeatable
-    #[arg(long, value_name = "COL")]
-    pub skip_column: Vec<String>,
-
-    /// Send the same variable with every row. Repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
-    pub set: Vec<(String, String)>,
-
-    /// Variables' names: `Customer Name` as `customer_name`, or as it stands
-    #[arg(long, value_name = "FORM", default_value = "snake")]
-    pub var_names: VarNames,
-
-    /// Empty cells: leave the variable out, or send an empty text
-    #[arg(long, value_name = "WHAT", default_value = "omit")]
-    pub empty: EmptyCells,
-
-    /// Only the first N data rows
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u64>,
-}
-
 /// How leads are sent.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Delivery")]
 pub struct DeliveryArgs {
-    /// Check everything, send nothing; needs no token
+    /// The same as `leadload check`: send nothing
     #[arg(long)]
     pub dry_run: bool,
 

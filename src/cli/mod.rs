@@ -6,17 +6,19 @@
 mod connection;
 mod import;
 mod output;
+mod reading;
 pub mod sandbox;
 mod values;
 
 pub use connection::ConnectionArgs;
-pub use import::{DeliveryArgs, ImportArgs, MappingArgs};
+pub use import::{DeliveryArgs, ImportArgs};
 pub use output::{Format, ListFormat, OutputArgs, Progress};
+pub use reading::{MappingArgs, PhoneArgs, ReadingArgs};
 pub use values::RateArg;
 
 use clap::{Parser, Subcommand};
 
-/// Sends a CSV file of contacts to a calling campaign, and tells what became of every row
+/// Sends files of contacts to a calling campaign, and tells what became of every row
 #[derive(Debug, Parser)]
 #[command(
     name = "leadload",
@@ -33,8 +35,18 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Send leads from CSV files
+    /// Send leads from files of contacts
     Import(Box<ImportArgs>),
+    /// Read files of contacts and show what an import would do; sends nothing, needs no token
+    #[command(after_help = "\
+All flags of `leadload import` are taken, so that a checked command line can be sent by
+changing one word.
+
+Examples:
+  leadload check contacts.csv
+  leadload check contacts.xlsx --region GB --campaign 101
+  leadload check contacts.csv --region GB --rejects to-mend.csv --format json")]
+    Check(Box<ImportArgs>),
     /// List the campaigns
     Campaigns(CampaignsArgs),
     /// Start a local stand-in for the service, for trials and tests

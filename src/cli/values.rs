@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
+use crate::phone::Region;
 use crate::rate::{Rate, RateError};
+use crate::source::{Encoding, EncodingError};
 
 /// The value of `--rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,37 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .and_then(|duration| Duration::try_from(duration).ok())
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "write a number and its unit, such as `500ms`, `60s`, `5min` or `1h`".into())
+}
+
+/// One character that is not part of a cell's form, or its name.
+pub(super) fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" | "\t" => Ok(b'\t'),
+        "comma" => Ok(b','),
+        "semicolon" => Ok(b';'),
+        "pipe" => Ok(b'|'),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii_punctuation() && *byte != b'"' || *byte == b' ' => Ok(*byte),
+            _ => Err("write one character, such as `;`, or `tab`".into()),
+        },
+    }
+}
+
+/// The name of an encoding.
+pub(super) fn encoding(text: &str) -> Result<Encoding, String> {
+    text.parse()
+        .map_err(|error: EncodingError| error.to_string())
+}
+
+/// A country.
+pub(super) fn region(text: &str) -> Result<Region, String> {
+    Region::parse(text).ok_or_else(|| {
+        let hint = match Region::nearest(text) {
+            Some(nearest) => format!("; did you mean {nearest}?"),
+            None => String::new(),
+        };
+        format!("no country has this ISO code or name{hint}")
+    })
 }
 
 /// `NAME=VALUE`.

@@ -5,6 +5,7 @@
 mod campaigns;
 mod check;
 mod import;
+mod inputs;
 mod sandbox;
 mod service;
 
@@ -29,6 +30,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Import(args) => {
             let log = Log::start(level(&args.output));
             let ended = import::run(&args, &log);
+            ended.unwrap_or_else(|failure| report(&failure, args.format == Format::Json))
+        }
+        Command::Check(args) => {
+            let log = Log::start(level(&args.output));
+            let ended = check::run(&args, &log);
             ended.unwrap_or_else(|failure| report(&failure, args.format == Format::Json))
         }
         Command::Campaigns(args) => {

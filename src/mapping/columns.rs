@@ -1,7 +1,8 @@
 //! Which column a flag means.
 
-use super::MappingError;
-use crate::text::nearest;
+use super::{MappingError, RejectsForm};
+use crate::source::Header;
+use crate::text::{listed, nearest};
 
 /// The columns of one input, to be found by header or by number.
 pub(super) struct Columns<'a> {
@@ -14,7 +15,23 @@ pub(super) struct Columns<'a> {
     pub(super) own: Vec<usize>,
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
+    /// The columns of `input`, which may be a rejects file.
+    pub(super) fn of(
+        input: &'a str,
+        header: &'a Header,
+        rejects_form: Option<&RejectsForm>,
+    ) -> Columns<'a> {
+        Columns {
+            input,
+            headers: &header.names,
+            own: match rejects_form {
+                Some(form) => form.input_columns.clone(),
+                None => (0..header.names.len()).collect(),
+            },
+        }
+    }
+
     /// The column (from 0) that `name`, given to `flag`, means: one whose header
     /// it is, in any case, or else the one of that number (from 1).
     pub(super) fn find(&self, flag: &'static str, name: &str) -> Result<usize, MappingError> {
@@ -60,6 +77,15 @@ impl Columns<'_> {
             .copied()
             .filter(|column| fits(self.headers[*column].trim()))
             .collect()
+    }
+
+    /// A column (from 0) as it is called in messages: `column 2 (`City`)`.
+    pub(super) fn label(&self, column: usize) -> String {
+        format!(
+            "column {} ({})",
+            column + 1,
+            listed(&self.headers[column..=column])
+        )
     }
 
     /// The headers of the input's own columns.

@@ -1,104 +1,305 @@
-//! Finding the phone column by its header.
+//! Finding the phone column: by its header, confirmed by what stands below it.
+//!
+//! A header says what somebody meant the column to be; the cells say what it is.
+//! Where the two disagree the cells win, and it is said.
 
 use super::MappingError;
 use super::columns::Columns;
+use super::phone_words::{LAST_RESORTS, NOT_TO_CALL, PARTS, WHOLE_NAMES, WORDS};
 use super::spec::snake;
+use crate::phone::{is_surely_number, looks_like_number};
+use crate::source::RowBatch;
 
-/// Headers that mean a phone number by themselves, in their snake form.
-const WHOLE_NAMES: &[&str] = &[
-    "phone",
-    "phone_number",
-    "phonenumber",
-    "phone_no",
-    "phone_nr",
-    "telephone",
-    "telephone_number",
-    "tel",
-    "tel_no",
-    "mobile",
-    "mobile_phone",
-    "mobile_number",
-    "mobile_no",
-    "mobilephone",
-    "cell",
-    "cellphone",
-    "cell_phone",
-    "cell_number",
-    "contact_number",
-    "msisdn",
-    "telefon",
-    "telefonnummer",
-    "handy",
-    "handynummer",
-    "mobil",
-    "mobilnummer",
-    "rufnummer",
-    "téléphone",
-    "telefono",
-    "teléfono",
-    "móvil",
-    "movil",
-    "celular",
-    "cellulare",
-    "telefone",
-    "telemóvel",
-    "telefoon",
-    "telefoonnummer",
-    "gsm",
-];
+/// A phone column that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The column, from 0.
+    pub(super) column: usize,
+    /// What is to be said about it beside which it is.
+    pub(super) note: Option<String>,
+}
 
-/// Words that suggest one inside a longer header (`Phone (work)`).
-const WORDS: &[&str] = &[
-    "phone",
-    "telephone",
-    "mobile",
-    "cell",
-    "tel",
-    "telefon",
-    "handy",
-    "téléphone",
-    "teléfono",
-    "telefono",
-    "móvil",
-    "celular",
-    "msisdn",
-];
+/// What the cells of a column look like, in a sample of the rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Evidence {
+    /// Cells that are not empty.
+    filled: usize,
+    /// Those among them that look like phone numbers.
+    numbers: usize,
+    /// Those that can hardly be anything else.
+    sure: usize,
+}
 
-/// Headers that mean a phone number where nothing else does.
-const LAST_RESORTS: &[&str] = &["number", "contact", "contact_no", "nummer"];
+impl Evidence {
+    fn of(column: usize, sample: &RowBatch) -> Evidence {
+        let mut evidence = Evidence::default();
+        for row in sample.rows() {
+            let cell = row.text(column).unwrap_or_default().trim();
+            evidence.filled += usize::from(!cell.is_empty());
+            evidence.numbers += usize::from(looks_like_number(cell));
+            evidence.sure += usize::from(is_surely_number(cell));
+        }
+        evidence
+    }
 
-/// The one column whose header looks like that of a phone number. Headers that
-/// mean it as a whole come before those that merely contain such a word, so that
-/// `phone` is not in doubt because of `phone verified`.
-pub(super) fn phone_column(columns: &Columns<'_>) -> Result<usize, MappingError> {
-    let tiers: [fn(&str) -> bool; 3] = [
-        |name| WHOLE_NAMES.contains(&name),
-        |name| name.split('_').any(|word| WORDS.contains(&word)),
-        |name| LAST_RESORTS.contains(&name),
-    ];
-    let found = tiers
-        .iter()
-        .map(|fits| columns.that(|header| !is_several(header) && fits(&snake(header))))
-        .find(|found| !found.is_empty())
-        .unwrap_or_default();
-    match found[..] {
-        [column] => Ok(column),
-        [] => Err(MappingError::NoPhoneColumn {
-            headers: columns.names(),
-            input: columns.input.to_owned(),
+    /// Whether nothing speaks against numbers here, where a header speaks for them.
+    fn confirms(self) -> bool {
+        2 * self.numbers >= self.filled
+    }
+
+    /// Whether the cells alone say that these are numbers.
+    fn suffices(self) -> bool {
+        self.filled > 0 && 10 * self.numbers >= 8 * self.filled && 2 * self.sure >= self.filled
+    }
+}
+
+/// The one column that holds the phone numbers. Headers that mean it as a whole come
+/// before those that merely contain such a word, so that `phone` is not in doubt
+/// because of `phone verified`.
+pub(super) fn phone_column(
+    columns: &Columns<'_>,
+    sample: &RowBatch,
+) -> Result<Found, MappingError> {
+    let evidence = |column: &usize| Evidence::of(*column, sample);
+    let mut by_header = Vec::new();
+    for fits in TIERS {
+        let tier = columns.that(|header| fits(&snake(header)));
+        let confirmed: Vec<usize> = tier
+            .iter()
+            .copied()
+            .filter(|column| evidence(column).confirms())
+            .collect();
+        if !confirmed.is_empty() {
+            return one_of(columns, confirmed, sample);
+        }
+        by_header.extend(tier);
+        by_header.sort_unstable();
+        by_header.dedup();
+    }
+    let by_data: Vec<usize> = columns
+        .that(|header| !is_not_to_call(&snake(header)))
+        .into_iter()
+        .filter(|column| evidence(column).suffices())
+        .collect();
+    match (by_header[..].first(), &by_data[..]) {
+        (Some(named), [column]) => Ok(Found {
+            column: *column,
+            note: Some(format!(
+                "{} holds few phone numbers, so {} is taken, which holds many",
+                columns.label(*named),
+                columns.label(*column)
+            )),
         }),
-        _ => Err(MappingError::SeveralPhoneColumns {
-            columns: found
-                .iter()
-                .map(|column| columns.headers[*column].clone())
-                .collect(),
+        (None, [column]) => Ok(Found {
+            column: *column,
+            note: Some(format!(
+                "no header means a phone number, so {} is taken, whose cells look like it",
+                columns.label(*column)
+            )),
+        }),
+        (_, [_, _, ..]) => Err(several(columns, &by_data)),
+        (Some(_), []) if by_header.len() > 1 => Err(several(columns, &by_header)),
+        (Some(named), []) => Ok(Found {
+            column: *named,
+            note: Some(format!("{} holds few phone numbers", columns.label(*named))),
+        }),
+        (None, []) => Err(MappingError::NoPhoneColumn {
+            headers: columns.names(),
             input: columns.input.to_owned(),
         }),
     }
 }
 
-/// Whether a header is really several, in a file that has something else than commas
-/// between its cells.
-fn is_several(header: &str) -> bool {
-    header.contains([';', '\t', '|'])
+/// All columns that hold phone numbers, for a list on which every number counts.
+pub(super) fn phone_columns(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
+    let is_named = |header: &str| TIERS[..2].iter().any(|fits| fits(&snake(header)));
+    let named = columns.that(is_named);
+    columns
+        .own
+        .iter()
+        .copied()
+        .filter(|column| {
+            let evidence = Evidence::of(*column, sample);
+            evidence.suffices() || named.contains(column) && evidence.confirms()
+        })
+        .collect()
+}
+
+/// Which headers mean a phone number, the surest first.
+const TIERS: [fn(&str) -> bool; 3] = [
+    |name| is_one_of(name, WHOLE_NAMES),
+    |name| {
+        !is_not_to_call(name)
+            && (name.split('_').any(|word| is_one_of(word, WORDS))
+                || PARTS.iter().any(|part| name.contains(&snake(part))))
+    },
+    |name| is_one_of(name, LAST_RESORTS),
+];
+
+fn is_not_to_call(name: &str) -> bool {
+    name.split('_').any(|word| is_one_of(word, NOT_TO_CALL))
+}
+
+/// Whether a name in its snake form is one of the words. Marks that some scripts put on
+/// letters are no letters to [`snake`], so that words are compared in that form too.
+fn is_one_of(name: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| snake(word) == name)
+}
+
+/// Of several columns whose headers and cells are right, the one that has numbers at
+/// all; which of two is meant is not guessed.
+fn one_of(
+    columns: &Columns<'_>,
+    confirmed: Vec<usize>,
+    sample: &RowBatch,
+) -> Result<Found, MappingError> {
+    let filled: Vec<usize> = confirmed
+        .iter()
+        .copied()
+        .filter(|column| Evidence::of(*column, sample).filled > 0)
+        .collect();
+    let left = match filled.is_empty() {
+        true => confirmed,
+        false => filled,
+    };
+    match left[..] {
+        [column] => Ok(Found { column, note: None }),
+        _ => Err(several(columns, &left)),
+    }
+}
+
+fn several(columns: &Columns<'_>, found: &[usize]) -> MappingError {
+    MappingError::SeveralPhoneColumns {
+        columns: found
+            .iter()
+            .map(|column| columns.headers[*column].clone())
+            .collect(),
+        input: columns.input.to_owned(),
+    }
+}
+
+/// Whether the first row is not a header but a contact: a number stands in it, where
+/// the phone column is or anywhere beyond doubt.
+pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
+    let header = |column: &usize| columns.headers[*column].as_str();
+    columns.own.iter().map(header).any(is_surely_number)
+        || phone_columns.iter().map(header).any(looks_like_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PHONE: &str = "+447911123456";
+
+    fn columns(headers: &[String]) -> Columns<'_> {
+        Columns {
+            input: "leads.csv",
+            headers,
+            own: (0..headers.len()).collect(),
+        }
+    }
+
+    fn headers(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn found(names: &[&str], rows: &[&[&str]]) -> Result<Found, MappingError> {
+        phone_column(&columns(&headers(names)), &RowBatch::of_text(rows))
+    }
+
+    fn column(names: &[&str], rows: &[&[&str]]) -> usize {
+        found(names, rows).unwrap().column
+    }
+
+    #[test]
+    fn the_header_is_known_in_many_languages() {
+        for name in [
+            "Phone",
+            "Mobile No.",
+            "Tél.",
+            "Téléphone portable",
+            "Móvil",
+            "Handynummer",
+            "Cellulare",
+            "Nr telefonu",
+            "Телефон",
+            "电话号码",
+            "お電話番号",
+            "휴대폰 번호",
+            "رقم الهاتف",
+            "Số điện thoại",
+            "Phone (work)",
+            "Customer Phone Number",
+        ] {
+            assert_eq!(column(&["x", name], &[&["Ada", PHONE]]), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn where_header_and_data_disagree_the_data_wins_and_it_is_said() {
+        let rows: &[&[&str]] = &[&["iPhone", PHONE], &["Nokia", "+447911123457"]];
+        let found = found(&["Phone", "Kontakt"], rows).unwrap();
+        assert_eq!(found.column, 1);
+        assert_eq!(
+            found.note.unwrap(),
+            "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is taken, which holds many"
+        );
+    }
+
+    #[test]
+    fn without_a_telling_header_the_cells_decide() {
+        let rows: &[&[&str]] = &[&["1000234", PHONE, "2026-11-21"]];
+        assert_eq!(column(&["id", "kontakt", "seit"], rows), 1);
+    }
+
+    #[test]
+    fn an_empty_phone_column_is_no_rival() {
+        assert_eq!(column(&["phone", "mobile"], &[&["", PHONE]]), 1);
+    }
+
+    #[test]
+    fn of_two_columns_with_numbers_none_is_guessed() {
+        assert!(matches!(
+            found(&["phone", "mobile"], &[&[PHONE, PHONE]]),
+            Err(MappingError::SeveralPhoneColumns { .. })
+        ));
+        assert!(matches!(
+            found(&["a", "b"], &[&[PHONE, PHONE]]),
+            Err(MappingError::SeveralPhoneColumns { .. })
+        ));
+    }
+
+    #[test]
+    fn a_fax_is_not_called_for_its_digits() {
+        assert!(matches!(
+            found(&["name", "fax"], &[&["Ada", PHONE]]),
+            Err(MappingError::NoPhoneColumn { .. })
+        ));
+    }
+
+    #[test]
+    fn ids_and_dates_are_no_phone_numbers() {
+        assert!(matches!(
+            found(&["id", "date"], &[&["1000234", "2026-11-21"]]),
+            Err(MappingError::NoPhoneColumn { .. })
+        ));
+    }
+
+    #[test]
+    fn a_list_to_be_left_alone_counts_with_every_number() {
+        let names = headers(&["phone", "mobile", "since"]);
+        let rows = RowBatch::of_text(&[&[PHONE, "+447911123457", "2026-11-21"]]);
+        assert_eq!(phone_columns(&columns(&names), &rows), [0, 1]);
+    }
+
+    #[test]
+    fn a_first_row_with_a_number_is_no_header() {
+        let data =
+            |names: &[&str], phones: &[usize]| looks_like_data(&columns(&headers(names)), phones);
+        assert!(data(&["Ada", PHONE], &[]));
+        assert!(data(&["Ada", "447911123456"], &[1]));
+        assert!(!data(&["Ada", "447911123456"], &[0]));
+        assert!(!data(&["name", "phone"], &[1]));
+    }
 }

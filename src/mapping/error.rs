@@ -53,6 +53,16 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
+    /// What should be the header is a contact.
+    #[error(
+        "the first row of `{input}` (line {line}) looks like data, not like a header: there is a phone number in it\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
+    )]
+    HeaderIsData {
+        /// The file.
+        input: String,
+        /// Where that row stands.
+        line: u64,
+    },
     /// Several do.
     #[error(
         "several columns of `{input}` look like a phone number: {}\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins",

@@ -5,17 +5,24 @@ use super::detect;
 use super::rejects_form::RejectsForm;
 use super::{EmptyCells, MappingError, MappingSpec};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::source::{Header, Row};
+use crate::source::{Header, Row, RowBatch};
+
+/// What to do with a row whose cells may have shifted, in its rejects file.
+const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
 /// What is read from each row of one input, and what is sent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// How many cells each row must have.
+    /// How many cells the header has.
     pub cells: usize,
+    /// How many cells a row must have at least: a header may end in delimiters.
+    pub fewest_cells: usize,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
     /// The column (from 0) that names the campaign.
     pub campaign_column: Option<usize>,
+    /// The column (from 0) that names the country of numbers in national form.
+    pub region_column: Option<usize>,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
     /// Variables that are the same in every row.
@@ -24,48 +31,109 @@ pub struct Mapping {
     pub empty_cells: EmptyCells,
     /// Set where the input is a rejects file that comes back.
     pub rejects_form: Option<RejectsForm>,
+    /// What the user is to be told of how the phone column was found, if anything.
+    pub note: Option<String>,
+}
+
+/// What becomes of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnUse<'a> {
+    /// What it is read for.
+    pub role: ColumnRole,
+    /// The variables that it is sent as.
+    pub variables: Vec<&'a str>,
+}
+
+/// What a column is read for beside variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnRole {
+    /// It holds the phone number.
+    Phone,
+    /// It names the campaign.
+    Campaign,
+    /// It names the country of the number.
+    Region,
+    /// `leadload` has added it to a rejects file.
+    Ours,
+    /// Nothing.
+    None,
 }
 
 impl Mapping {
-    /// Fits the flags to the header of `input`.
-    pub fn plan(input: &str, header: &Header, spec: &MappingSpec) -> Result<Mapping, MappingError> {
+    /// Fits the flags to the header of `input`, whose first rows are in `sample`.
+    pub fn plan(
+        input: &str,
+        header: &Header,
+        sample: &RowBatch,
+        spec: &MappingSpec,
+    ) -> Result<Mapping, MappingError> {
         let rejects_form = RejectsForm::of(&header.names);
-        let columns = Columns {
-            input,
-            headers: &header.names,
-            own: match &rejects_form {
-                Some(form) => form.input_columns.clone(),
-                None => (0..header.names.len()).collect(),
-            },
+        let columns = Columns::of(input, header, rejects_form.as_ref());
+        let (phone_columns, note) = phone_columns(&columns, header, sample, spec)?;
+        let find = |flag, name: &Option<String>| {
+            let found = name.as_ref().map(|name| columns.find(flag, name));
+            found.transpose()
         };
-        let phone_columns = match spec.phone_columns.is_empty() {
-            true => vec![detect::phone_column(&columns)?],
-            false => spec
-                .phone_columns
-                .iter()
-                .map(|name| columns.find("--phone-column", name))
-                .collect::<Result<_, _>>()?,
-        };
-        let campaign_column = spec
-            .campaign_column
-            .as_ref()
-            .map(|name| columns.find("--campaign-column", name))
-            .transpose()?;
         let mut mapping = Mapping {
             cells: header.names.len(),
+            fewest_cells: 0,
             phone_columns,
-            campaign_column,
+            campaign_column: find("--campaign-column", &spec.campaign_column)?,
+            region_column: find("--region-column", &spec.region_column)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
             empty_cells: spec.empty_cells,
             rejects_form,
+            note,
         };
         mapping.variables = match spec.variables.is_empty() {
             true => mapping.all_columns(&columns, spec)?,
             false => named_columns(&columns, spec)?,
         };
+        mapping.fewest_cells = mapping.fewest_cells(header);
         mapping.refuse_two_sources(&columns)?;
         Ok(mapping)
+    }
+
+    /// The plan for a list of numbers to be left alone: all its phone columns, and
+    /// nothing else. None where no column holds numbers.
+    pub fn plan_numbers(input: &str, header: &Header, sample: &RowBatch) -> Option<Vec<usize>> {
+        let rejects_form = RejectsForm::of(&header.names);
+        let columns = Columns::of(input, header, rejects_form.as_ref());
+        let found = detect::phone_columns(&columns, sample);
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// Up to the last column that has a name or is used.
+    fn fewest_cells(&self, header: &Header) -> usize {
+        let named = header
+            .names
+            .iter()
+            .rposition(|name| !name.trim().is_empty());
+        let used = self.phone_columns.iter().copied();
+        let last = used
+            .chain(self.campaign_column)
+            .chain(self.region_column)
+            .chain(self.variables.iter().map(|(_, column)| *column))
+            .chain(named)
+            .max();
+        last.map_or(0, |column| column + 1)
+    }
+
+    /// What becomes of a column (from 0).
+    pub fn uses(&self, column: usize) -> ColumnUse<'_> {
+        let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
+        let from_column = self.variables.iter().filter(|(_, of)| *of == column);
+        ColumnUse {
+            role: match () {
+                () if self.phone_columns.contains(&column) => ColumnRole::Phone,
+                () if self.campaign_column == Some(column) => ColumnRole::Campaign,
+                () if self.region_column == Some(column) => ColumnRole::Region,
+                () if self.rejects_form.as_ref().is_some_and(is_ours) => ColumnRole::Ours,
+                () => ColumnRole::None,
+            },
+            variables: from_column.map(|(name, _)| name.as_str()).collect(),
+        }
     }
 
     /// Every column with a header, less those that are something else and those
@@ -79,6 +147,7 @@ impl Mapping {
         let is_left_out = |column: &usize| {
             self.phone_columns.contains(column)
                 || self.campaign_column == Some(*column)
+                || self.region_column == Some(*column)
                 || skipped.contains(column)
         };
         Ok(columns
@@ -91,10 +160,10 @@ impl Mapping {
     }
 
     fn refuse_two_sources(&self, columns: &Columns<'_>) -> Result<(), MappingError> {
-        let from_columns = self.variables.iter().map(|(name, column)| {
-            let source = format!("column {} (`{}`)", column + 1, columns.headers[*column]);
-            (name, source)
-        });
+        let from_columns = self
+            .variables
+            .iter()
+            .map(|(name, column)| (name, columns.label(*column)));
         let from_flags = self
             .constants
             .iter()
@@ -116,36 +185,58 @@ impl Mapping {
 
     /// Why the row cannot be read at all, if so.
     pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
-        if row.len() != self.cells || self.is_unmended(row) {
+        if row.is_torn() {
+            return Some(RowOutcome::invalid(
+                ErrorCode::UnclosedQuote,
+                format!(
+                    "a quote (\") in this line is never closed, so the row is taken to end with the line; {MENDING}"
+                ),
+            ));
+        }
+        if !self.has_right_length(row) {
             return Some(RowOutcome::invalid(
                 ErrorCode::FieldCount,
-                self.field_count_text(row),
+                format!(
+                    "{} cells where the header has {}; {MENDING}",
+                    row.len(),
+                    self.cells
+                ),
+            ));
+        }
+        if let Some(code) = self.unmended(row) {
+            return Some(RowOutcome::invalid(
+                code,
+                format!("not mended yet; {MENDING}"),
             ));
         }
         row.undecodable_column().map(|column| {
             RowOutcome::invalid(
                 ErrorCode::Encoding,
-                format!("the cell in column {} is not UTF-8 text", column + 1),
+                format!(
+                    "the cell in column {} has bytes that are no text in the file's encoding",
+                    column + 1
+                ),
             )
         })
     }
 
-    /// A row of a rejects file that had the wrong number of cells, and whose
-    /// error code is still there: whether its cells stand under the right
-    /// headers, only a person can say.
-    fn is_unmended(&self, row: Row<'_>) -> bool {
-        self.rejects_form.as_ref().is_some_and(|form| {
-            row.text(form.error_code).map(str::trim)
-                == Some(ErrorCode::FieldCount.to_string().as_str())
-        })
+    /// Whether every cell stands under its header. Delimiters at the end of a row, or
+    /// of the header, that nothing follows are no cells.
+    fn has_right_length(&self, row: Row<'_>) -> bool {
+        let is_blank = |cell: &[u8]| cell.iter().all(u8::is_ascii_whitespace);
+        row.len() == self.cells
+            || (self.fewest_cells..self.cells).contains(&row.len())
+            || row.len() > self.cells && row.cells().skip(self.cells).all(is_blank)
     }
 
-    fn field_count_text(&self, row: Row<'_>) -> String {
-        let found = match row.len() == self.cells {
-            true => "not mended yet".to_owned(),
-            false => format!("{} cells where the header has {}", row.len(), self.cells),
-        };
-        format!("{found}; put each cell under its header, then clear the cell leadload_error_code")
+    /// The error code of a row of a rejects file whose cells may have shifted, and
+    /// that is still there: whether they stand under the right headers, only a person
+    /// can say.
+    fn unmended(&self, row: Row<'_>) -> Option<ErrorCode> {
+        let cell = row.text(self.rejects_form.as_ref()?.error_code)?.trim();
+        [ErrorCode::FieldCount, ErrorCode::UnclosedQuote]
+            .into_iter()
+            .find(|code| cell == code.to_string())
     }
 
     /// The row's variables, in the order in which they are sent.
@@ -166,6 +257,39 @@ impl Mapping {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()));
         from_columns.chain(constants)
+    }
+}
+
+/// The columns that `--phone-column` names, or else the one that is found, and what is
+/// to be said about that.
+fn phone_columns(
+    columns: &Columns<'_>,
+    header: &Header,
+    sample: &RowBatch,
+    spec: &MappingSpec,
+) -> Result<(Vec<usize>, Option<String>), MappingError> {
+    let named = spec.phone_columns.iter();
+    let named: Vec<usize> = named
+        .map(|name| columns.find("--phone-column", name))
+        .collect::<Result<_, _>>()?;
+    let is_data = |phone_columns: &[usize]| {
+        let line = header.line?;
+        let is_data = detect::looks_like_data(columns, phone_columns);
+        is_data.then(|| MappingError::HeaderIsData {
+            input: columns.input.to_owned(),
+            line,
+        })
+    };
+    if let Some(error) = is_data(&named) {
+        return Err(error);
+    }
+    if !named.is_empty() {
+        return Ok((named, None));
+    }
+    let found = detect::phone_column(columns, sample)?;
+    match is_data(&[found.column]) {
+        Some(error) => Err(error),
+        None => Ok((vec![found.column], found.note)),
     }
 }
 
@@ -218,12 +342,12 @@ mod tests {
     fn header(names: &[&str]) -> Header {
         Header {
             names: names.iter().map(|n| (*n).to_owned()).collect(),
-            has_bom: false,
+            line: Some(1),
         }
     }
 
     fn plan(names: &[&str], spec: &MappingSpec) -> Result<Mapping, MappingError> {
-        Mapping::plan("leads.csv", &header(names), spec)
+        Mapping::plan("leads.csv", &header(names), &RowBatch::of_text(&[]), spec)
     }
 
     fn variables(mapping: &Mapping) -> Vec<(&str, usize)> {

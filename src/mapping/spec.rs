@@ -39,6 +39,8 @@ pub struct MappingSpec {
     pub phone_columns: Vec<String>,
     /// `--campaign-column`.
     pub campaign_column: Option<String>,
+    /// `--region-column`.
+    pub region_column: Option<String>,
     /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
     /// column's name may hold an `=`. When any is given, only these are sent.
     pub variables: Vec<String>,

@@ -233,6 +233,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     if let Some(outcome) = &prepared.outcome {
                         (self.events)(RunEvent::Settled {
                             row,
+                            phone: prepared.phone,
                             campaign: prepared.campaign,
                             outcome,
                         });
@@ -410,6 +411,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         if let Some((row, prepared)) = self.window.get(slot) {
             (self.events)(RunEvent::Settled {
                 row,
+                phone: prepared.phone,
                 campaign: prepared.campaign,
                 outcome: &outcome,
             });

@@ -11,9 +11,11 @@ use serde_json::Value;
 use super::*;
 use crate::api::verdict::{FatalCause, Verdict};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::intake::Intake;
+use crate::intake::{Intake, Purpose};
 use crate::lead::Status;
 use crate::mapping::MappingSpec;
+use crate::phone::{PhoneReader, PhoneRules};
+use crate::source::FormChoice;
 use crate::source::Input;
 
 /// What the service does with one attempt: how long it takes, and what it says.
@@ -171,14 +173,21 @@ fn prepare(
         writeln!(file, "+4479110{number:05}").unwrap();
     }
     let input = Input::open(file.path()).unwrap();
-    let planned = PlannedInput::new(input, &MappingSpec::default()).unwrap();
+    let planned =
+        PlannedInput::new(input, &FormChoice::default(), &MappingSpec::default()).unwrap();
     let intake = Intake {
         inputs: [planned].into(),
         limit: None,
+        phones: PhoneReader::new(PhoneRules::default()),
+        region: None,
+        suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,
     };
     let campaign = CampaignChoice::Id(CampaignId(1));
-    let mut received = intake.start(CampaignBook::new(Some(campaign), HashMap::new()));
+    let mut received = intake.start(
+        CampaignBook::new(Some(campaign), HashMap::new()),
+        Purpose::Sending,
+    );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

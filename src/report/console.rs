@@ -23,3 +23,8 @@ pub fn print(text: &str) -> io::Result<()> {
 pub fn error(text: &str) {
     let _ = writeln!(io::stderr().lock(), "error: {text}");
 }
+
+/// Writes what is worth knowing beside the log to standard error.
+pub fn note(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

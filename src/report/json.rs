@@ -11,7 +11,7 @@ use crate::lead::CampaignId;
 
 /// The object. A command that ended before it began has all its names too.
 #[derive(Debug, Default, Serialize)]
-struct Summary {
+pub(super) struct Summary {
     run: Option<u64>,
     complete: bool,
     exit_code: u8,
@@ -50,33 +50,34 @@ impl Serialize for Counts {
 
 /// The summary of a command that has ended.
 pub fn json_summary(ended: &Ended<'_>) -> String {
-    let rows = ended.tally.counts.total();
-    let complete = ended.stop.is_none();
-    line(&Summary {
-        complete,
-        exit_code: ended.exit_code as u8,
-        stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
-        rows,
-        rows_total: complete.then_some(rows),
-        counts: ended.tally.counts,
-        by_campaign: ended.tally.by_campaign.clone(),
-        requests: ended.requests,
-        elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
-        results: ended.written.results.as_deref().map(text),
-        rejects: match ended.inputs.len() {
-            0 | 1 => Rejects::One(ended.written.rejects.first().map(|path| text(path))),
-            _ => Rejects::Several(
-                ended
-                    .written
-                    .rejects
-                    .iter()
-                    .map(|path| text(path))
-                    .collect(),
-            ),
-        },
-        error: ended.stop.as_ref().map(|stop| stop.text.clone()),
-        ..Summary::default()
-    })
+    line(&Summary::of(ended))
+}
+
+impl Summary {
+    /// What is the same for every command.
+    pub(super) fn of(ended: &Ended<'_>) -> Summary {
+        let rows = ended.tally.counts.total();
+        let complete = ended.stop.is_none();
+        let rejects = &ended.written.rejects;
+        Summary {
+            complete,
+            exit_code: ended.exit_code as u8,
+            stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
+            rows,
+            rows_total: complete.then_some(rows),
+            counts: ended.tally.counts,
+            by_campaign: ended.tally.by_campaign.clone(),
+            requests: ended.requests,
+            elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
+            results: ended.written.results.as_deref().map(text),
+            rejects: match ended.inputs.len() {
+                0 | 1 => Rejects::One(rejects.first().map(|path| text(path))),
+                _ => Rejects::Several(rejects.iter().map(|path| text(path)).collect()),
+            },
+            error: ended.stop.as_ref().map(|stop| stop.text.clone()),
+            ..Summary::default()
+        }
+    }
 }
 
 /// The summary of a command that ended without having begun.
@@ -94,7 +95,8 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn line(summary: &Summary) -> String {
+/// One line of JSON.
+pub(super) fn line(summary: &impl Serialize) -> String {
     #[expect(
         clippy::expect_used,
         reason = "strings, numbers and booleans with string keys, written to memory"

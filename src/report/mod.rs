@@ -4,22 +4,33 @@
 //! counts them, and bar, log, summary and JSON are made from events and tally.
 //!
 //! What is shown here names nobody: phone numbers and variables, and what the
-//! service says of a row, which may quote them, stand in the output files alone.
+//! service says of a row, which may quote them, stand in the output files, and in what
+//! `leadload check` shows, alone.
 //!
 //! [`RunEvent`]: crate::event::RunEvent
 
 mod bar;
 mod campaigns;
+mod check_json;
+mod check_text;
 pub mod console;
+mod estimate;
+mod findings;
 mod forgiving_term;
 mod json;
 mod log;
+mod opening;
 mod summary;
 mod tally;
 
 pub use bar::Bar;
 pub use campaigns::{campaign_csv, campaign_json, campaign_table};
+pub use check_json::check_json;
+pub use check_text::check_text;
+pub use estimate::Estimate;
+pub use findings::{Checked, Findings};
 pub use json::{json_failure, json_summary};
 pub use log::{Log, log_event};
+pub use opening::opening_lines;
 pub use summary::text_summary;
 pub use tally::{Ended, Tally};

@@ -1,11 +1,10 @@
 //! The summary for people, to be read in ten seconds.
 
-use std::cmp::Reverse;
 use std::fmt::Write;
 
-use super::tally::{Ended, Problem};
+use super::tally::{Counts, Ended, Group, RoundNumbers, Tally};
 use crate::lead::{ErrorCode, Status};
-use crate::text::counted;
+use crate::text::{counted, printable};
 
 /// How many kinds of problems are spelled out.
 const MOST_PROBLEMS: usize = 3;
@@ -21,39 +20,15 @@ pub fn text_summary(ended: &Ended<'_>) -> String {
 fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let counts = &ended.tally.counts;
     let rows = counted(counts.total(), "row");
-    let how = match (&ended.stop, ended.dry_run) {
-        (Some(stop), _) => format!(
-            "Stopped ({}) after {rows} in {}",
-            stop.by,
-            seconds(ended.elapsed_s)
-        ),
-        (None, true) => format!("{rows} checked, nothing was sent"),
-        (None, false) => format!("{rows} in {}", seconds(ended.elapsed_s)),
-    };
-    writeln!(text, "{how}")?;
-    for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
-        writeln!(
-            text,
-            "  {:<17}{rows:>9}  {}",
-            status.as_str(),
-            meaning(status)
-        )?;
+    let took = seconds(ended.elapsed_s);
+    match &ended.stop {
+        Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by)?,
+        None => writeln!(text, "{rows} in {took}")?,
     }
-    write_problems(text, ended)?;
-    if let Some(path) = &ended.written.results {
-        writeln!(text, "\nResults: {}", path.display())?;
-    }
-    for path in &ended.written.rejects {
-        writeln!(
-            text,
-            "Rejects: {} (mend these rows and import this file)",
-            path.display()
-        )?;
-    }
-    for path in &ended.written.kept {
-        writeln!(text, "An older file is kept as {}", path.display())?;
-    }
-    if ended.sandbox && !ended.dry_run {
+    write_counts(text, counts)?;
+    write_problems(text, ended.tally, &ended.inputs, MOST_PROBLEMS)?;
+    write_files(text, ended)?;
+    if ended.sandbox {
         writeln!(
             text,
             "\nThis was a trial on the sandbox: nothing left this computer."
@@ -62,39 +37,106 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_problems(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
-    let mut problems: Vec<_> = ended.tally.problems.iter().collect();
-    if problems.is_empty() {
-        return Ok(());
-    }
-    // The most frequent first, and as they stand in the input among equals.
-    problems.sort_by_key(|(_, p)| (Reverse(p.rows), p.first_file, p.first_line));
-    writeln!(text, "\nProblems:")?;
-    for ((status, code), problem) in problems.iter().take(MOST_PROBLEMS) {
+/// The rows by status, with what each status means.
+pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Result {
+    for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
         writeln!(
             text,
-            "  {code}: {}, the first in {}\n    {}",
-            counted(problem.rows, "row"),
-            place(problem, &ended.inputs),
-            advice(*status, *code),
+            "  {:<17}{rows:>9}  {}",
+            status.as_str(),
+            meaning(status)
         )?;
-    }
-    if problems.len() > MOST_PROBLEMS {
-        let others: u64 = problems[MOST_PROBLEMS..].iter().map(|(_, p)| p.rows).sum();
-        writeln!(text, "  and {} with other problems", counted(others, "row"))?;
     }
     Ok(())
 }
 
-fn place(problem: &Problem, inputs: &[&str]) -> String {
-    match inputs {
-        [] | [_] => format!("line {}", problem.first_line),
-        several => format!(
-            "line {} of {}",
-            problem.first_line,
-            several.get(problem.first_file).copied().unwrap_or_default()
-        ),
+/// The `most` frequent problems, each with what to do.
+pub(super) fn write_problems(
+    text: &mut String,
+    tally: &Tally,
+    inputs: &[&str],
+    most: usize,
+) -> std::fmt::Result {
+    let problems = tally.problems();
+    if !problems.is_empty() {
+        writeln!(text, "\nProblems:")?;
     }
+    for (status, code, group) in problems.iter().take(most) {
+        writeln!(
+            text,
+            "  {code}: {}, {}\n    {}",
+            counted(group.rows, "row"),
+            places(group, inputs),
+            advice(*status, *code),
+        )?;
+    }
+    if problems.len() > most {
+        let others: u64 = problems[most..].iter().map(|(_, _, g)| g.rows).sum();
+        writeln!(text, "  and {} with other problems", counted(others, "row"))?;
+    }
+    if tally.round_numbers.are_suspicious() {
+        writeln!(text, "\n{}", round_numbers(&tally.round_numbers))?;
+    }
+    Ok(())
+}
+
+/// What many zeros at the end of numbers mean.
+pub(super) fn round_numbers(found: &RoundNumbers) -> String {
+    format!(
+        "{} of {} phone numbers end in 00000: a spreadsheet may have lost their last digits.\nLook at them before they are called, and export the list again with the numbers as text.",
+        found.round, found.numbers
+    )
+}
+
+/// Where the files are.
+pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let written = &ended.written;
+    if written.results.is_some() || !written.rejects.is_empty() || !written.kept.is_empty() {
+        writeln!(text)?;
+    }
+    if let Some(path) = &written.results {
+        writeln!(text, "Results: {}", path.display())?;
+    }
+    for path in &written.rejects {
+        writeln!(
+            text,
+            "Rejects: {} (mend these rows and import this file)",
+            path.display()
+        )?;
+    }
+    for note in &written.notes {
+        writeln!(text, "{note}")?;
+    }
+    for path in &written.kept {
+        writeln!(text, "An older file is kept as {}", path.display())?;
+    }
+    Ok(())
+}
+
+/// Where the rows stand that ended alike, or the first few of them: `in lines 3, 7`.
+pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
+    let first = match group.first.len() as u64 == group.rows {
+        true => "in",
+        false => "the first in",
+    };
+    let several_files = inputs.len() > 1;
+    let places: Vec<String> = group
+        .first
+        .iter()
+        .map(|place| match several_files {
+            true => {
+                let file = inputs.get(place.file).copied().unwrap_or_default();
+                format!("line {} of {}", place.line, printable(file))
+            }
+            false => place.line.to_string(),
+        })
+        .collect();
+    let noun = match (several_files, places.len()) {
+        (true, _) => "",
+        (false, 1) => "line ",
+        (false, _) => "lines ",
+    };
+    format!("{first} {noun}{}", places.join(", "))
 }
 
 /// What to do about it. What the service said stands in the results, since it may
@@ -106,11 +148,23 @@ fn advice(status: Status, code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
         ErrorCode::PhoneNotE164 => {
-            "write the number as + and country code, then digits only, such as +447911123456"
+            "write the number with + and country code, or give --region for numbers of one country"
         }
+        ErrorCode::PhoneImpossible => {
+            "the number is too long or too short for its country; look it up"
+        }
+        ErrorCode::PhoneInvalid => "no such number is given out in its country; look it up",
+        ErrorCode::PhoneAmbiguous => "leave one number in the cell",
+        ErrorCode::PhoneDamaged => {
+            "a spreadsheet has changed the number: format the column as text, fill it anew, export again"
+        }
+        ErrorCode::CountryNotAllowed => "the number is of a country that --countries does not name",
         ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row",
+        ErrorCode::UnclosedQuote => "close the quote in the row, or take it out",
         ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",
-        ErrorCode::Encoding => "save the file as \"CSV UTF-8\" in the program it comes from",
+        ErrorCode::Encoding => {
+            "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from"
+        }
         ErrorCode::Timeout => "the service did not answer in time; import the rejects later",
         ErrorCode::Connection => {
             "the connection could not be made or broke; import the rejects later"
@@ -137,7 +191,8 @@ fn meaning(status: Status) -> &'static str {
     }
 }
 
-fn seconds(seconds: f64) -> String {
+/// A span of time as people say it.
+pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         s if s < 60.0 => format!("{s:.1} s"),
         s if s < 3600.0 => format!("{} min {} s", (s / 60.0) as u64, (s % 60.0) as u64),

@@ -1,11 +1,14 @@
 //! What became of the rows, counted.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
-use crate::lead::{CampaignId, ErrorCode, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
+use crate::phone::PhoneNumber;
 use crate::results::Written;
+use crate::source::Row;
 
 /// How many rows ended in each status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,20 +25,60 @@ impl Counts {
         self.0.iter().sum()
     }
 
+    /// The rows in one status.
+    pub fn of(&self, status: Status) -> u64 {
+        self.0[status as usize]
+    }
+
     fn add(&mut self, status: Status) {
         self.0[status as usize] += 1;
     }
 }
 
-/// A kind of problem, and where it was met first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Rows that have it.
+/// How many places are remembered of each kind of outcome.
+const MOST_PLACES: usize = 3;
+
+/// Rows that ended alike, and where the first of them stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Group {
+    /// How many there are.
     pub rows: u64,
-    /// The input of the first, counted from 0.
-    pub first_file: usize,
-    /// The line of the first.
-    pub first_line: u64,
+    /// The first few.
+    pub first: Vec<Place>,
+}
+
+/// Where a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Its input, counted from 0.
+    pub file: usize,
+    /// Its line there, from 1.
+    pub line: u64,
+    /// Its number among all rows.
+    pub row: RowId,
+}
+
+/// Phone numbers that were read, and those among them that end in `00000`: a
+/// spreadsheet that has lost digits puts zeros in their place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoundNumbers {
+    /// All numbers.
+    pub numbers: u64,
+    /// Those that end in five zeros.
+    pub round: u64,
+}
+
+impl RoundNumbers {
+    /// Takes a number.
+    pub fn note(&mut self, number: PhoneNumber) {
+        self.numbers += 1;
+        self.round += u64::from(number.key().is_multiple_of(100_000));
+    }
+
+    /// Whether more are round than chance explains: one in a hundred thousand would be.
+    pub fn are_suspicious(&self) -> bool {
+        self.round * 100 > self.numbers
+    }
 }
 
 /// The sums of a run.
@@ -45,8 +88,10 @@ pub struct Tally {
     pub counts: Counts,
     /// The same for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
-    /// Rows that ask for attention, by status and error code.
-    pub problems: BTreeMap<(Status, ErrorCode), Problem>,
+    /// Rows that were not simply sent, by status and error code.
+    pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
+    /// Numbers that may have lost digits.
+    pub round_numbers: RoundNumbers,
     /// Requests in flight.
     pub in_flight: usize,
 }
@@ -57,6 +102,7 @@ impl Tally {
         match event {
             RunEvent::Settled {
                 row,
+                phone,
                 campaign,
                 outcome,
             } => {
@@ -67,22 +113,42 @@ impl Tally {
                         .or_default()
                         .add(outcome.status);
                 }
-                if let Some(code) = outcome.error_code
-                    && outcome.status.is_problem()
-                {
-                    self.problems
-                        .entry((outcome.status, code))
-                        .or_insert_with(|| Problem {
-                            rows: 0,
-                            first_file: row.file(),
-                            first_line: row.line(),
-                        })
-                        .rows += 1;
+                if let Some(phone) = phone {
+                    self.round_numbers.note(*phone);
+                }
+                if !matches!(outcome.status, Status::Created | Status::Ready) {
+                    self.note_group(*row, outcome);
                 }
             }
             RunEvent::InFlight(count) => self.in_flight = *count,
             _ => {}
         }
+    }
+
+    fn note_group(&mut self, row: Row<'_>, outcome: &RowOutcome) {
+        let key = (outcome.status, outcome.error_code);
+        let group = self.groups.entry(key).or_default();
+        group.rows += 1;
+        if group.first.len() < MOST_PLACES {
+            group.first.push(Place {
+                file: row.file(),
+                line: row.line(),
+                row: row.id(),
+            });
+        }
+    }
+
+    /// Rows that ask for attention, by status and error code, the most frequent first
+    /// and as they stand in the input among equals.
+    pub fn problems(&self) -> Vec<(Status, ErrorCode, &Group)> {
+        let mut problems: Vec<_> = self
+            .groups
+            .iter()
+            .filter(|((status, _), _)| status.is_problem())
+            .filter_map(|((status, code), group)| Some((*status, (*code)?, group)))
+            .collect();
+        problems.sort_by_key(|(_, _, group)| (Reverse(group.rows), group.first.first().copied()));
+        problems
     }
 
     /// Whether any row asks for attention.
@@ -112,6 +178,4 @@ pub struct Ended<'a> {
     pub written: Written,
     /// Whether it was a trial on the embedded service.
     pub sandbox: bool,
-    /// Whether nothing was to be sent.
-    pub dry_run: bool,
 }

@@ -1,32 +1,77 @@
 //! An output file that takes records.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use super::output_file::OutputFile;
+use crate::source::{Bom, Encoding, EncodingWriter, TextForm};
 
 /// How much is written at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// The form of a CSV output: that of its input, so that whoever could open the one
+/// can open the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CsvForm {
+    pub(super) encoding: Encoding,
+    pub(super) bom: Option<Bom>,
+    pub(super) delimiter: u8,
+}
+
+impl Default for CsvForm {
+    fn default() -> Self {
+        CsvForm {
+            encoding: Encoding::UTF_8,
+            bom: None,
+            delimiter: b',',
+        }
+    }
+}
+
+impl From<&TextForm> for CsvForm {
+    fn from(form: &TextForm) -> Self {
+        CsvForm {
+            encoding: form.encoding,
+            bom: form.bom,
+            delimiter: form.delimiter,
+        }
+    }
+}
+
+impl CsvForm {
+    /// The same in UTF-8.
+    pub(super) fn in_utf_8(self) -> CsvForm {
+        CsvForm {
+            encoding: Encoding::UTF_8,
+            bom: self.bom.map(|_| Bom::Utf8),
+            delimiter: self.delimiter,
+        }
+    }
+}
+
 /// A CSV file on its way to its place.
 #[derive(Debug)]
 pub(super) struct CsvOutput {
-    csv: csv::Writer<OutputFile>,
+    path: PathBuf,
+    csv: csv::Writer<EncodingWriter<OutputFile>>,
 }
 
 impl CsvOutput {
-    /// Creates the file, with a byte order mark if its input has one.
-    pub(super) fn create(path: &Path, has_bom: bool) -> Result<CsvOutput, OutputError> {
-        Ok(CsvOutput::over(OutputFile::create(path, has_bom)?))
+    /// Creates the file.
+    pub(super) fn create(path: &Path, form: CsvForm) -> Result<CsvOutput, OutputError> {
+        let prefix = form.bom.map_or(&b""[..], Bom::bytes);
+        Ok(CsvOutput::over(OutputFile::create(path, prefix)?, form))
     }
 
     /// Goes on in a file that exists.
-    pub(super) fn over(file: OutputFile) -> CsvOutput {
+    pub(super) fn over(file: OutputFile, form: CsvForm) -> CsvOutput {
         CsvOutput {
+            path: file.path().to_owned(),
             csv: csv::WriterBuilder::new()
                 .buffer_capacity(BUFFER_BYTES)
-                .from_writer(file),
+                .delimiter(form.delimiter)
+                .from_writer(EncodingWriter::new(file, form.encoding)),
         }
     }
 
@@ -37,26 +82,38 @@ impl CsvOutput {
     ) -> Result<(), OutputError> {
         self.csv
             .write_record(cells)
-            .map_err(|error| self.csv.get_ref().error(error))
+            .map_err(|error| self.error(error))
     }
 
     /// Hands what has been written to the operating system.
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv
-            .flush()
-            .map_err(|error| self.csv.get_ref().error(error))
+        self.csv.flush().map_err(|error| self.error(error))
     }
 
     /// See [`OutputFile::leave`].
     pub(super) fn leave(&self) {
-        self.csv.get_ref().leave();
+        self.csv.get_ref().get_ref().leave();
     }
 
     /// The file, with everything handed over to it.
-    pub(super) fn into_file(self) -> Result<OutputFile, OutputError> {
-        self.csv.into_inner().map_err(|failed| {
-            let error = io::Error::new(failed.error().kind(), failed.error().to_string());
-            failed.into_inner().get_ref().error(error)
-        })
+    pub(super) fn into_file(mut self) -> Result<OutputFile, OutputError> {
+        self.flush()?;
+        let CsvOutput { path, csv } = self;
+        let unwritable = |error| OutputError::Unwritable { path, error };
+        // Nothing is left in the buffer, so that nothing can fail in between.
+        match csv.into_inner() {
+            Ok(encoder) => encoder.into_inner().map_err(unwritable),
+            Err(failed) => {
+                let error = failed.error();
+                Err(unwritable(io::Error::new(error.kind(), error.to_string())))
+            }
+        }
+    }
+
+    fn error(&self, error: impl Into<io::Error>) -> OutputError {
+        OutputError::Unwritable {
+            path: self.path.clone(),
+            error: error.into(),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
+use crate::source::SourceError;
 
 /// An output that cannot be.
 #[derive(Debug, Error)]
@@ -20,6 +21,17 @@ pub enum OutputError {
         path: PathBuf,
         /// What it said.
         error: io::Error,
+    },
+    /// What has been written cannot be read again to change its form.
+    #[error(
+        "cannot change the form of `{}`: {error}\n\nhint: what was written before is in the file that ends in `.part`",
+        path.display()
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: Box<SourceError>,
     },
     /// A folder, a link or a device stands there.
     #[error(

@@ -10,13 +10,16 @@ mod csv_output;
 mod error;
 mod output_file;
 mod paths;
+mod records;
 mod rejects_file;
 mod results_file;
 mod spreadsheet;
+mod workbook;
 
 pub use error::OutputError;
 pub use paths::{OutputChoice, OutputPaths};
 pub use results_file::has_results_header;
+pub use workbook::{WorkbookError, write_workbook};
 
 use std::path::PathBuf;
 
@@ -43,6 +46,8 @@ pub struct Written {
     pub rejects: Vec<PathBuf>,
     /// Files that stood there before, as they are called now.
     pub kept: Vec<PathBuf>,
+    /// What is to be said about the files beside where they are.
+    pub notes: Vec<String>,
 }
 
 impl Writer {
@@ -121,9 +126,10 @@ impl Writer {
             written.kept.extend(kept);
         }
         for rejects in self.rejects.into_iter().flatten() {
-            let (path, kept) = rejects.finish()?;
-            written.rejects.extend(path);
-            written.kept.extend(kept);
+            let finished = rejects.finish()?;
+            written.rejects.extend(finished.path);
+            written.kept.extend(finished.kept);
+            written.notes.extend(finished.note);
         }
         Ok(written)
     }

@@ -29,7 +29,7 @@ pub(super) struct OutputFile {
 impl OutputFile {
     /// Creates `PATH.part`. What a killed run has left there is kept under another
     /// name: it may be all that is known of the leads that it made.
-    pub(super) fn create(path: &Path, has_bom: bool) -> Result<OutputFile, OutputError> {
+    pub(super) fn create(path: &Path, prefix: &'static [u8]) -> Result<OutputFile, OutputError> {
         let part = part_of(path);
         let unwritable = |error| OutputError::Unwritable {
             path: path.to_owned(),
@@ -55,12 +55,17 @@ impl OutputFile {
         let mut output = OutputFile {
             path: path.to_owned(),
             part,
-            prefix: if has_bom { "\u{FEFF}".as_bytes() } else { b"" },
+            prefix,
             is_left: Cell::new(false),
             file: Some(file),
         };
         output.begin().map_err(unwritable)?;
         Ok(output)
+    }
+
+    /// What it will be called.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What went wrong, with the file's name.
@@ -86,6 +91,21 @@ impl OutputFile {
         copy.rewind()?;
         self.begin()?;
         Ok(copy)
+    }
+
+    /// Puts other content in the place of what has been written.
+    pub(super) fn replace(&mut self, mut content: File) -> Result<(), OutputError> {
+        let replaced = self.begin().and_then(|()| {
+            content.rewind()?;
+            let file = self.file.as_mut().ok_or_else(already_finished)?;
+            io::copy(&mut content, file).map(drop)
+        });
+        replaced.map_err(|error| self.error(error))
+    }
+
+    /// Puts the file at `path` instead, when it is finished.
+    pub(super) fn rename(&mut self, path: PathBuf) {
+        self.path = path;
     }
 
     fn begin(&mut self) -> io::Result<()> {

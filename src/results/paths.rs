@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
+use crate::intake::PlannedInput;
 use crate::source::{Input, folder_of};
 
 /// Where an output goes.
@@ -28,9 +29,11 @@ pub struct OutputPaths {
 
 impl OutputPaths {
     /// Names the outputs after the inputs where the user has not, and makes sure
-    /// that none is an input, another output, or something else than a file.
-    pub fn plan(
-        inputs: &[Input],
+    /// that none is an input, one of the `others` that are read, another output, or
+    /// something else than a file.
+    pub fn plan<'a>(
+        inputs: &'a [PlannedInput],
+        others: impl Iterator<Item = &'a Input>,
         results: &OutputChoice,
         rejects: &OutputChoice,
         sandbox: bool,
@@ -42,31 +45,43 @@ impl OutputPaths {
             true => format!("sandbox.{kind}"),
             false => kind.to_owned(),
         };
-        let place = |choice: &OutputChoice, input: &Input, kind: &str| match choice {
-            OutputChoice::BesideInput => Some(beside(input, kind)),
+        let place = |choice: &OutputChoice, input: &Input, kind: &str, extension| match choice {
+            OutputChoice::BesideInput => Some(beside(input, kind, extension)),
             OutputChoice::Path(path) => Some(path.clone()),
             OutputChoice::None => None,
         };
         let paths = OutputPaths {
             results: inputs
                 .first()
-                .and_then(|input| place(results, input, &kind("results"))),
+                .and_then(|first| place(results, &first.input, &kind("results"), "csv")),
             rejects: inputs
                 .iter()
-                .map(|input| place(rejects, input, &kind("rejects")))
+                .map(|planned| {
+                    let extension = match planned.form.text() {
+                        Some(_) => "csv",
+                        None => "xlsx",
+                    };
+                    place(rejects, &planned.input, &kind("rejects"), extension)
+                })
                 .collect(),
         };
-        paths.refuse_clashes(inputs)?;
+        let read: Vec<&Path> = inputs
+            .iter()
+            .map(|planned| &planned.input)
+            .chain(others)
+            .filter_map(Input::path)
+            .collect();
+        paths.refuse_clashes(&read)?;
         Ok(paths)
     }
 
     /// Looks at every output under its name and as the part that it is until then.
-    fn refuse_clashes(&self, inputs: &[Input]) -> Result<(), OutputError> {
+    fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
         for path in self.results.iter().chain(self.rejects.iter().flatten()) {
             let both = [path.clone(), part_of(path)];
             for place in &both {
-                refuse_place(place, inputs, &seen)?;
+                refuse_place(place, read, &seen)?;
             }
             seen.extend(both);
         }
@@ -74,14 +89,13 @@ impl OutputPaths {
     }
 }
 
-fn refuse_place(place: &Path, inputs: &[Input], seen: &[PathBuf]) -> Result<(), OutputError> {
+fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
     let path = place.to_owned();
     // Of a link itself: renaming onto it would leave its target alone.
     if fs::symlink_metadata(place).is_ok_and(|found| !found.is_file()) {
         return Err(OutputError::NotAFile { path });
     }
-    let mut of_inputs = inputs.iter().filter_map(Input::path);
-    if of_inputs.any(|input| is_same(input, place)) {
+    if read.iter().any(|input| is_same(input, place)) {
         return Err(OutputError::IsAnInput { path });
     }
     if seen.iter().any(|other| is_same(other, place)) {
@@ -111,9 +125,9 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
 
 /// `leads.csv` and `results` make `leads.results.csv`; standard input makes
 /// `leads.results.csv` in the current folder.
-fn beside(input: &Input, kind: &str) -> PathBuf {
+fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
     let Some(path) = input.path() else {
-        return PathBuf::from(format!("leads.{kind}.csv"));
+        return PathBuf::from(format!("leads.{kind}.{extension}"));
     };
     let is_compressed = path.extension().is_some_and(|extension| {
         extension.eq_ignore_ascii_case("gz") || extension.eq_ignore_ascii_case("zst")
@@ -123,30 +137,34 @@ fn beside(input: &Input, kind: &str) -> PathBuf {
         false => path.to_owned(),
     };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
-    name.push(format!(".{kind}.csv"));
+    name.push(format!(".{kind}.{extension}"));
     path.with_file_name(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapping::MappingSpec;
+    use crate::source::FormChoice;
 
-    fn folder_with(names: &[&str]) -> (tempfile::TempDir, Vec<Input>) {
+    fn folder_with(names: &[&str]) -> (tempfile::TempDir, Vec<PlannedInput>) {
         let folder = tempfile::tempdir().unwrap();
         let inputs = names
             .iter()
             .map(|name| {
                 let path = folder.path().join(name);
                 fs::write(&path, "phone\n").unwrap();
-                Input::open(&path).unwrap()
+                let input = Input::open(&path).unwrap();
+                PlannedInput::new(input, &FormChoice::default(), &MappingSpec::default()).unwrap()
             })
             .collect();
         (folder, inputs)
     }
 
-    fn plan_beside(inputs: &[Input]) -> Result<OutputPaths, OutputError> {
+    fn plan_beside(inputs: &[PlannedInput]) -> Result<OutputPaths, OutputError> {
         OutputPaths::plan(
             inputs,
+            std::iter::empty(),
             &OutputChoice::BesideInput,
             &OutputChoice::BesideInput,
             false,
@@ -187,7 +205,9 @@ mod tests {
     fn an_output_is_never_an_input_another_output_or_a_folder() {
         let (folder, inputs) = folder_with(&["a.csv"]);
         let at = |name: &str| OutputChoice::Path(folder.path().join(name));
-        let plan = |results, rejects| OutputPaths::plan(&inputs, &results, &rejects, false);
+        let plan = |results, rejects| {
+            OutputPaths::plan(&inputs, std::iter::empty(), &results, &rejects, false)
+        };
         assert!(matches!(
             plan(at("a.csv"), OutputChoice::None),
             Err(OutputError::IsAnInput { .. })

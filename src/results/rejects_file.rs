@@ -1,21 +1,29 @@
 //! A rejects file: the rows of one input that somebody may mend and send again.
+//!
+//! It has the form of its input. A workbook is made when all rows are there: until
+//! then they are written as CSV, which can be read however the run ends.
 
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::csv_output::CsvOutput;
+use super::csv_output::{CsvForm, CsvOutput};
+use super::output_file::OutputFile;
+use super::records::Records;
 use super::spreadsheet::harmless;
+use super::workbook::{WorkbookError, write_workbook};
 use crate::intake::PlannedInput;
-use crate::lead::RowOutcome;
+use crate::lead::{RowId, RowOutcome};
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
-use crate::source::Row;
+use crate::source::{CsvReader, Row, SourceError, decoded};
 
 /// A rejects file.
 #[derive(Debug)]
 pub(super) struct RejectsFile {
-    path: PathBuf,
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
+    csv_form: CsvForm,
+    /// Whether a workbook is to be made of it.
+    is_workbook: bool,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
     /// Their headers.
@@ -38,9 +46,15 @@ impl RejectsFile {
             Some(form) => form.input_columns.clone(),
             None => (0..names.len()).collect(),
         };
+        let is_workbook = is_workbook(path, input);
+        let csv_form = match input.form.text() {
+            Some(form) if !is_workbook => CsvForm::from(form),
+            _ => CsvForm::default(),
+        };
         let mut rejects = RejectsFile {
-            path: path.to_owned(),
-            csv: Some(CsvOutput::create(path, input.header.has_bom)?),
+            csv: Some(CsvOutput::create(path, csv_form)?),
+            csv_form,
+            is_workbook,
             headers: own_columns.iter().map(|c| names[*c].clone()).collect(),
             own_columns,
             input_columns: names.len(),
@@ -92,18 +106,24 @@ impl RejectsFile {
         }
     }
 
-    /// Puts the file in its place if it has rows; returns that, and how a file is
-    /// called now that stood there before.
-    pub(super) fn finish(self) -> Result<(Option<PathBuf>, Option<PathBuf>), OutputError> {
+    /// Puts the file in its place if it has rows.
+    pub(super) fn finish(self) -> Result<FinishedRejects, OutputError> {
+        let mut finished = FinishedRejects::default();
         let Some(csv) = self.csv else {
-            return Ok((None, None));
+            return Ok(finished);
         };
-        let file = csv.into_file()?;
+        let mut file = csv.into_file()?;
         if !self.has_rows {
-            return Ok((None, file.discard()?));
+            finished.kept = file.discard()?;
+            return Ok(finished);
+        }
+        if self.is_workbook {
+            finished.note = make_workbook(&mut file)?;
         }
         let (path, kept) = file.finish()?;
-        Ok((Some(path), kept))
+        finished.path = Some(path);
+        finished.kept = kept;
+        Ok(finished)
     }
 
     /// The cells of the row that no header stands above, as CSV, with those that a
@@ -116,7 +136,7 @@ impl RejectsFile {
             .filter(|cell| !cell.is_empty());
         let beyond = (self.input_columns..row.len()).filter_map(|column| row.cell(column));
         let cells: Vec<&[u8]> = beyond.collect();
-        if cells.is_empty() {
+        if cells.iter().all(|cell| cell.is_empty()) {
             return carried.map(|cell| String::from_utf8_lossy(cell).into_owned());
         }
         let mut csv = csv::Writer::from_writer(Vec::new());
@@ -135,18 +155,26 @@ impl RejectsFile {
         };
         let mut file = csv.into_file()?;
         let copy = file.restart()?;
-        self.csv = Some(CsvOutput::over(file));
+        let path = file.path().to_owned();
+        self.csv = Some(CsvOutput::over(file, self.csv_form));
         self.has_surplus = true;
         self.write_header()?;
-        for record in csv::Reader::from_reader(copy).byte_records() {
-            let mut record = record.map_err(|error| OutputError::Unwritable {
-                path: self.path.clone(),
-                error: error.into(),
-            })?;
-            record.push_field(b"");
-            self.record(record.iter())?;
+        let unreadable = |error: SourceError| OutputError::Unreadable {
+            path: path.clone(),
+            error: Box::new(error),
+        };
+        let mut reader = reader_of(&path, copy, self.csv_form).map_err(unreadable)?;
+        // The header has just been written anew.
+        reader.read_sample(1).map_err(unreadable)?;
+        loop {
+            let rows = reader.read_batch(0, RowId(1), 256).map_err(unreadable)?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in rows.rows() {
+                self.record(row.cells().chain([&b""[..]]))?;
+            }
         }
-        Ok(())
     }
 
     fn write_header(&mut self) -> Result<(), OutputError> {
@@ -171,4 +199,68 @@ impl RejectsFile {
             None => Ok(()),
         }
     }
+}
+
+/// What has become of a rejects file.
+#[derive(Debug, Default)]
+pub(super) struct FinishedRejects {
+    /// Where it is; none if it had no rows.
+    pub(super) path: Option<PathBuf>,
+    /// How a file is called now that stood there before.
+    pub(super) kept: Option<PathBuf>,
+    /// Why it is not in the form in which it should be, if so.
+    pub(super) note: Option<String>,
+}
+
+/// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
+fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
+    let has_extension = |names: &[&str]| {
+        path.extension()
+            .is_some_and(|found| names.iter().any(|name| found.eq_ignore_ascii_case(name)))
+    };
+    let is_spreadsheet = input.form.text().is_none();
+    has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
+}
+
+/// Makes a workbook of the rows that have been written as CSV. Rows that do not fit
+/// into one stay as they are, under the name of a CSV file, and it is said why.
+fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
+    let path = file.path().to_owned();
+    let unwritable = |error| OutputError::Unwritable {
+        path: path.clone(),
+        error,
+    };
+    let csv = file.restart()?;
+    let rows = csv.try_clone().map_err(unwritable)?;
+    let workbook = tempfile::tempfile().map_err(unwritable)?;
+    let written = reader_of(&path, rows, CsvForm::default())
+        .map_err(WorkbookError::Rows)
+        .and_then(|reader| write_workbook(Records::new(reader), &workbook));
+    match written {
+        Ok(()) => {
+            file.replace(workbook)?;
+            Ok(None)
+        }
+        Err(WorkbookError::Write(error)) => {
+            file.replace(csv)?;
+            Err(unwritable(error))
+        }
+        Err(does_not_fit) => {
+            file.replace(csv)?;
+            file.rename(path.with_extension("csv"));
+            Ok(Some(format!(
+                "the rejects are a CSV file, not a workbook: {does_not_fit}"
+            )))
+        }
+    }
+}
+
+fn reader_of(path: &Path, file: std::fs::File, form: CsvForm) -> Result<CsvReader, SourceError> {
+    let name = path.display().to_string();
+    let text = decoded(Box::new(file), form.encoding).map_err(|error| SourceError::Unreadable {
+        name: name.clone(),
+        line: None,
+        error,
+    })?;
+    CsvReader::new(&name, text, form.delimiter)
 }

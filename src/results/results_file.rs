@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::csv_output::CsvOutput;
+use super::csv_output::{CsvForm, CsvOutput};
 use super::spreadsheet::harmless;
 use crate::intake::{PlannedInput, PreparedRow};
 use crate::lead::RowOutcome;
@@ -48,6 +48,23 @@ struct InputNames {
     phone_column: usize,
 }
 
+/// UTF-8 with the delimiter of the first input, and with a byte order mark where any
+/// input has one.
+fn form(inputs: &[PlannedInput]) -> CsvForm {
+    let mut texts = inputs.iter().map(|planned| planned.form.text());
+    let delimiter = match inputs.first().and_then(|planned| planned.form.text()) {
+        Some(first) => CsvForm::from(first).delimiter,
+        None => CsvForm::default().delimiter,
+    };
+    let bom = texts.find_map(|text| text?.bom);
+    CsvForm {
+        bom,
+        delimiter,
+        ..CsvForm::default()
+    }
+    .in_utf_8()
+}
+
 /// The results file.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
@@ -58,9 +75,8 @@ pub(super) struct ResultsFile {
 impl ResultsFile {
     /// Creates the file with its header.
     pub(super) fn create(path: &Path, inputs: &[PlannedInput]) -> Result<Self, OutputError> {
-        let has_bom = inputs.iter().any(|planned| planned.header.has_bom);
         let mut results = ResultsFile {
-            csv: CsvOutput::create(path, has_bom)?,
+            csv: CsvOutput::create(path, form(inputs))?,
             inputs: inputs
                 .iter()
                 .map(|planned| InputNames {

@@ -3,10 +3,14 @@
 //! Rule: the only reader of environment variables, and the only place for
 //! defaults that depend on something. What is decided here is not asked again.
 
+mod check;
 mod connection;
 mod environment;
 mod import;
+mod reading;
 
+pub use check::{CheckSettings, Pace};
 pub use connection::{Connection, Service};
 pub use environment::Environment;
 pub use import::{ImportSettings, TIMEOUT};
+pub use reading::ReadingSettings;

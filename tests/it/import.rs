@@ -46,19 +46,19 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         without_times(&folder.read("leads.results.csv")),
         "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at\n\
          1,2,+447911000001,101,created,1,200,1,,,TIME\n\
-         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"not a number in E.164 form: + and country code, then digits only, 7 to 15 in all\",\n\
+         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",\n\
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
-         5,8,,101,invalid,,,0,phone_missing,the row has no phone number,\n\
+         5,8,,101,invalid,,,0,phone_missing,the phone number is missing,\n\
          6,9,+447911000004,101,invalid,,,0,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",\n\
          7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME\n"
     );
     assert_eq!(
         folder.read("leads.rejects.csv"),
         "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run,leadload_surplus\n\
-         Bob,07911 000002,2,invalid,phone_not_e164,\"not a number in E.164 form: + and country code, then digits only, 7 to 15 in all\",,\n\
+         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",,\n\
          \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,,\n\
-         Ed,,5,invalid,phone_missing,the row has no phone number,,\n\
+         Ed,,5,invalid,phone_missing,the phone number is missing,,\n\
          Flo,+447911000004,6,invalid,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",,x\n"
     );
     assert_eq!(
@@ -70,11 +70,11 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
            rejected                 1  the service refused the row\n\
          \n\
          Problems:\n  \
-           phone_not_e164: 1 row, the first in line 4\n    \
-             write the number as + and country code, then digits only, such as +447911123456\n  \
-           http_422: 1 row, the first in line 6\n    \
+           phone_not_e164: 1 row, in line 4\n    \
+             write the number with + and country code, or give --region for numbers of one country\n  \
+           http_422: 1 row, in line 6\n    \
              what the service said stands in the results, in the column error\n  \
-           phone_missing: 1 row, the first in line 8\n    \
+           phone_missing: 1 row, in line 8\n    \
              fill in the phone number, or leave the row out\n  \
            and 1 row with other problems\n\
          \n\
@@ -127,7 +127,12 @@ fn the_sample_data_goes_in_with_the_readmes_first_command() {
         "{}",
         output.stdout
     );
-    assert_eq!(output.stderr, "");
+    assert_eq!(
+        output.stderr,
+        "contacts.csv: UTF-8 (--encoding), `,` between cells (--delimiter), header in line 1 (--no-header)\n  \
+         phone numbers from `Phone` (--phone-column), variables `first_name`, `last_name`, `city`, `country`, \
+         `plan`, `renewal_date`, `notes` (--var, --skip-column)\n"
+    );
     assert_eq!(
         folder.names(),
         [
@@ -385,7 +390,7 @@ fn undecodable_bytes_make_an_invalid_row_and_never_a_replacement_character() {
     let folder = Folder::new();
     folder.write(
         "leads.csv",
-        b"phone,name\n+447911000001,J\xFCrgen\n+447911000002,Ada\n",
+        b"phone,name\n+447911000001,J\xFCrgen\n+447911000002,\xC3\x85sa \xC3\x96st\n",
     );
     let service = service();
     folder.import_leads(&service, &[]).expect(1);

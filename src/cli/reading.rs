@@ -1,0 +1,107 @@
+//! The flags for reading files and making leads of their rows.
+
+use std::path::PathBuf;
+
+use super::values::{delimiter, encoding, name_and_value, region};
+use crate::mapping::{EmptyCells, VarNames};
+use crate::phone::{PhoneRule, Region};
+use crate::source::Encoding;
+
+/// In what form the files are; whatever is not said is found out.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadingArgs {
+    /// What stands between cells: a character, or `tab` [default: found out, `,` `;` tab or `|`]
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+
+    /// Encoding of text files, such as utf-8 or windows-1252 [default: found out]
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    pub encoding: Option<Encoding>,
+
+    /// The first row is a contact already; columns are then called 1, 2, and so on
+    #[arg(long)]
+    pub no_header: bool,
+
+    /// Sheet of a spreadsheet file [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+
+    /// Only the first N data rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+}
+
+/// What makes a phone number, and who is not called.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Phone numbers")]
+pub struct PhoneArgs {
+    /// Country of numbers in national form (`07911 123456` with GB)
+    #[arg(long, value_name = "CC", value_parser = region)]
+    pub region: Option<Region>,
+
+    /// Column with each row's country, as ISO code or English name; an empty cell takes --region
+    #[arg(long, value_name = "COL")]
+    pub region_column: Option<String>,
+
+    /// Take digits without + and without a country for international
+    #[arg(long)]
+    pub assume_plus: bool,
+
+    /// What a number must be: e164 (its form), possible (a full length of its country), valid (in a
+    /// range that its country gives out)
+    #[arg(
+        long,
+        value_name = "RULE",
+        default_value = "possible",
+        hide_possible_values = true
+    )]
+    pub phone_rule: PhoneRule,
+
+    /// Only numbers of these countries
+    #[arg(long, value_name = "CC,…", value_delimiter = ',', value_parser = region)]
+    pub countries: Vec<Region>,
+
+    /// Do-not-call list: its numbers are not sent. Repeatable
+    #[arg(long, value_name = "FILE")]
+    pub suppress: Vec<PathBuf>,
+}
+
+/// How rows become leads. COL is a header's text, in any case, or a column's number.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Mapping")]
+pub struct MappingArgs {
+    /// Campaign: its id, or the exact name of one campaign
+    #[arg(long, value_name = "ID_OR_NAME")]
+    pub campaign: Option<String>,
+
+    /// Column with each row's campaign; an empty cell takes --campaign
+    #[arg(long, value_name = "COL")]
+    pub campaign_column: Option<String>,
+
+    /// Column with the phone number [default: by header and cells]. Repeatable: the first with a
+    /// usable number wins
+    #[arg(long, value_name = "COL")]
+    pub phone_column: Vec<String>,
+
+    /// Send this column as a variable, under a name of its own if one is given. Repeatable; when
+    /// given, only these are sent [default: all columns with a header]
+    #[arg(long, value_name = "[NAME=]COL")]
+    pub var: Vec<String>,
+
+    /// Do not send this column. Repeatable
+    #[arg(long, value_name = "COL")]
+    pub skip_column: Vec<String>,
+
+    /// Send the same variable with every row. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub set: Vec<(String, String)>,
+
+    /// Variables' names: `Customer Name` as `customer_name`, or as it stands
+    #[arg(long, value_name = "FORM", default_value = "snake")]
+    pub var_names: VarNames,
+
+    /// Empty cells: leave the variable out, or send an empty text
+    #[arg(long, value_name = "WHAT", default_value = "omit")]
+    pub empty: EmptyCells,
+}

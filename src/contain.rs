@@ -1,0 +1,56 @@
+//! Work that may panic, kept apart.
+//!
+//! Rule: only for calls of a library that panics where it should return an error,
+//! and for nothing of this program's own. The decoder of workbooks indexes into a
+//! file as the file says, and the encoder panics when the disk is full. Neither
+//! is a fault of the program: it is told like any other error, without the text
+//! that a panic prints.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether this thread is in work whose panics are expected.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `work` returns, or none if it panicked. Whatever `work` has changed is not
+/// to be used after a panic.
+///
+/// Needs panics that unwind: in a program built with `panic = "abort"` nothing is
+/// contained.
+pub fn run<T>(work: impl FnOnce() -> T) -> Option<T> {
+    quiet_contained_panics();
+    let outer = IS_CONTAINED.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_CONTAINED.set(outer);
+    result.ok()
+}
+
+/// Once for the process: panics in the work of [`run`] are not printed. All others
+/// go to the hook that was there before, so none of those is hidden.
+fn quiet_contained_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            // A thread that is ending has no such flag any more.
+            if !IS_CONTAINED.try_with(Cell::get).unwrap_or(false) {
+                previous(info);
+            }
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_in_the_work_is_no_result_and_the_next_panic_is_shown_again() {
+        assert_eq!(run(|| 1), Some(1));
+        assert_eq!(run(|| -> u8 { panic!("as a decoder might") }), None);
+        assert!(!IS_CONTAINED.get());
+    }
+}

@@ -1,0 +1,256 @@
+//! From inputs to rows that are ready to be sent, on threads of its own.
+//!
+//! Here `source`, `mapping`, `phone`, `campaign` and `screen` are put together:
+//! the code path that sending and checking share. One thread reads, some read the
+//! numbers, one decides what is to become of each row in input order; what they hand
+//! on goes through bounded channels, so that a file of any size takes little memory,
+//! and reading waits whenever sending does.
+
+mod batches;
+mod numbers;
+mod preparer;
+mod readings;
+
+pub use batches::{Batch, Batches, PreparedRow};
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread;
+
+use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::lead::RowId;
+use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm};
+use crate::phone::{PhoneReader, Region};
+use crate::screen::SuppressionLists;
+use crate::source::{Form, FormChoice, Header, Input, RowBatch, SourceError};
+use batches::Message;
+use numbers::Reading;
+use preparer::Preparer;
+use readings::{ReadBatch, Readings};
+
+/// More names than this in a campaign column are no campaigns.
+const MOST_NAMES: usize = 1000;
+
+/// How many rows are looked at before the mapping is made.
+const SAMPLE_ROWS: usize = 1000;
+
+/// An input whose form is known and whose header has been fitted to the flags.
+#[derive(Debug)]
+pub struct PlannedInput {
+    /// Where its rows come from.
+    pub input: Input,
+    /// How it is read.
+    pub form: Form,
+    /// What its columns are called.
+    pub header: Header,
+    /// Its first rows.
+    pub sample: RowBatch,
+    /// What is read and sent of each row.
+    pub mapping: Mapping,
+}
+
+/// What a run reads and how.
+#[derive(Debug, Clone)]
+pub struct Intake {
+    /// The inputs in the order in which they were named.
+    pub inputs: Arc<[PlannedInput]>,
+    /// Only so many data rows are read (rejects files aside).
+    pub limit: Option<u64>,
+    /// What makes a phone number.
+    pub phones: PhoneReader,
+    /// The country of numbers in national form.
+    pub region: Option<Region>,
+    /// Who is not to be called.
+    pub suppression: Arc<SuppressionLists>,
+    /// Whether numbers that repeat are sent all the same.
+    pub allow_duplicates: bool,
+}
+
+/// What rows are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Each number comes with its kind, and many rows at a time.
+    Checking,
+    /// Few rows at a time: a batch is written down when all its rows have an outcome.
+    Sending,
+}
+
+impl Purpose {
+    fn batch_rows(self) -> usize {
+        match self {
+            Purpose::Checking => 2048,
+            Purpose::Sending => 256,
+        }
+    }
+}
+
+/// What is wrong with an input before its first row is read.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Its header does not fit the flags.
+    #[error(transparent)]
+    Mapping(#[from] MappingError),
+}
+
+impl PlannedInput {
+    /// Finds out in what form the input is, reads its header and fits the flags to it.
+    pub fn new(
+        input: Input,
+        choice: &FormChoice,
+        spec: &MappingSpec,
+    ) -> Result<PlannedInput, PlanError> {
+        let (form, header) = form_and_header(&input, choice)?;
+        let mut reader = input.read(&form)?;
+        reader.read_header(form.has_header)?;
+        let sample = reader.read_sample(SAMPLE_ROWS)?;
+        let mapping = Mapping::plan(input.name(), &header, &sample, spec)?;
+        Ok(PlannedInput {
+            input,
+            form,
+            header,
+            sample,
+            mapping,
+        })
+    }
+}
+
+/// A rejects file is in the form in which it was written, whatever the flags say of
+/// the input that it is of.
+fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
+    let read = |choice: &FormChoice| {
+        let form = input.survey(choice)?;
+        let header = input.read(&form)?.read_header(form.has_header)?;
+        Ok((form, header))
+    };
+    if *choice != FormChoice::default()
+        && let Ok((form, header)) = read(&FormChoice::default())
+        && RejectsForm::of(&header.names).is_some()
+    {
+        return Ok((form, header));
+    }
+    read(choice)
+}
+
+impl Intake {
+    /// Reads all inputs to their end for the names (not ids) that stand in their
+    /// campaign columns, so that unknown ones can be listed before anything is sent.
+    ///
+    /// There are few campaigns: the reading ends when more than a thousand names have
+    /// been found, which the caller will not find on any list.
+    pub fn campaign_names(&self) -> Result<BTreeSet<String>, SourceError> {
+        let mut names = BTreeSet::new();
+        let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
+        if mappings.all(|mapping| mapping.campaign_column.is_none()) {
+            return Ok(names);
+        }
+        for batch in Readings::start(self, Purpose::Sending) {
+            let ReadBatch { rows, readings } = batch?;
+            let Some(column) = self.inputs[rows.file()].mapping.campaign_column else {
+                continue;
+            };
+            for (row, reading) in rows.rows().zip(readings) {
+                // A row that cannot be sent needs no campaign, and its cells may
+                // have slipped into this column.
+                if !matches!(reading, Reading::Number(..)) {
+                    continue;
+                }
+                let cell = row.text(column).unwrap_or_default();
+                if let Ok(Some(CampaignChoice::Name(name))) = CampaignChoice::parse(cell) {
+                    names.insert(name);
+                }
+            }
+            if names.len() > MOST_NAMES {
+                break;
+            }
+        }
+        Ok(names)
+    }
+
+    /// Reads all inputs to their end and counts their rows.
+    pub fn count_rows(&self) -> Result<u64, SourceError> {
+        let mut count = 0;
+        self.read(Purpose::Checking, |_, rows| {
+            count += rows.len() as u64;
+            true
+        })?;
+        Ok(count)
+    }
+
+    /// Starts the threads. Dropping the batches ends them.
+    pub fn start(&self, book: CampaignBook, purpose: Purpose) -> Batches {
+        let (sender, batches) = Batches::channel();
+        let intake = self.clone();
+        let readings = Readings::start(self, purpose);
+        let preparer = Preparer::new(book, self);
+        thread::spawn(move || {
+            for message in intake.messages(readings, preparer) {
+                // Where nobody is there to hear it, the run is over anyway.
+                if sender.blocking_send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        batches
+    }
+
+    /// Batches with what is to become of their rows, and at last why there are no more.
+    fn messages(
+        &self,
+        readings: Readings,
+        mut preparer: Preparer,
+    ) -> impl Iterator<Item = Message> {
+        let batches = readings.map(move |batch| match batch {
+            Ok(batch) => {
+                let mapping = &self.inputs[batch.rows.file()].mapping;
+                Message::Batch(preparer.prepare(mapping, batch))
+            }
+            Err(error) => Message::Failed(error),
+        });
+        batches.chain([Message::End])
+    }
+
+    /// Hands every batch of every input to `take`, until it returns false.
+    fn read(
+        &self,
+        purpose: Purpose,
+        mut take: impl FnMut(&PlannedInput, RowBatch) -> bool,
+    ) -> Result<(), SourceError> {
+        let mut next = RowId(1);
+        for (file, planned) in self.inputs.iter().enumerate() {
+            // A rejects file has been through a limit already.
+            let limit = match planned.mapping.rejects_form {
+                Some(_) => None,
+                None => self.limit,
+            };
+            let mut reader = planned.input.read(&planned.form)?;
+            if reader.read_header(planned.form.has_header)? != planned.header {
+                return Err(SourceError::Changed {
+                    name: planned.input.name().to_owned(),
+                });
+            }
+            loop {
+                let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
+                if let Some(limit) = limit {
+                    let left = limit.saturating_sub(next.0 - 1);
+                    rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+                }
+                // Before the last rows are handed on: one that was cut off in the
+                // middle is nobody's row.
+                if reader.is_at_end() {
+                    planned.input.check_unchanged()?;
+                }
+                if rows.is_empty() {
+                    break;
+                }
+                next = RowId(next.0 + rows.len() as u64);
+                if !take(planned, rows) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! What is to become of a row, before anything is sent.
+
+use std::sync::Arc;
+
+use super::numbers::Reading;
+use super::readings::ReadBatch;
+use super::{Batch, Intake, PreparedRow};
+use crate::campaign::{CampaignBook, RowCampaign};
+use crate::lead::{RowOutcome, Status};
+use crate::mapping::Mapping;
+use crate::phone::PhoneNumber;
+use crate::screen::{FirstRows, SuppressionLists};
+use crate::source::Row;
+
+/// Makes up its mind about one row after the other, in input order.
+pub(super) struct Preparer {
+    book: CampaignBook,
+    /// The campaign of rows in inputs that have no column for it.
+    default_campaign: Result<RowCampaign, RowOutcome>,
+    suppression: Arc<SuppressionLists>,
+    first_rows: FirstRows,
+    allow_duplicates: bool,
+}
+
+impl Preparer {
+    pub(super) fn new(mut book: CampaignBook, intake: &Intake) -> Preparer {
+        Preparer {
+            default_campaign: book.of(None),
+            book,
+            suppression: Arc::clone(&intake.suppression),
+            first_rows: FirstRows::default(),
+            allow_duplicates: intake.allow_duplicates,
+        }
+    }
+
+    /// Decides on the rows of a batch.
+    pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
+        let ReadBatch { rows, readings } = batch;
+        if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {
+            let numbers = readings.iter().filter_map(Reading::number);
+            self.first_rows.warm(campaign.key, numbers);
+        }
+        let prepared = rows
+            .rows()
+            .zip(readings)
+            .map(|(row, reading)| self.prepare_row(mapping, row, reading))
+            .collect();
+        Batch { rows, prepared }
+    }
+
+    fn prepare_row(&mut self, mapping: &Mapping, row: Row<'_>, reading: Reading) -> PreparedRow {
+        let mut prepared = PreparedRow {
+            phone: None,
+            kind: None,
+            campaign: None,
+            outcome: None,
+        };
+        prepared.outcome = self.decide(mapping, row, reading, &mut prepared).err();
+        prepared
+    }
+
+    /// Fills in what the row says, and returns why it is not to be sent.
+    fn decide(
+        &mut self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        reading: Reading,
+        prepared: &mut PreparedRow,
+    ) -> Result<(), RowOutcome> {
+        let misshapen = matches!(reading, Reading::Misshapen(_));
+        // Of a row whose cells may have shifted, no cell is believed.
+        let campaign = match mapping.campaign_column {
+            Some(_) if misshapen => None,
+            Some(column) => Some(self.book.of(Some(row.text(column).unwrap_or_default()))),
+            None => Some(self.default_campaign.clone()),
+        };
+        // Said also of rows whose number is wrong.
+        prepared.campaign = campaign
+            .as_ref()
+            .and_then(|campaign| campaign.as_ref().ok()?.id);
+        let (phone, kind) = match reading {
+            Reading::Misshapen(outcome) | Reading::NoNumber(outcome) => return Err(*outcome),
+            Reading::Number(phone, kind) => (phone, kind),
+        };
+        prepared.phone = Some(phone);
+        prepared.kind = kind;
+        let campaign = match campaign {
+            Some(campaign) => campaign?,
+            None => return Ok(()),
+        };
+        self.refuse_suppressed(phone)?;
+        if self.allow_duplicates {
+            return Ok(());
+        }
+        match self.first_rows.note(campaign.key, phone, row.id()) {
+            None => Ok(()),
+            Some(first) => Err(RowOutcome::not_sent(
+                Status::Repeated,
+                None,
+                Some(format!("same number and campaign as row {first}")),
+            )),
+        }
+    }
+
+    fn refuse_suppressed(&self, phone: PhoneNumber) -> Result<(), RowOutcome> {
+        match self.suppression.find(phone) {
+            None => Ok(()),
+            Some(on) => Err(RowOutcome::not_sent(
+                Status::Suppressed,
+                None,
+                Some(format!("on the list {}, line {}", on.list, on.line)),
+            )),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Reading on several threads, and yet in input order.
+//!
+//! One thread splits the inputs into batches of rows, which it deals out in turn to
+//! the threads that read the numbers: batch `n` goes to thread `n` modulo their
+//! count. Whoever takes the batches asks the threads in the same turn, so that order
+//! needs neither numbers nor waiting lists. All channels are bounded: reading waits
+//! whenever what follows does, and a file of any size takes little memory.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::numbers::{NumberReader, Reading};
+use super::{Intake, Purpose};
+use crate::source::{RowBatch, SourceError};
+
+/// How many batches may wait for each thread, and at each for who takes them.
+const BATCHES_AHEAD: usize = 2;
+
+/// More threads than this do not pay: what follows takes the rows one by one.
+const MOST_THREADS: usize = 4;
+
+/// Batches with what their rows say, in input order.
+pub(super) struct Readings {
+    threads: Vec<Receiver<Message<ReadBatch>>>,
+    turn: usize,
+    has_ended: bool,
+}
+
+/// Rows and what each says.
+pub(super) struct ReadBatch {
+    pub(super) rows: RowBatch,
+    pub(super) readings: Vec<Reading>,
+}
+
+/// What is handed from thread to thread. The end is said, so that a thread that has
+/// died is not taken for one that has read everything.
+enum Message<T> {
+    Rows(T),
+    Failed(SourceError),
+    End,
+}
+
+impl Readings {
+    /// Starts the threads. Dropping the readings ends them.
+    pub(super) fn start(intake: &Intake, purpose: Purpose) -> Readings {
+        let tells_kinds = purpose == Purpose::Checking;
+        let numbers = NumberReader::new(intake.phones.clone(), intake.region, tells_kinds);
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MOST_THREADS))
+            .map(|_| sync_channel(BATCHES_AHEAD))
+            .unzip();
+        let threads = receivers
+            .into_iter()
+            .map(|rows| {
+                let (done, read) = sync_channel(BATCHES_AHEAD);
+                let (intake, numbers) = (intake.clone(), numbers.clone());
+                thread::spawn(move || read_numbers(&intake, numbers, &rows, &done));
+                read
+            })
+            .collect();
+        let intake = intake.clone();
+        thread::spawn(move || deal_out(&intake, purpose, &senders));
+        Readings {
+            threads,
+            turn: 0,
+            has_ended: false,
+        }
+    }
+}
+
+impl Iterator for Readings {
+    type Item = Result<ReadBatch, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        let message = self.threads[self.turn].recv();
+        self.turn = (self.turn + 1) % self.threads.len();
+        self.has_ended = !matches!(message, Ok(Message::Rows(_)));
+        match message {
+            Ok(Message::Rows(batch)) => Some(Ok(batch)),
+            Ok(Message::Failed(error)) => Some(Err(error)),
+            Ok(Message::End) => None,
+            Err(_) => Some(Err(SourceError::BrokeOff)),
+        }
+    }
+}
+
+/// Reads all inputs and gives each thread its turn.
+fn deal_out(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<RowBatch>>]) {
+    let mut turns = threads.iter().cycle();
+    // Where nobody is there to take it, the run is over anyway.
+    let mut deal = |message| turns.next().is_some_and(|turn| turn.send(message).is_ok());
+    let ended = intake.read(purpose, |_, rows| deal(Message::Rows(rows)));
+    deal(match ended {
+        Ok(()) => Message::End,
+        Err(error) => Message::Failed(error),
+    });
+}
+
+/// Reads the numbers of the batches that come.
+fn read_numbers(
+    intake: &Intake,
+    mut numbers: NumberReader,
+    batches: &Receiver<Message<RowBatch>>,
+    done: &SyncSender<Message<ReadBatch>>,
+) {
+    while let Ok(message) = batches.recv() {
+        let message = match message {
+            Message::Rows(rows) => Message::Rows(read_batch(intake, &mut numbers, rows)),
+            Message::Failed(error) => Message::Failed(error),
+            Message::End => Message::End,
+        };
+        if done.send(message).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_batch(intake: &Intake, numbers: &mut NumberReader, rows: RowBatch) -> ReadBatch {
+    let mapping = &intake.inputs[rows.file()].mapping;
+    let readings = rows.rows().map(|row| numbers.read(mapping, row)).collect();
+    ReadBatch { rows, readings }
+}

@@ -1,0 +1,201 @@
+//! What a check has found, for machines: the summary's object with more names.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::check_text::samples;
+use super::findings::Checked;
+use super::json::{Summary, line};
+use super::tally::Tally;
+use crate::intake::PlannedInput;
+use crate::mapping::ColumnRole;
+use crate::source::Content;
+
+#[derive(Serialize)]
+struct Check<'a> {
+    #[serde(flatten)]
+    summary: Summary,
+    inputs: Vec<Input<'a>>,
+    lists: Vec<List<'a>>,
+    lead_bodies: Vec<Box<RawValue>>,
+    groups: Vec<Group<'a>>,
+    numbers: Vec<Numbers>,
+    /// Numbers that end in 00000, of all that could be read.
+    round_numbers: RoundNumbers,
+    estimate_s: Option<Span>,
+}
+
+/// One input and what was guessed of it.
+#[derive(Serialize)]
+struct Input<'a> {
+    name: &'a str,
+    compression: Option<String>,
+    encoding: Option<String>,
+    byte_order_mark: bool,
+    delimiter: Option<String>,
+    sheet: Option<&'a str>,
+    header_line: Option<u64>,
+    is_rejects_file: bool,
+    note: Option<&'a str>,
+    columns: Vec<Column<'a>>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    column: usize,
+    header: &'a str,
+    read_for: Option<&'static str>,
+    variables: Vec<&'a str>,
+    samples: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    name: &'a str,
+    numbers: usize,
+}
+
+/// Rows that ended alike.
+#[derive(Serialize)]
+struct Group<'a> {
+    status: &'static str,
+    error_code: Option<String>,
+    rows: u64,
+    first: Vec<Place<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    file: &'a str,
+    line: u64,
+    row: u64,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    country: Option<String>,
+    calling_code: u16,
+    #[serde(rename = "type")]
+    line: &'static str,
+    rows: u64,
+}
+
+#[derive(Serialize)]
+struct RoundNumbers {
+    numbers: u64,
+    round: u64,
+    suspicious: bool,
+}
+
+#[derive(Serialize)]
+struct Span {
+    least: f64,
+    most: f64,
+}
+
+/// The report of a check.
+pub fn check_json(checked: &Checked<'_>) -> String {
+    let Checked {
+        ended,
+        findings,
+        estimate,
+        ..
+    } = checked;
+    let round = ended.tally.round_numbers;
+    line(&Check {
+        summary: Summary::of(ended),
+        inputs: checked.inputs.iter().map(input).collect(),
+        lists: checked
+            .suppression
+            .sizes()
+            .map(|(name, numbers)| List { name, numbers })
+            .collect(),
+        lead_bodies: findings
+            .bodies
+            .iter()
+            .filter_map(|body| RawValue::from_string(body.clone()).ok())
+            .collect(),
+        groups: groups(ended.tally, &ended.inputs),
+        numbers: findings
+            .kinds()
+            .into_iter()
+            .map(|(kind, rows)| Numbers {
+                country: kind.country.map(|country| country.to_string()),
+                calling_code: kind.calling_code,
+                line: kind.line.as_str(),
+                rows,
+            })
+            .collect(),
+        round_numbers: RoundNumbers {
+            numbers: round.numbers,
+            round: round.round,
+            suspicious: round.are_suspicious(),
+        },
+        estimate_s: estimate.as_ref().map(|estimate| Span {
+            least: estimate.least.as_secs_f64(),
+            most: estimate.most.as_secs_f64(),
+        }),
+    })
+}
+
+fn input(planned: &PlannedInput) -> Input<'_> {
+    let text = planned.form.text();
+    Input {
+        name: planned.input.name(),
+        compression: planned.form.compression.map(|by| by.to_string()),
+        encoding: text.map(|text| text.encoding.to_string()),
+        byte_order_mark: text.is_some_and(|text| text.bom.is_some()),
+        delimiter: text.map(|text| char::from(text.delimiter).to_string()),
+        sheet: match &planned.form.content {
+            Content::Sheet(sheet) => Some(sheet.name()),
+            Content::Text(_) => None,
+        },
+        header_line: planned.header.line,
+        is_rejects_file: planned.mapping.rejects_form.is_some(),
+        note: planned.mapping.note.as_deref(),
+        columns: columns(planned),
+    }
+}
+
+fn columns(planned: &PlannedInput) -> Vec<Column<'_>> {
+    let headers = planned.header.names.iter().enumerate();
+    headers
+        .map(|(column, header)| {
+            let used = planned.mapping.uses(column);
+            Column {
+                column: column + 1,
+                header,
+                read_for: match used.role {
+                    ColumnRole::Phone => Some("phone_number"),
+                    ColumnRole::Campaign => Some("campaign_id"),
+                    ColumnRole::Region => Some("region"),
+                    ColumnRole::Ours => Some("leadload"),
+                    ColumnRole::None => None,
+                },
+                variables: used.variables,
+                samples: samples(planned, column),
+            }
+        })
+        .collect()
+}
+
+fn groups<'a>(tally: &Tally, inputs: &[&'a str]) -> Vec<Group<'a>> {
+    tally
+        .groups
+        .iter()
+        .map(|((status, code), group)| Group {
+            status: status.as_str(),
+            error_code: code.map(|code| code.to_string()),
+            rows: group.rows,
+            first: group
+                .first
+                .iter()
+                .map(|place| Place {
+                    file: inputs.get(place.file).copied().unwrap_or_default(),
+                    line: place.line,
+                    row: place.row.0,
+                })
+                .collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,74 @@
+//! How long it would take to send what is ready.
+
+use std::time::Duration;
+
+use super::summary::seconds;
+use crate::rate::Rate;
+
+/// A span of time, or the two that it lies between where the pace is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Estimate {
+    /// The least time.
+    pub least: Duration,
+    /// The most.
+    pub most: Duration,
+    /// The paces that belong to them, slowest first, where they differ.
+    between: Option<(Rate, Rate)>,
+}
+
+impl Estimate {
+    /// The time for so many leads within limits; none without any.
+    pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
+        let time = rates.iter().map(|rate| rate.time_for(leads)).max()?;
+        Some(Estimate {
+            least: time,
+            most: time,
+            between: None,
+        })
+    }
+
+    /// The time where nobody has said what is allowed.
+    pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
+        Estimate {
+            least: fastest.time_for(leads),
+            most: slowest.time_for(leads),
+            between: Some((slowest, fastest)),
+        }
+    }
+
+    /// In words.
+    pub(super) fn text(&self) -> String {
+        let span = |time: Duration| seconds(time.as_secs_f64());
+        match self.between {
+            None => format!("Sending them takes {} or longer.", span(self.least)),
+            Some((slowest, fastest)) => format!(
+                "Sending them takes {} at {fastest}, {} at {slowest}: say with --rate what the service allows.",
+                span(self.least),
+                span(self.most)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_limit_decides() {
+        let rates = [Rate::per_second(20), Rate::per_minute(100)];
+        let estimate = Estimate::within(&rates, 200).unwrap();
+        assert_eq!(estimate.least, Duration::from_secs(120));
+        assert_eq!(estimate.text(), "Sending them takes 2 min 0 s or longer.");
+        assert_eq!(Estimate::within(&[], 200), None);
+    }
+
+    #[test]
+    fn an_unknown_pace_gives_a_range() {
+        let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
+        assert_eq!(
+            estimate.text(),
+            "Sending them takes 16 min 40 s at 10/s, 1 h 40 min at 100/min: say with --rate what the service allows."
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Numbers that stood earlier in the same import.
+//!
+//! Numbers of up to 16,384 campaigns share a set of tables: an E.164 number needs 50
+//! of a key's 64 bits.
+
+use std::collections::HashMap;
+
+use super::numbers::Numbers;
+use crate::campaign::CampaignKey;
+use crate::lead::RowId;
+use crate::phone::PhoneNumber;
+
+/// Remembers the first row of each number, campaign by campaign.
+#[derive(Debug, Default)]
+pub struct FirstRows {
+    /// By the upper bits of the campaign's key.
+    groups: HashMap<u32, Numbers>,
+}
+
+/// The bits of a key that hold the number: fifteen digits are less than 2^50.
+const NUMBER_BITS: u32 = 50;
+
+/// The campaigns in one group: what the other bits can tell apart.
+const GROUP: u32 = 1 << (u64::BITS - NUMBER_BITS);
+
+impl FirstRows {
+    /// Notes that `row` has `number` and returns the row that had it before, if any.
+    pub fn note(
+        &mut self,
+        campaign: CampaignKey,
+        number: PhoneNumber,
+        row: RowId,
+    ) -> Option<RowId> {
+        let numbers = self.groups.entry(campaign.0 / GROUP).or_default();
+        // Rows beyond the 32nd bit are all called by the last number that fits:
+        // that such a row is a repeat is still said, if not of which.
+        let row = u32::try_from(row.0).unwrap_or(u32::MAX);
+        let first = numbers.note(key(campaign, number), row)?;
+        Some(RowId(u64::from(first)))
+    }
+
+    /// Makes [`note`](Self::note) faster for numbers of one campaign that are to be
+    /// noted next; see [`Numbers::warm`].
+    pub fn warm(&self, campaign: CampaignKey, next: impl Iterator<Item = PhoneNumber>) {
+        if let Some(numbers) = self.groups.get(&(campaign.0 / GROUP)) {
+            numbers.warm(next.map(|number| key(campaign, number)));
+        }
+    }
+}
+
+/// What tells the number apart from all others, and from itself in other campaigns
+/// of the group.
+fn key(campaign: CampaignKey, number: PhoneNumber) -> u64 {
+    (u64::from(campaign.0 % GROUP) << NUMBER_BITS) | number.key()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(digits: u64) -> PhoneNumber {
+        PhoneNumber::from_e164(&format!("+{digits}")).unwrap()
+    }
+
+    #[test]
+    fn the_same_number_for_another_campaign_is_no_repeat() {
+        let mut rows = FirstRows::default();
+        let n = number(447_911_123_456);
+        assert_eq!(rows.note(CampaignKey(1), n, RowId(1)), None);
+        assert_eq!(rows.note(CampaignKey(2), n, RowId(2)), None);
+        assert_eq!(rows.note(CampaignKey(1), n, RowId(3)), Some(RowId(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_row_is_named_as_a_plain_map_would(
+            rows in prop::collection::vec((prop_oneof![0u32..3, 16_383u32..16_386], 0u64..200), 1..2000),
+        ) {
+            let mut first_rows = FirstRows::default();
+            let mut model: HashMap<(u32, u64), RowId> = HashMap::new();
+            for (i, (campaign, digits)) in rows.into_iter().enumerate() {
+                let row = RowId(i as u64 + 1);
+                let expected = model.get(&(campaign, digits)).copied();
+                model.entry((campaign, digits)).or_insert(row);
+                let found = first_rows.note(CampaignKey(campaign), number(1_000_000 + digits), row);
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

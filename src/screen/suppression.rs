@@ -1,0 +1,256 @@
+//! Do-not-call lists.
+//!
+//! A list protects people, so it is read strictly: one that is missing, that holds no
+//! number, or that has a line with digits but without a number that can be read is
+//! an error, not a shorter list. It is read like an input, in whatever form it has;
+//! every column of phone numbers counts, and a heading is not needed.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::numbers::Numbers;
+use crate::lead::RowId;
+use crate::mapping::Mapping;
+use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region, looks_like_number};
+use crate::source::{Form, FormChoice, Header, Input, Row, RowBatch, SourceError};
+use crate::text::counted;
+
+/// How many rows are looked at to find the columns of numbers.
+const SAMPLE_ROWS: usize = 1000;
+
+/// How many rows are read at a time.
+const BATCH_ROWS: usize = 1024;
+
+/// How many lines are named that cannot be read.
+const MOST_LINES: usize = 10;
+
+/// The lists of one command.
+#[derive(Debug, Default)]
+pub struct SuppressionLists {
+    lists: Vec<SuppressionList>,
+}
+
+#[derive(Debug)]
+struct SuppressionList {
+    input: Input,
+    /// Each number and the line on which it stands first.
+    numbers: Numbers,
+}
+
+/// A number that is on a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Suppressed<'a> {
+    /// The list as it was named on the command line.
+    pub list: &'a str,
+    /// The line of the list.
+    pub line: u32,
+}
+
+/// Why a list cannot protect anybody.
+#[derive(Debug, Error)]
+pub enum SuppressionError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Standard input is for contacts.
+    #[error(
+        "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and name that"
+    )]
+    StandardInput,
+    /// There is no number on it.
+    #[error(
+        "the do-not-call list `{name}` has no phone number on it\n\nhint: is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out"
+    )]
+    NoNumber {
+        /// The list as it was named on the command line.
+        name: String,
+    },
+    /// Lines that have digits but no number.
+    #[error(
+        "the do-not-call list `{name}` has {} with digits that are no phone number: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form",
+        counted(*count, "line"), line_numbers(lines, *count)
+    )]
+    UnreadableLines {
+        /// The list as it was named on the command line.
+        name: String,
+        /// The first such lines.
+        lines: Vec<u64>,
+        /// How many there are.
+        count: u64,
+    },
+}
+
+fn line_numbers(lines: &[u64], count: u64) -> String {
+    let named: Vec<String> = lines.iter().map(|line| format!("line {line}")).collect();
+    match count.saturating_sub(lines.len() as u64) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+impl SuppressionLists {
+    /// Reads the lists. Numbers in national form are of `region`.
+    pub fn read(
+        paths: &[PathBuf],
+        phones: &PhoneReader,
+        region: Option<Region>,
+    ) -> Result<SuppressionLists, SuppressionError> {
+        let phones = phones.for_lists();
+        let lists = paths
+            .iter()
+            .map(|path| SuppressionList::read(path, &phones, region))
+            .collect::<Result<_, _>>()?;
+        Ok(SuppressionLists { lists })
+    }
+
+    /// The first list that the number is on.
+    pub fn find(&self, number: PhoneNumber) -> Option<Suppressed<'_>> {
+        self.lists.iter().find_map(|list| {
+            let line = list.numbers.get(number.key())?;
+            Some(Suppressed {
+                list: list.input.name(),
+                line,
+            })
+        })
+    }
+
+    /// The lists as inputs, which must not be written to.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.lists.iter().map(|list| &list.input)
+    }
+
+    /// The lists' names and how many distinct numbers are on each.
+    pub fn sizes(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.lists
+            .iter()
+            .map(|list| (list.input.name(), list.numbers.len()))
+    }
+}
+
+impl SuppressionList {
+    fn read(
+        path: &Path,
+        phones: &PhoneReader,
+        region: Option<Region>,
+    ) -> Result<SuppressionList, SuppressionError> {
+        if path.as_os_str() == "-" {
+            return Err(SuppressionError::StandardInput);
+        }
+        let input = Input::open(path)?;
+        let (form, columns) = plan(&input, phones, region)?;
+        let mut gathered = Gathered::default();
+        if let Some(columns) = columns {
+            gathered.read(&input, &form, &columns, phones, region)?;
+            input.check_unchanged()?;
+        }
+        if gathered.unreadable > 0 {
+            return Err(SuppressionError::UnreadableLines {
+                name: input.name().to_owned(),
+                lines: gathered.first_unreadable,
+                count: gathered.unreadable,
+            });
+        }
+        if gathered.numbers.is_empty() {
+            return Err(SuppressionError::NoNumber {
+                name: input.name().to_owned(),
+            });
+        }
+        Ok(SuppressionList {
+            input,
+            numbers: gathered.numbers,
+        })
+    }
+}
+
+/// How the list is to be read and which of its columns hold numbers; none where no
+/// column does. A first row that holds a number is no heading.
+fn plan(
+    input: &Input,
+    phones: &PhoneReader,
+    region: Option<Region>,
+) -> Result<(Form, Option<Vec<usize>>), SourceError> {
+    let mut form = input.survey(&FormChoice::default())?;
+    let header = input.read(&form)?.read_header(true)?;
+    let mut is_number =
+        |cell: &String| looks_like_number(cell) || phones.read(cell, region).is_ok();
+    form.has_header = !header.names.iter().any(&mut is_number);
+    let mut reader = input.read(&form)?;
+    let header: Header = reader.read_header(form.has_header)?;
+    let sample: RowBatch = reader.read_sample(SAMPLE_ROWS)?;
+    let columns = match header.names.len() {
+        // There is no other that it could be.
+        1 => Some(vec![0]),
+        _ => Mapping::plan_numbers(input.name(), &header, &sample),
+    };
+    Ok((form, columns))
+}
+
+/// What a list holds, as far as it has been read.
+#[derive(Debug, Default)]
+struct Gathered {
+    numbers: Numbers,
+    first_unreadable: Vec<u64>,
+    unreadable: u64,
+}
+
+impl Gathered {
+    fn read(
+        &mut self,
+        input: &Input,
+        form: &Form,
+        columns: &[usize],
+        phones: &PhoneReader,
+        region: Option<Region>,
+    ) -> Result<(), SourceError> {
+        let mut reader = input.read(form)?;
+        reader.read_header(form.has_header)?;
+        loop {
+            let rows = reader.read_batch(0, RowId(1), BATCH_ROWS)?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in rows.rows() {
+                if !self.take(row, columns, phones, region) {
+                    self.unreadable += 1;
+                    if self.first_unreadable.len() < MOST_LINES {
+                        self.first_unreadable.push(row.line());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes the numbers of a line; false where digits stand that are none.
+    fn take(
+        &mut self,
+        row: Row<'_>,
+        columns: &[usize],
+        phones: &PhoneReader,
+        region: Option<Region>,
+    ) -> bool {
+        let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
+        let mut has_number = false;
+        for column in columns {
+            let cell = row.cell(*column).unwrap_or_default();
+            let read = match std::str::from_utf8(cell) {
+                Ok(text) => phones.read(text, region),
+                Err(_) => Err(PhoneProblem::Missing),
+            };
+            match read {
+                Ok(number) => {
+                    self.numbers.note(number.key(), line);
+                    has_number = true;
+                }
+                Err(_) if has_digit(cell) => return false,
+                Err(_) => {}
+            }
+        }
+        has_number && !row.is_torn() || !row.cells().any(has_digit)
+    }
+}
+
+/// Whether there is a digit of any script.
+fn has_digit(cell: &[u8]) -> bool {
+    String::from_utf8_lossy(cell).chars().any(char::is_numeric)
+}

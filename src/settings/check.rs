@@ -1,0 +1,52 @@
+//! What `leadload check` is to do.
+
+use anyhow::Result;
+
+use super::ReadingSettings;
+use super::import::{SLOWEST_RATE, lead_form, rates};
+use crate::api::wire::LeadForm;
+use crate::cli::ImportArgs;
+use crate::rate::Rate;
+use crate::results::OutputChoice;
+
+/// The pace that a service may turn out to allow, at most, where none is given.
+const FASTEST_RATE: Rate = Rate::per_second(10);
+
+/// The settings of one check.
+#[derive(Debug, Clone)]
+pub struct CheckSettings {
+    /// What is read, and how.
+    pub reading: ReadingSettings,
+    /// The form of what would be sent.
+    pub lead_form: LeadForm,
+    /// How fast it would be sent.
+    pub pace: Pace,
+}
+
+/// How fast leads would be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pace {
+    /// Within these limits, at least one.
+    Limited(Vec<Rate>),
+    /// As fast as the service answers.
+    Unlimited,
+    /// Nobody has said: somewhere between these two.
+    Between(Rate, Rate),
+}
+
+impl CheckSettings {
+    /// Works out what the flags mean together. Files are written only when named.
+    pub fn from_cli(args: &ImportArgs) -> Result<CheckSettings> {
+        let reading = ReadingSettings::from_cli(args, &OutputChoice::None)?;
+        let limits = rates(&args.delivery.rate, reading.sandbox)?;
+        Ok(CheckSettings {
+            lead_form: lead_form(&args.delivery),
+            pace: match (args.delivery.rate.is_empty(), limits.is_empty()) {
+                (true, _) if !reading.sandbox => Pace::Between(SLOWEST_RATE, FASTEST_RATE),
+                (_, true) => Pace::Unlimited,
+                (_, false) => Pace::Limited(limits),
+            },
+            reading,
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! Workbooks made for the tests.
+
+use std::io::{Cursor, Write};
+
+use leadload::source::{Sheet, SheetError};
+use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook, XlsxError};
+use zip::write::SimpleFileOptions;
+
+/// A sheet's rows: number and cells.
+pub type Rows = Vec<(u64, Vec<String>)>;
+
+pub fn rows(sheet: &Sheet) -> Rows {
+    sheet
+        .rows()
+        .map(|row| (row.number(), row.cells().map(str::to_owned).collect()))
+        .collect()
+}
+
+pub fn read(bytes: Vec<u8>) -> Result<Rows, SheetError> {
+    Sheet::open("list.xlsx", bytes, None).map(|sheet| rows(&sheet))
+}
+
+pub fn row(number: u64, cells: &[&str]) -> (u64, Vec<String>) {
+    (number, cells.iter().map(|&cell| cell.to_owned()).collect())
+}
+
+/// What `fill` makes of an empty workbook.
+pub fn xlsx(fill: impl FnOnce(&mut Workbook) -> Result<(), XlsxError>) -> Vec<u8> {
+    let mut workbook = Workbook::new();
+    fill(&mut workbook).unwrap();
+    workbook.save_to_buffer().unwrap()
+}
+
+/// One row for each kind of cell: what it is, and the cell.
+pub fn kinds_of_cells() -> Vec<u8> {
+    xlsx(|workbook| {
+        let date = Format::new().set_num_format("yyyy-mm-dd");
+        let time = Format::new().set_num_format("hh:mm:ss");
+        let both = Format::new().set_num_format("yyyy-mm-dd hh:mm:ss");
+        let duration = Format::new().set_num_format("[h]:mm:ss");
+        let bold = Format::new().set_bold();
+        let sheet = workbook.add_worksheet();
+        sheet.write_row(0, 0, ["kind", "cell"])?;
+        for (row, kind) in (1..).zip(KINDS) {
+            sheet.write_string(row, 0, kind.0)?;
+        }
+        let day = ExcelDateTime::from_ymd(2026, 11, 21)?;
+        sheet.write_number(1, 1, 447_911_123_456.0)?;
+        sheet.write_number(2, 1, 1e21)?;
+        sheet.write_number(3, 1, -12.5)?;
+        sheet.write_boolean(4, 1, true)?;
+        sheet.write_datetime_with_format(5, 1, &day, &date)?;
+        sheet.write_datetime_with_format(6, 1, day.clone().and_hms(10, 30, 0)?, &both)?;
+        sheet.write_number_with_format(7, 1, 10.5 / 24.0, &time)?;
+        sheet.write_number_with_format(8, 1, 36.5 / 24.0, &duration)?;
+        sheet.write_formula(9, 1, Formula::new("=1/0").set_result("#DIV/0!"))?;
+        sheet.write_formula(10, 1, Formula::new("=\"a\"&\"b\"").set_result("ab"))?;
+        let plain = Format::new();
+        sheet.write_rich_string(11, 1, &[(&bold, "Ann"), (&plain, " Lee")])?;
+        sheet.write_string(12, 1, "+447911123456")?;
+        sheet.write_string(13, 1, "two\nlines, and  spaces ")?;
+        Ok(())
+    })
+}
+
+/// The rows of [`kinds_of_cells`] and what their cells read as.
+pub const KINDS: [(&str, &str); 13] = [
+    ("phone as a number", "447911123456"),
+    ("large number", "1000000000000000000000"),
+    ("negative number", "-12.5"),
+    ("truth", "TRUE"),
+    ("date", "2026-11-21"),
+    ("date and time", "2026-11-21T10:30:00"),
+    ("time", "10:30:00"),
+    ("duration", "36:30:00"),
+    ("error", "#DIV/0!"),
+    ("formula", "ab"),
+    ("rich text", "Ann Lee"),
+    ("phone as text", "+447911123456"),
+    ("text of two lines", "two\nlines, and  spaces "),
+];
+
+pub fn zip_of(files: &[(&str, &[u8])], is_packed: bool) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let method = match is_packed {
+        true => zip::CompressionMethod::Deflated,
+        false => zip::CompressionMethod::Stored,
+    };
+    for (name, bytes) in files {
+        let options = SimpleFileOptions::default().compression_method(method);
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// The files of an archive, unpacked.
+pub fn unzip(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    (0..zip.len())
+        .map(|index| {
+            let mut file = zip.by_index(index).unwrap();
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+            (file.name().unwrap().into_owned(), bytes)
+        })
+        .collect()
+}
+
+pub const ODS_MIME: &[u8] = b"application/vnd.oasis.opendocument.spreadsheet";
+
+/// An OpenDocument spreadsheet with these tables in its content.
+pub fn ods(tables: &str, manifest: &str) -> Vec<u8> {
+    let content = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><office:document-content
+        xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+        xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+        xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body>
+        <office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"#
+    );
+    let manifest = format!(
+        r#"<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{manifest}</manifest:manifest>"#
+    );
+    zip_of(
+        &[
+            ("mimetype", ODS_MIME),
+            ("META-INF/manifest.xml", manifest.as_bytes()),
+            ("content.xml", content.as_bytes()),
+        ],
+        false,
+    )
+}
+
+/// A compound file with these streams, each of which is padded to full sectors
+/// and to so many that it is in no mini stream.
+pub fn compound(streams: &[(&str, &[u8])]) -> Vec<u8> {
+    const SECTOR: usize = 512;
+    const END: u32 = 0xFFFF_FFFE;
+    let mut fat: Vec<u32> = vec![0xFFFF_FFFD, END];
+    let mut directory = entry("Root Entry", 5, END, 0);
+    let mut data = Vec::new();
+    for (name, bytes) in streams {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().max(4096).next_multiple_of(SECTOR), 0);
+        let first = fat.len() as u32;
+        let count = (bytes.len() / SECTOR) as u32;
+        fat.extend(first + 1..first + count);
+        fat.push(END);
+        directory.extend(entry(name, 2, first, bytes.len() as u32));
+        data.extend(bytes);
+    }
+    assert!(
+        streams.len() < 4 && fat.len() <= 128,
+        "too much for one sector"
+    );
+    fat.resize(128, 0xFFFF_FFFF);
+    directory.resize(SECTOR, 0);
+    let mut header = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".to_vec();
+    header.resize(24, 0);
+    for number in [0x003E_u16, 3, 0xFFFE, 9, 6] {
+        header.extend(number.to_le_bytes());
+    }
+    header.resize(44, 0);
+    for number in [1, 1, 0, 4096, END, 0, END, 0, 0] {
+        header.extend(number.to_le_bytes());
+    }
+    header.resize(SECTOR, 0xFF);
+    let fat = fat.iter().flat_map(|sector| sector.to_le_bytes());
+    [header, fat.collect(), directory, data].concat()
+}
+
+fn entry(name: &str, kind: u8, start: u32, len: u32) -> Vec<u8> {
+    let mut entry: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let name_bytes = entry.len() as u16 + 2;
+    entry.resize(64, 0);
+    entry.extend(name_bytes.to_le_bytes());
+    entry.push(kind);
+    entry.push(1);
+    entry.resize(80, 0xFF);
+    entry.resize(116, 0);
+    entry.extend(start.to_le_bytes());
+    entry.extend(len.to_le_bytes());
+    entry.resize(128, 0);
+    entry
+}

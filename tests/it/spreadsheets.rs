@@ -1,0 +1,451 @@
+//! Workbooks of every format, whole and damaged.
+
+use std::sync::Arc;
+
+use super::sheets::{KINDS, compound, kinds_of_cells, ods, read, row, rows, unzip, xlsx, zip_of};
+use leadload::lead::RowId;
+use leadload::source::{Sheet, SheetError, SheetReader, TooLarge};
+use proptest::prelude::*;
+use rust_xlsxwriter::Worksheet;
+
+const XLS: &[u8] = include_bytes!("../data/kinds.xls");
+const ODS: &[u8] = include_bytes!("../data/kinds.ods");
+const XLS_1904: &[u8] = include_bytes!("../data/dates_1904.xls");
+
+fn error_of(bytes: Vec<u8>, wanted: Option<&str>) -> SheetError {
+    Sheet::open("list.xlsx", bytes, wanted).unwrap_err()
+}
+
+#[test]
+fn every_kind_of_cell_reads_the_same_from_every_format() {
+    let workbooks = [
+        ("xlsx", kinds_of_cells()),
+        ("xls", XLS.to_vec()),
+        ("ods", ODS.to_vec()),
+    ];
+    for (format, bytes) in workbooks {
+        let rows = read(bytes).unwrap();
+        assert_eq!(rows[0], row(1, &["kind", "cell"]), "{format}");
+        for ((number, (kind, cell)), read) in (2..).zip(KINDS).zip(&rows[1..]) {
+            // Two of LibreOffice's ways: a truth without the number format of truths
+            // is stored as a number, and a text formula in .xls without its value.
+            let cell = match (format, kind) {
+                ("ods", "truth") => "1",
+                ("xls", "formula") => "0",
+                _ => cell,
+            };
+            assert_eq!(*read, row(number, &[kind, cell]), "{kind} in {format}");
+        }
+        assert_eq!(rows.len(), 1 + KINDS.len(), "{format}");
+    }
+}
+
+#[test]
+fn dates_counted_from_1904_are_the_same_dates() {
+    let sheet = Sheet::open("old.xls", XLS_1904.to_vec(), None).unwrap();
+    assert_eq!(rows(&sheet)[1], row(2, &["447911123456", "2026-11-21"]));
+    assert_eq!(
+        (sheet.name(), sheet.names()),
+        ("Leads", &["Leads".into(), "Hidden".into()][..])
+    );
+
+    let mut parts = unzip(&kinds_of_cells());
+    for (name, bytes) in &mut parts {
+        if name == "xl/workbook.xml" {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            *bytes = text
+                .replace("<workbookPr ", "<workbookPr date1904=\"1\" ")
+                .into();
+        }
+    }
+    let parts: Vec<(&str, &[u8])> = parts.iter().map(|(n, b)| (n.as_str(), &b[..])).collect();
+    assert_eq!(
+        read(zip_of(&parts, true)).unwrap()[5],
+        row(6, &["date", "2030-11-22"])
+    );
+}
+
+#[test]
+fn row_numbers_are_those_that_the_user_sees() {
+    let bytes = xlsx(|workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.write_row(3, 2, ["phone", "name"])?;
+        sheet.write_row(4, 2, ["1", ""])?;
+        sheet.write_row(8, 3, ["x", "surplus"])?;
+        Ok(())
+    });
+    let sheet = Sheet::open("list.xlsx", bytes, None).unwrap();
+    assert_eq!(sheet.first_column(), 2);
+    assert_eq!(
+        rows(&sheet),
+        [
+            row(4, &["phone", "name"]),
+            row(5, &["1", ""]),
+            row(9, &["", "x", "surplus"]),
+        ]
+    );
+}
+
+#[test]
+fn a_reader_hands_out_batches_as_the_csv_reader_does() {
+    let bytes = xlsx(|workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.write_row(0, 0, ["phone", "name"])?;
+        for row in (2..2000).step_by(2) {
+            sheet.write_row(row, 0, [format!("+{row}"), format!("n{row}")])?;
+        }
+        Ok(())
+    });
+    let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
+    for _ in 0..2 {
+        let mut reader = SheetReader::new(Arc::clone(&sheet));
+        assert_eq!(reader.read_header(true).unwrap().names, ["phone", "name"]);
+        let mut seen = Vec::new();
+        while !reader.is_at_end() {
+            let first = RowId(1 + seen.len() as u64);
+            let batch = reader.read_batch(0, first, 256).unwrap();
+            seen.extend(batch.rows().map(|row| {
+                let texts: Vec<_> = (0..row.len())
+                    .map(|c| row.text(c).unwrap().to_owned())
+                    .collect();
+                (row.id().0, row.line(), texts)
+            }));
+        }
+        assert_eq!(seen.len(), 999);
+        assert_eq!(
+            seen[500],
+            (501, 1003, vec!["+1002".to_owned(), "n1002".to_owned()])
+        );
+        assert!(reader.read_batch(0, RowId(1), 256).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_sheet_is_chosen_by_its_name_or_by_what_is_seen_first() {
+    let bytes = xlsx(|workbook| {
+        workbook
+            .add_worksheet()
+            .set_name("Codes")?
+            .set_hidden(true)
+            .write(0, 0, "c")?;
+        workbook
+            .add_worksheet()
+            .set_name("Leads")?
+            .set_active(true)
+            .write(0, 0, "l")?;
+        Ok(())
+    });
+    let open = |wanted| Sheet::open("list.xlsx", bytes.clone(), wanted);
+    assert_eq!(rows(&open(None).unwrap()), [row(1, &["l"])]);
+    assert_eq!(rows(&open(Some("CODES")).unwrap()), [row(1, &["c"])]);
+    assert_eq!(
+        open(Some("Lead")).unwrap_err().to_string(),
+        "`list.xlsx` has no sheet `Lead`; it has `Codes`, `Leads`\n\nhint: did you mean `Leads`?"
+    );
+}
+
+#[test]
+fn a_stray_cell_in_the_far_corner_takes_no_memory_for_what_lies_between() {
+    let bytes = xlsx(|workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.write(0, 0, "phone")?.write(1_048_575, 16_383, "x")?;
+        Ok(())
+    });
+    let sheet = Sheet::open("list.xlsx", bytes, None).unwrap();
+    let last = sheet.rows().last().unwrap();
+    assert_eq!((last.number(), last.len()), (1_048_576, 16_384));
+}
+
+#[test]
+fn a_row_that_no_contact_can_fill_is_told_with_its_number() {
+    let long = "x".repeat(32_767);
+    let bytes = xlsx(|workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.write(0, 0, "phone")?;
+        for column in 0..40 {
+            sheet.write(2, column, &long)?;
+        }
+        Ok(())
+    });
+    let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
+    let mut reader = SheetReader::new(sheet);
+    reader.read_header(true).unwrap();
+    let error = reader.read_batch(0, RowId(1), 256).unwrap_err();
+    assert!(
+        matches!(error, SheetError::RowTooLong { row: 3, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_empty_sheet_has_no_header() {
+    let bytes = xlsx(|workbook| workbook.add_worksheet().set_name("Leads").map(drop));
+    let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
+    let error = SheetReader::new(sheet).read_header(true).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("the sheet `Leads` of `list.xlsx` is empty\n\nhint: ")
+    );
+}
+
+#[test]
+fn what_is_no_workbook_is_called_by_its_name() {
+    let other = |files: &[(&str, &[u8])]| match error_of(zip_of(files, true), None) {
+        SheetError::NotAWorkbook { what, .. } => what,
+        error => panic!("{error}"),
+    };
+    assert_eq!(other(&[("contacts.csv", b"a,b")]), "a zip archive");
+    assert_eq!(
+        other(&[("[Content_Types].xml", b""), ("word/document.xml", b"")]),
+        "a Word document"
+    );
+    assert_eq!(
+        other(&[("Index/Document.iwa", b"")]),
+        "a document of Apple's Numbers, Pages or Keynote"
+    );
+    assert_eq!(
+        other(&[("mimetype", b"application/vnd.oasis.opendocument.text")]),
+        "an OpenDocument file of another kind"
+    );
+    let error = error_of(compound(&[("WordDocument", b"")]), None);
+    assert!(
+        error
+            .to_string()
+            .starts_with("`list.xlsx` is a Word document, not a spreadsheet\n\nhint: ")
+    );
+    assert!(matches!(
+        error_of(b"a,b".to_vec(), None),
+        SheetError::NotAWorkbook { .. }
+    ));
+}
+
+#[test]
+fn a_password_is_told_from_damage_in_every_format() {
+    let xlsx = compound(&[("EncryptionInfo", b""), ("EncryptedPackage", b"")]);
+    // The beginning of the globals, and FilePass (MS-XLS 2.4.117) with RC4.
+    let records =
+        b"\x09\x08\x10\x00\0\x06\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x2F\x00\x06\x00\x01\0\x01\0\x01\0";
+    let xls = compound(&[("Workbook", records)]);
+    let ods = ods(
+        "",
+        r#"<manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry>"#,
+    );
+    for bytes in [xlsx, xls, ods] {
+        let error = error_of(bytes, None);
+        assert!(matches!(error, SheetError::Password { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_workbook_without_a_worksheet_is_told_so() {
+    let error = error_of(ods("", ""), None);
+    assert!(matches!(error, SheetError::NoSheet { .. }), "{error}");
+}
+
+#[test]
+fn a_formula_in_an_old_workbook_gives_the_text_that_was_stored_with_it() {
+    let begin: &[u8] = b"\x09\x08\x10\x00\0\x06\x05\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    // One sheet, `S`, behind the globals: BOF 20 bytes, this 13, EOF 4.
+    let bound_sheet: &[u8] = b"\x85\x00\x09\x00\x25\0\0\0\0\0\x01\0S";
+    let end: &[u8] = b"\x0A\x00\x00\x00";
+    let formula: &[u8] = b"\x06\x00\x16\x00\x01\0\0\0\0\0\0\0\0\0\0\0\xFF\xFF\0\0\0\0\0\0\0\0";
+    let text: &[u8] = b"\x07\x02\x05\x00\x02\0\0ab";
+    let stream = [begin, bound_sheet, end, begin, formula, text, end].concat();
+    let bytes = compound(&[("Workbook", &stream)]);
+    assert_eq!(read(bytes).unwrap(), [row(2, &["ab"])]);
+}
+
+#[test]
+fn hand_made_opendocument_reads_with_its_repeats() {
+    let bytes = ods(
+        r#"<table:table table:name="Leads"><table:table-row table:number-rows-repeated="3"><table:table-cell table:number-columns-repeated="16384"/></table:table-row><table:table-row><table:table-cell/><table:table-cell office:value-type="string"><text:p>phone</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>a<text:s text:c="2"/>b</text:p><text:p>c</text:p></table:table-cell></table:table-row><table:table-row table:number-rows-repeated="2"><table:table-cell/><table:table-cell office:value-type="float" office:value="447911123456"><text:p>4.47911E+11</text:p></table:table-cell><table:table-cell office:value-type="time" office:time-value="PT10H30M00S"/></table:table-row></table:table>"#,
+        "",
+    );
+    assert_eq!(
+        read(bytes).unwrap(),
+        [
+            row(4, &["phone", "a  b\nc"]),
+            row(5, &["447911123456", "10:30:00"]),
+            row(6, &["447911123456", "10:30:00"]),
+        ]
+    );
+}
+
+#[test]
+fn what_unpacks_to_all_memory_is_refused_before_it_is_unpacked() {
+    let sheet = vec![b' '; 1 << 20];
+    let mut bytes = zip_of(
+        &[
+            ("[Content_Types].xml", b""),
+            ("xl/workbook.xml", b""),
+            ("xl/worksheets/sheet1.xml", &sheet),
+        ],
+        true,
+    );
+    let size = |len: u32| len.to_le_bytes();
+    let declared = bytes
+        .windows(4)
+        .rposition(|four| four == size(1 << 20))
+        .unwrap();
+    bytes[declared..declared + 4].copy_from_slice(&size((1 << 30) + 1));
+    assert!(matches!(
+        error_of(bytes, None),
+        SheetError::TooLarge {
+            what: TooLarge::Unpacked,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_part_that_unpacks_to_more_than_it_declares_is_damage() {
+    let mut parts = unzip(&kinds_of_cells());
+    let (_, sheet) = parts
+        .iter_mut()
+        .find(|(name, _)| name == "xl/worksheets/sheet1.xml")
+        .unwrap();
+    let filler = [&b"<sheetData>"[..], &vec![b' '; 1 << 20]].concat();
+    let at = sheet
+        .windows(11)
+        .position(|tag| tag == b"<sheetData>")
+        .unwrap();
+    sheet.splice(at..at + 11, filler);
+    let len = u32::try_from(sheet.len()).unwrap();
+    let parts: Vec<(&str, &[u8])> = parts.iter().map(|(n, b)| (n.as_str(), &b[..])).collect();
+    let mut bytes = zip_of(&parts, true);
+    assert!(read(bytes.clone()).is_ok());
+    while let Some(at) = bytes.windows(4).position(|four| four == len.to_le_bytes()) {
+        bytes[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes());
+    }
+    assert!(matches!(error_of(bytes, None), SheetError::Corrupt { .. }));
+}
+
+#[test]
+fn a_list_of_strings_that_announces_too_many_is_damage() {
+    let bytes = zip_of(
+        &[
+            ("[Content_Types].xml", b""),
+            ("xl/workbook.xml", b""),
+            (
+                "xl/SharedStrings.xml",
+                b"<sst uniqueCount=\"999999999999\"></sst>",
+            ),
+        ],
+        true,
+    );
+    assert!(matches!(error_of(bytes, None), SheetError::Corrupt { .. }));
+}
+
+#[test]
+fn text_that_excel_escapes_reads_as_it_was_typed() {
+    let typed = [
+        "_x000D_",
+        "a\rb",
+        "_x0041_",
+        " \u{a0}x ",
+        "=1+1",
+        "007",
+        "1e5",
+    ];
+    let bytes = xlsx(|workbook| {
+        let sheet: &mut Worksheet = workbook.add_worksheet();
+        for (row, text) in (0..).zip(typed) {
+            sheet.write_string(row, 0, text)?;
+        }
+        Ok(())
+    });
+    let read: Vec<String> = read(bytes)
+        .unwrap()
+        .into_iter()
+        .map(|(_, mut cells)| cells.remove(0))
+        .collect();
+    assert_eq!(read, typed);
+}
+
+#[test]
+fn a_binary_workbook_reads_too() {
+    fn wide(text: &str) -> Vec<u8> {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let len = u32::try_from(units.len()).unwrap().to_le_bytes();
+        let units = units.into_iter().flat_map(u16::to_le_bytes);
+        len.into_iter().chain(units).collect()
+    }
+    /// A record (MS-XLSB 2.1.4): its kind and its length in groups of seven bits.
+    fn record(kind: u16, data: &[u8]) -> Vec<u8> {
+        let mut record = vec![kind as u8];
+        if kind > 0x7F {
+            record = vec![kind as u8 & 0x7F | 0x80, (kind >> 7) as u8];
+        }
+        record.push(u8::try_from(data.len()).unwrap());
+        record.extend(data);
+        record
+    }
+    fn cell(kind: u16, column: u32, value: &[u8]) -> Vec<u8> {
+        record(kind, &[&column.to_le_bytes()[..], &[0; 4], value].concat())
+    }
+    let sheet_entry = [&[0; 8][..], &wide("rId1"), &wide("Leads")].concat();
+    let book = [
+        record(0x9C, &sheet_entry),
+        record(0x90, &[]),
+        record(0x9D, &[]),
+    ]
+    .concat();
+    let rels = br#"<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.bin"/></Relationships>"#;
+    let sheet = [
+        record(0x94, &[0; 16]),
+        record(0x91, &[]),
+        record(0, &0_u32.to_le_bytes()),
+        cell(6, 0, &wide("phone")),
+        cell(6, 1, &wide("truth")),
+        record(0, &2_u32.to_le_bytes()),
+        cell(5, 0, &447_911_123_456_f64.to_le_bytes()),
+        cell(4, 1, &[1]),
+        record(0x92, &[]),
+    ]
+    .concat();
+    let bytes = zip_of(
+        &[
+            ("[Content_Types].xml", b"<Types/>"),
+            ("xl/workbook.bin", &book),
+            ("xl/_rels/workbook.bin.rels", rels),
+            ("xl/worksheets/sheet1.bin", &sheet),
+        ],
+        true,
+    );
+    assert_eq!(
+        read(bytes).unwrap(),
+        [
+            row(1, &["phone", "truth"]),
+            row(3, &["447911123456", "TRUE"])
+        ]
+    );
+}
+
+#[test]
+fn a_workbook_cut_off_anywhere_is_an_error_and_no_panic() {
+    for whole in [kinds_of_cells(), XLS.to_vec(), ODS.to_vec()] {
+        for len in (8..whole.len() - 600).step_by(97) {
+            let error = error_of(whole[..len].to_vec(), None);
+            assert!(
+                matches!(error, SheetError::Corrupt { .. }),
+                "{len}: {error}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_damage_makes_the_reader_panic(
+        which in 0..3_usize,
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u8), 1..6),
+    ) {
+        let mut bytes = [kinds_of_cells(), XLS.to_vec(), ODS.to_vec()][which].clone();
+        for (at, bit) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+        }
+        let _ = read(bytes);
+    }
+}

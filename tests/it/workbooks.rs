@@ -1,0 +1,138 @@
+//! Workbooks that are written, and read again.
+
+use std::convert::Infallible;
+use std::io::Cursor;
+
+use super::sheets::{Rows, read, row, unzip};
+use leadload::results::{WorkbookError, write_workbook};
+use proptest::prelude::*;
+
+fn written(table: &[Vec<String>]) -> Result<Vec<u8>, WorkbookError<Infallible>> {
+    let mut out = Cursor::new(Vec::new());
+    write_workbook(table.iter().cloned().map(Ok), &mut out)?;
+    Ok(out.into_inner())
+}
+
+fn table(rows: &[&[&str]]) -> Vec<Vec<String>> {
+    rows.iter()
+        .map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
+        .collect()
+}
+
+/// What is to be read of `table`: rows without any text are no rows, and every row
+/// is as wide as the header or as what it holds.
+fn expected(table: &[Vec<String>]) -> Rows {
+    let end = |row: &[String]| {
+        row.iter()
+            .rposition(|cell| !cell.is_empty())
+            .map_or(0, |at| at + 1)
+    };
+    let filled: Vec<(u64, &Vec<String>)> =
+        (1..).zip(table).filter(|(_, row)| end(row) > 0).collect();
+    let width = filled.first().map_or(0, |(_, header)| end(header));
+    filled
+        .into_iter()
+        .map(|(number, row)| {
+            let len = end(row).max(width);
+            (
+                number,
+                (0..len)
+                    .map(|at| row.get(at).cloned().unwrap_or_default())
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn what_a_spreadsheet_would_take_for_something_else_stays_text() {
+    let cells = [
+        "007",
+        "=1+1",
+        "+447911123456",
+        "1e5",
+        "2026-11-21",
+        "http://a.b",
+        "TRUE",
+        "_x0041_",
+        "a\u{0}\u{1b}b\r\n",
+        "\r",
+        " x ",
+    ];
+    let rows: Vec<Vec<String>> = cells.iter().map(|&cell| vec![cell.to_owned()]).collect();
+    let bytes = written(&rows).unwrap();
+    assert_eq!(read(bytes.clone()).unwrap(), expected(&rows));
+    let (_, sheet) = unzip(&bytes)
+        .into_iter()
+        .find(|(name, _)| name == "xl/worksheets/sheet1.xml")
+        .unwrap();
+    let sheet = String::from_utf8(sheet).unwrap();
+    assert_eq!(sheet.matches("t=\"inlineStr\"").count(), cells.len());
+    assert!(
+        !sheet.contains("<f>") && !sheet.contains("<hyperlink"),
+        "{sheet}"
+    );
+    assert!(sheet.contains("state=\"frozen\""), "{sheet}");
+}
+
+#[test]
+fn a_table_of_nothing_is_a_workbook_too() {
+    assert_eq!(read(written(&[]).unwrap()).unwrap(), []);
+    let rows = table(&[&["phone", "name"], &["", ""], &["", "x"]]);
+    assert_eq!(
+        read(written(&rows).unwrap()).unwrap(),
+        [row(1, &["phone", "name"]), row(3, &["", "x"])]
+    );
+}
+
+#[test]
+fn a_text_that_would_have_to_be_cut_is_refused_with_its_place() {
+    let fits = "𝄞".repeat(16_383);
+    let rows = [
+        vec!["a".to_owned()],
+        vec![String::new(), fits.clone() + "x"],
+    ];
+    assert_eq!(read(written(&rows).unwrap()).unwrap(), expected(&rows));
+    let rows = [vec!["a".to_owned()], vec![String::new(), fits + "𝄞"]];
+    assert!(matches!(
+        written(&rows),
+        Err(WorkbookError::CellTooLong { row: 2, column: 2 })
+    ));
+}
+
+#[test]
+fn what_a_sheet_cannot_hold_is_refused() {
+    let wide = [vec![String::new(); 16_385]];
+    assert!(matches!(
+        written(&wide),
+        Err(WorkbookError::TooManyColumns { row: 1 })
+    ));
+    let rows = std::iter::repeat_n(vec![], 1_048_577).map(Ok::<_, Infallible>);
+    assert!(matches!(
+        write_workbook(rows, Cursor::new(Vec::new())),
+        Err(WorkbookError::TooManyRows)
+    ));
+}
+
+#[test]
+fn an_error_of_the_rows_ends_the_writing_and_leaves_nothing() {
+    let rows = [Ok(vec!["a".to_owned()]), Err(std::io::Error::other("gone"))];
+    let mut out = Cursor::new(Vec::new());
+    let error = write_workbook(rows.into_iter(), &mut out).unwrap_err();
+    assert!(matches!(error, WorkbookError::Rows(_)));
+    assert!(out.into_inner().is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_table_reads_back_as_it_was_written(
+        mut table in prop::collection::vec(prop::collection::vec(
+            prop_oneof![any::<String>(), "[ \t\r\n_x0-9A-Fa-f\u{0}-\u{1f}&<>\"']{0,12}"], 0..5), 1..8),
+    ) {
+        // Leading columns that are empty are left out on reading.
+        table[0].insert(0, "header".into());
+        prop_assert_eq!(read(written(&table).unwrap()).unwrap(), expected(&table));
+    }
+}
