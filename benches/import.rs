@@ -1,5 +1,5 @@
-//! How fast leads go out, and how fast rows are checked: each beside the least
-//! that the same work can cost, in the same run, since machines are noisy.
+//! How fast leads go out, beside the least that the same work can cost, in the same
+//! run, since machines are noisy.
 //!
 //! `cargo bench --bench import`
 
@@ -21,14 +21,12 @@ use leadload::phone::PhoneNumber;
 
 const LEADS: usize = 50_000;
 const IN_FLIGHT: usize = 64;
-const ROWS_TO_CHECK: usize = 2_000_000;
 const ROUNDS: usize = 3;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     println!("best of {ROUNDS} rounds each");
     sending(folder.path());
-    checking(folder.path());
 }
 
 /// A full import against the sandbox in another process, beside a bare generator
@@ -54,37 +52,6 @@ fn sending(folder: &Path) {
         pace(bare)
     );
     println!("ratio: {:.2}", pace(import) / pace(bare));
-}
-
-/// A dry run, beside reading the same file with the `csv` crate alone.
-fn checking(folder: &Path) {
-    let leads = folder.join("many.csv");
-    let text = contacts(ROWS_TO_CHECK);
-    fs::write(&leads, &text).unwrap();
-    let (mut check, mut csv) = (Duration::MAX, Duration::MAX);
-    for _ in 0..ROUNDS {
-        check = check.min(timed(|| {
-            run(leadload().args(["import", "--dry-run"]).arg(&leads))
-        }));
-        csv = csv.min(timed(|| {
-            let mut reader = csv::Reader::from_path(&leads).unwrap();
-            let mut record = csv::ByteRecord::new();
-            while reader.read_byte_record(&mut record).unwrap() {}
-        }));
-    }
-    let pace = |took: Duration| ROWS_TO_CHECK as f64 / took.as_secs_f64() / 1e6;
-    let megabytes = |took: Duration| text.len() as f64 / took.as_secs_f64() / 1e6;
-    println!(
-        "dry run: {:.2} M rows/s, {:.0} MB/s",
-        pace(check),
-        megabytes(check)
-    );
-    println!(
-        "csv alone: {:.2} M rows/s, {:.0} MB/s",
-        pace(csv),
-        megabytes(csv)
-    );
-    println!("ratio: {:.2}", pace(check) / pace(csv));
 }
 
 fn contacts(count: usize) -> String {

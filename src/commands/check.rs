@@ -30,6 +30,7 @@ async fn check(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         Writer::create(&paths, &intake.inputs, true).map_err(OutputError::before_sending)?;
     let mut bar = Bar::new(
         inputs::shows_bar(settings.reading.progress, args.output.quiet),
+        false,
         log,
     );
     inputs::count_rows(&intake, &bar);
@@ -97,8 +98,7 @@ fn say(
     let ready = ended.tally.counts.of(Status::Ready);
     let checked = Checked {
         ended,
-        inputs: &intake.inputs,
-        suppression: &intake.suppression,
+        intake,
         findings,
         estimate: match &settings.pace {
             Pace::Limited(rates) => Estimate::within(rates, ready),

@@ -51,11 +51,12 @@ async fn import(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     let finding = campaign_book(&reached.client, reading, &intake);
     let book = service::unless(&mut interrupts, finding).await?;
     if !args.output.quiet {
-        console::note(&opening_lines(&intake.inputs, &intake.suppression));
+        console::note(&opening_lines(&intake));
     }
 
     let mut tally = Tally::default();
-    let mut bar = Bar::new(inputs::shows_bar(reading.progress, args.output.quiet), log);
+    let is_shown = inputs::shows_bar(reading.progress, args.output.quiet);
+    let mut bar = Bar::new(is_shown, true, log);
     inputs::count_rows(&intake, &bar);
     let mut events = |event: RunEvent<'_>| {
         tally.note(&event);

@@ -20,11 +20,11 @@ use std::thread;
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::lead::RowId;
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm};
-use crate::phone::{PhoneReader, Region};
+use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
 use crate::source::{Form, FormChoice, Header, Input, RowBatch, SourceError};
 use batches::Message;
-use numbers::Reading;
+use numbers::{NumberReader, Reading};
 use preparer::Preparer;
 use readings::{ReadBatch, Readings};
 
@@ -167,6 +167,19 @@ impl Intake {
             }
         }
         Ok(names)
+    }
+
+    /// The numbers in the first rows of an input, and whether they look as if digits had
+    /// been lost.
+    pub fn sampled_numbers(&self, planned: &PlannedInput) -> RoundNumbers {
+        let mut reader = NumberReader::new(self.phones.clone(), self.region, false);
+        let mut found = RoundNumbers::default();
+        for row in planned.sample.rows() {
+            if let Some(number) = reader.read(&planned.mapping, row).number() {
+                found.note(number);
+            }
+        }
+        found
     }
 
     /// Reads all inputs to their end and counts their rows.

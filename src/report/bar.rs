@@ -18,12 +18,14 @@ const DRAWS_PER_SECOND: u8 = 10;
 #[derive(Debug, Clone)]
 pub struct Bar {
     bar: Option<ProgressBar>,
+    /// Whether leads are sent, or rows only checked.
+    sends: bool,
     drawn: Instant,
 }
 
 impl Bar {
     /// A bar that shares standard error with the log, if it is to be shown.
-    pub fn new(is_shown: bool, log: &Log) -> Bar {
+    pub fn new(is_shown: bool, sends: bool, log: &Log) -> Bar {
         let bar = is_shown.then(|| {
             let term = Box::new(ForgivingTerm::stderr());
             log.bars()
@@ -38,6 +40,7 @@ impl Bar {
         });
         Bar {
             bar,
+            sends,
             drawn: Instant::now(),
         }
     }
@@ -68,7 +71,7 @@ impl Bar {
                 }
                 self.drawn = Instant::now();
                 bar.set_position(tally.counts.total());
-                bar.set_message(message(tally));
+                bar.set_message(message(tally, self.sends));
             }
             RunEvent::Held { wait, .. } => {
                 let seconds = wait.as_secs_f64().ceil();
@@ -89,15 +92,18 @@ impl Bar {
     }
 }
 
-/// The rows by status, and what is in flight: the part of the bar that is ours.
-fn message(tally: &Tally) -> String {
+/// The rows by status, and what is in flight where leads are sent: the part of the bar
+/// that is ours.
+fn message(tally: &Tally, sends: bool) -> String {
     let mut parts: Vec<String> = tally
         .counts
         .all()
-        .filter(|(status, rows)| *rows > 0 || *status == Status::Created)
+        .filter(|(status, rows)| *rows > 0 || sends && *status == Status::Created)
         .map(|(status, rows)| format!("{rows} {status}"))
         .collect();
-    parts.push(format!("{} in flight", tally.in_flight));
+    if sends {
+        parts.push(format!("{} in flight", tally.in_flight));
+    }
     parts.join(", ")
 }
 
@@ -134,6 +140,7 @@ mod tests {
     fn the_message_has_what_there_is_and_what_was_created_in_any_case() {
         let mut tally = Tally::default();
         tally.note(&RunEvent::InFlight(3));
-        assert_eq!(message(&tally), "0 created, 3 in flight");
+        assert_eq!(message(&tally, true), "0 created, 3 in flight");
+        assert_eq!(message(&tally, false), "");
     }
 }

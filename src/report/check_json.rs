@@ -61,6 +61,7 @@ struct Group<'a> {
     status: &'static str,
     error_code: Option<String>,
     rows: u64,
+    example: Option<&'a str>,
     first: Vec<Place<'a>>,
 }
 
@@ -97,15 +98,15 @@ struct Span {
 pub fn check_json(checked: &Checked<'_>) -> String {
     let Checked {
         ended,
+        intake,
         findings,
         estimate,
-        ..
     } = checked;
     let round = ended.tally.round_numbers;
     line(&Check {
         summary: Summary::of(ended),
-        inputs: checked.inputs.iter().map(input).collect(),
-        lists: checked
+        inputs: intake.inputs.iter().map(input).collect(),
+        lists: intake
             .suppression
             .sizes()
             .map(|(name, numbers)| List { name, numbers })
@@ -179,7 +180,7 @@ fn columns(planned: &PlannedInput) -> Vec<Column<'_>> {
         .collect()
 }
 
-fn groups<'a>(tally: &Tally, inputs: &[&'a str]) -> Vec<Group<'a>> {
+fn groups<'a>(tally: &'a Tally, inputs: &[&'a str]) -> Vec<Group<'a>> {
     tally
         .groups
         .iter()
@@ -187,6 +188,7 @@ fn groups<'a>(tally: &Tally, inputs: &[&'a str]) -> Vec<Group<'a>> {
             status: status.as_str(),
             error_code: code.map(|code| code.to_string()),
             rows: group.rows,
+            example: group.example.as_deref(),
             first: group
                 .first
                 .iter()

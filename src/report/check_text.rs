@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
 
 use super::findings::Checked;
 use super::opening::opening_lines;
@@ -18,7 +18,7 @@ use crate::text::{counted, printable, shortened};
 
 /// How many values are shown of each column, and how much of each, in characters.
 pub(super) const SAMPLES: usize = 3;
-const SAMPLE_LENGTH: usize = 24;
+const SAMPLE_LENGTH: usize = 20;
 
 /// How many countries are spelled out.
 const MOST_COUNTRIES: usize = 15;
@@ -28,7 +28,7 @@ const MOST_PROBLEMS: usize = 20;
 
 /// The report of a check.
 pub fn check_text(checked: &Checked<'_>) -> String {
-    let mut text = opening_lines(checked.inputs, checked.suppression);
+    let mut text = opening_lines(checked.intake);
     // Writing to a string does not fail.
     let _ = write_check(&mut text, checked);
     text
@@ -36,7 +36,7 @@ pub fn check_text(checked: &Checked<'_>) -> String {
 
 fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
-    for planned in checked.inputs {
+    for planned in checked.intake.inputs.iter() {
         writeln!(text, "\n{}", mapping_table(planned))?;
     }
     write_bodies(text, &checked.findings.bodies)?;
@@ -61,6 +61,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
 fn mapping_table(planned: &PlannedInput) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["column", "sent as", "for example"]);
     for (column, header) in planned.header.names.iter().enumerate() {
         table.add_row([
@@ -133,14 +134,18 @@ fn write_bodies(text: &mut String, bodies: &[String]) -> std::fmt::Result {
 /// Where rows stand that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
-    let left_out = tally
+    let mut left_out = tally
         .groups
         .iter()
-        .filter(|((status, _), _)| !status.is_problem());
+        .filter(|((status, _), _)| !status.is_problem())
+        .peekable();
+    if left_out.peek().is_some() {
+        writeln!(text, "\nLeft out:")?;
+    }
     for ((status, _), group) in left_out {
         writeln!(
             text,
-            "\n{status}: {}, {}",
+            "  {status}: {}, {}",
             counted(group.rows, "row"),
             places(group, inputs)
         )?;

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use super::estimate::Estimate;
 use super::tally::Ended;
 use crate::api::wire::LeadForm;
-use crate::intake::{PlannedInput, PreparedRow};
+use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
 use crate::phone::NumberKind;
-use crate::screen::SuppressionLists;
 use crate::source::Row;
 
 /// How many request bodies are shown.
@@ -31,10 +30,8 @@ pub struct Findings {
 pub struct Checked<'a> {
     /// What became of the rows.
     pub ended: &'a Ended<'a>,
-    /// The inputs.
-    pub inputs: &'a [PlannedInput],
-    /// The do-not-call lists.
-    pub suppression: &'a SuppressionLists,
+    /// What was read, and how.
+    pub intake: &'a Intake,
     /// What else was found.
     pub findings: &'a Findings,
     /// How long sending takes; none where nothing limits it.

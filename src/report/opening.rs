@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::intake::PlannedInput;
+use crate::intake::{Intake, PlannedInput};
 use crate::mapping::Mapping;
-use crate::screen::SuppressionLists;
 use crate::source::{Basis, Content, Form, TextForm};
 use crate::text::{counted, listed, printable};
 
@@ -12,17 +11,26 @@ use crate::text::{counted, listed, printable};
 const FEW_LETTERS: u64 = 20;
 
 /// The lines that an import opens with.
-pub fn opening_lines(inputs: &[PlannedInput], suppression: &SuppressionLists) -> String {
+pub fn opening_lines(intake: &Intake) -> String {
     let mut text = String::new();
-    for planned in inputs {
+    for planned in intake.inputs.iter() {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}: {}", name(planned), form(planned));
         let _ = writeln!(text, "  {}", mapping(planned));
         if let Some(note) = &planned.mapping.note {
             let _ = writeln!(text, "  note: {note} (--phone-column)");
         }
+        let round = intake.sampled_numbers(planned);
+        if round.are_suspicious() {
+            let _ = writeln!(
+                text,
+                "  note: of the first {}, {} end in 00000: digits may be lost",
+                counted(round.numbers, "number"),
+                round.round
+            );
+        }
     }
-    for (list, numbers) in suppression.sizes() {
+    for (list, numbers) in intake.suppression.sizes() {
         let _ = writeln!(
             text,
             "{}: do-not-call list, {}",

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::tally::{Counts, Ended, Group, RoundNumbers, Tally};
+use super::tally::{Counts, Ended, Group, Tally};
 use crate::lead::{ErrorCode, Status};
+use crate::phone::RoundNumbers;
 use crate::text::{counted, printable};
 
 /// How many kinds of problems are spelled out.
@@ -67,7 +68,7 @@ pub(super) fn write_problems(
             "  {code}: {}, {}\n    {}",
             counted(group.rows, "row"),
             places(group, inputs),
-            advice(*status, *code),
+            advice(*status, *code, group),
         )?;
     }
     if problems.len() > most {
@@ -141,24 +142,19 @@ pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
 
 /// What to do about it. What the service said stands in the results, since it may
 /// name a person.
-fn advice(status: Status, code: ErrorCode) -> &'static str {
+fn advice(status: Status, code: ErrorCode, group: &Group) -> &str {
     if status == Status::Uncertain {
         return "these may be leads already: look for them at the service before sending them again";
     }
     match code {
         ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
-        ErrorCode::PhoneNotE164 => {
-            "write the number with + and country code, or give --region for numbers of one country"
-        }
-        ErrorCode::PhoneImpossible => {
-            "the number is too long or too short for its country; look it up"
-        }
-        ErrorCode::PhoneInvalid => "no such number is given out in its country; look it up",
-        ErrorCode::PhoneAmbiguous => "leave one number in the cell",
-        ErrorCode::PhoneDamaged => {
-            "a spreadsheet has changed the number: format the column as text, fill it anew, export again"
-        }
-        ErrorCode::CountryNotAllowed => "the number is of a country that --countries does not name",
+        // The text of the first row says more.
+        ErrorCode::PhoneNotE164
+        | ErrorCode::PhoneImpossible
+        | ErrorCode::PhoneInvalid
+        | ErrorCode::PhoneAmbiguous
+        | ErrorCode::PhoneDamaged
+        | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or_default(),
         ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row",
         ErrorCode::UnclosedQuote => "close the quote in the row, or take it out",
         ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",

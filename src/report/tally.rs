@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
-use crate::phone::PhoneNumber;
+use crate::phone::RoundNumbers;
 use crate::results::Written;
 use crate::source::Row;
 
@@ -45,6 +45,8 @@ pub struct Group {
     pub rows: u64,
     /// The first few.
     pub first: Vec<Place>,
+    /// What is wrong with the first, where that names nobody.
+    pub example: Option<String>,
 }
 
 /// Where a row stands.
@@ -56,29 +58,6 @@ pub struct Place {
     pub line: u64,
     /// Its number among all rows.
     pub row: RowId,
-}
-
-/// Phone numbers that were read, and those among them that end in `00000`: a
-/// spreadsheet that has lost digits puts zeros in their place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RoundNumbers {
-    /// All numbers.
-    pub numbers: u64,
-    /// Those that end in five zeros.
-    pub round: u64,
-}
-
-impl RoundNumbers {
-    /// Takes a number.
-    pub fn note(&mut self, number: PhoneNumber) {
-        self.numbers += 1;
-        self.round += u64::from(number.key().is_multiple_of(100_000));
-    }
-
-    /// Whether more are round than chance explains: one in a hundred thousand would be.
-    pub fn are_suspicious(&self) -> bool {
-        self.round * 100 > self.numbers
-    }
 }
 
 /// The sums of a run.
@@ -129,6 +108,11 @@ impl Tally {
         let key = (outcome.status, outcome.error_code);
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
+        // What is wrong with a cell is said without it; what the service says may
+        // name a person.
+        if outcome.status == Status::Invalid && group.example.is_none() {
+            group.example.clone_from(&outcome.error);
+        }
         if group.first.len() < MOST_PLACES {
             group.first.push(Place {
                 file: row.file(),

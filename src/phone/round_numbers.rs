@@ -1,0 +1,48 @@
+//! Numbers that a spreadsheet may have rounded.
+
+use super::PhoneNumber;
+
+/// Phone numbers that were read, and those among them that end in `00000`: a
+/// spreadsheet that has lost digits puts zeros in their place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoundNumbers {
+    /// All numbers.
+    pub numbers: u64,
+    /// Those that end in five zeros.
+    pub round: u64,
+}
+
+impl RoundNumbers {
+    /// Takes a number.
+    pub fn note(&mut self, number: PhoneNumber) {
+        self.numbers += 1;
+        self.round += u64::from(number.key().is_multiple_of(100_000));
+    }
+
+    /// Whether more are round than chance explains: one in a hundred thousand would be.
+    pub fn are_suspicious(&self) -> bool {
+        self.round * 100 > self.numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_one_in_a_hundred_is_no_chance() {
+        let mut numbers = RoundNumbers::default();
+        assert!(!numbers.are_suspicious());
+        for last in 0..200 {
+            let text = format!("+44791112{last:04}");
+            numbers.note(PhoneNumber::from_e164(&text).unwrap());
+        }
+        assert!(!numbers.are_suspicious());
+        for text in ["+447911100000", "+447911200000"] {
+            numbers.note(PhoneNumber::from_e164(text).unwrap());
+        }
+        assert!(!numbers.are_suspicious(), "2 of 202");
+        numbers.note(PhoneNumber::from_e164("+447911300000").unwrap());
+        assert!(numbers.are_suspicious(), "3 of 203");
+    }
+}
