@@ -123,6 +123,8 @@ pub enum ErrorCode {
     FieldCount,
     /// A quote in the row is never closed.
     UnclosedQuote,
+    /// The row is longer than any contact.
+    RowTooLong,
     /// No campaign id can be had from the row.
     CampaignInvalid,
     /// A cell holds bytes that are no text in the file's encoding.
@@ -151,6 +153,7 @@ impl fmt::Display for ErrorCode {
             ErrorCode::CountryNotAllowed => f.pad("country_not_allowed"),
             ErrorCode::FieldCount => f.pad("field_count"),
             ErrorCode::UnclosedQuote => f.pad("unclosed_quote"),
+            ErrorCode::RowTooLong => f.pad("row_too_long"),
             ErrorCode::CampaignInvalid => f.pad("campaign_invalid"),
             ErrorCode::Encoding => f.pad("encoding"),
             ErrorCode::AnswerLost => f.pad("answer_lost"),

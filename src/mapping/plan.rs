@@ -5,7 +5,7 @@ use super::detect;
 use super::rejects_form::RejectsForm;
 use super::{EmptyCells, MappingError, MappingSpec};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::source::{Header, Row, RowBatch};
+use crate::source::{Flaw, Header, Row, RowBatch};
 
 /// What to do with a row whose cells may have shifted, in its rejects file.
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
@@ -185,13 +185,21 @@ impl Mapping {
 
     /// Why the row cannot be read at all, if so.
     pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
-        if row.is_torn() {
-            return Some(RowOutcome::invalid(
-                ErrorCode::UnclosedQuote,
-                format!(
-                    "a quote (\") in this line is never closed, so the row is taken to end with the line; {MENDING}"
+        if let Some(flaw) = row.flaw() {
+            return Some(match flaw {
+                Flaw::UnclosedQuote => RowOutcome::invalid(
+                    ErrorCode::UnclosedQuote,
+                    format!(
+                        "a quote (\") in this line is never closed, so the row is taken to end with the line; {MENDING}"
+                    ),
                 ),
-            ));
+                Flaw::TooLong => RowOutcome::invalid(
+                    ErrorCode::RowTooLong,
+                    format!(
+                        "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {MENDING}"
+                    ),
+                ),
+            });
         }
         if !self.has_right_length(row) {
             return Some(RowOutcome::invalid(
@@ -234,9 +242,13 @@ impl Mapping {
     /// can say.
     fn unmended(&self, row: Row<'_>) -> Option<ErrorCode> {
         let cell = row.text(self.rejects_form.as_ref()?.error_code)?.trim();
-        [ErrorCode::FieldCount, ErrorCode::UnclosedQuote]
-            .into_iter()
-            .find(|code| cell == code.to_string())
+        [
+            ErrorCode::FieldCount,
+            ErrorCode::UnclosedQuote,
+            ErrorCode::RowTooLong,
+        ]
+        .into_iter()
+        .find(|code| cell == code.to_string())
     }
 
     /// The row's variables, in the order in which they are sent.

@@ -156,6 +156,7 @@ fn advice(status: Status, code: ErrorCode, group: &Group) -> &str {
         | ErrorCode::PhoneDamaged
         | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or_default(),
         ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row",
+        ErrorCode::RowTooLong => "look for what does not belong into a list of contacts",
         ErrorCode::UnclosedQuote => "close the quote in the row, or take it out",
         ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",
         ErrorCode::Encoding => {

@@ -246,7 +246,7 @@ impl Gathered {
                 Err(_) => {}
             }
         }
-        has_number && !row.is_torn() || !row.cells().any(has_digit)
+        has_number && row.flaw().is_none() || !row.cells().any(has_digit)
     }
 }
 

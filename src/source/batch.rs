@@ -17,13 +17,22 @@ pub struct RowBatch {
     rows: Vec<Span>,
 }
 
-/// Where a row is: its line in the file, and where its cells end in `cell_ends`; and
-/// whether it ends there only because a quote in it is never closed.
+/// Where a row is: its line in the file, and where its cells end in `cell_ends`.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     line: u64,
     cells_end: usize,
-    is_torn: bool,
+    flaw: Option<Flaw>,
+}
+
+/// Why a row was not read as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// A quote in it is never closed: it was taken to end with its line, and split as
+    /// if quotes were text.
+    UnclosedQuote,
+    /// It is longer than any contact: there is only its beginning.
+    TooLong,
 }
 
 impl RowBatch {
@@ -77,11 +86,11 @@ impl RowBatch {
     }
 
     /// Makes a row of all cells behind the last row and before `cells_end`.
-    pub(super) fn end_row(&mut self, line: u64, cells_end: usize, is_torn: bool) {
+    pub(super) fn end_row(&mut self, line: u64, cells_end: usize, flaw: Option<Flaw>) {
         self.rows.push(Span {
             line,
             cells_end,
-            is_torn,
+            flaw,
         });
     }
 
@@ -93,7 +102,7 @@ impl RowBatch {
             for cell in *cells {
                 batch.push_cell(cell.as_bytes());
             }
-            batch.end_row(line, batch.cell_ends.len(), false);
+            batch.end_row(line, batch.cell_ends.len(), None);
         }
         batch
     }
@@ -141,10 +150,9 @@ impl<'a> Row<'a> {
         self.batch.rows[self.index].line
     }
 
-    /// Whether a quote in it is never closed, so that it was taken to end with its line
-    /// and split as if quotes were text.
-    pub fn is_torn(&self) -> bool {
-        self.batch.rows[self.index].is_torn
+    /// Why it was not read as it stands, if so.
+    pub fn flaw(&self) -> Option<Flaw> {
+        self.batch.rows[self.index].flaw
     }
 
     /// How many cells it has.

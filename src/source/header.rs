@@ -1,6 +1,6 @@
 //! The first row of an input: what its columns are called.
 
-use super::{Row, SourceError};
+use super::{Flaw, Row, SourceError};
 
 /// An input's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,11 +14,11 @@ pub struct Header {
 impl Header {
     /// The cells of a row as names. `name` is what the input is called in messages.
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
-        if row.is_torn() {
-            return Err(SourceError::TornHeader {
-                name: name.to_owned(),
-                line: row.line(),
-            });
+        let (name, line) = (name.to_owned(), row.line());
+        match row.flaw() {
+            Some(Flaw::UnclosedQuote) => return Err(SourceError::TornHeader { name, line }),
+            Some(Flaw::TooLong) => return Err(SourceError::HeaderTooLong { name, line }),
+            None => {}
         }
         let names: Option<Vec<String>> = (0..row.len())
             .map(|column| row.text(column).map(str::to_owned))
@@ -28,10 +28,7 @@ impl Header {
                 names,
                 line: Some(row.line()),
             }),
-            None => Err(SourceError::HeaderEncoding {
-                name: name.to_owned(),
-                line: row.line(),
-            }),
+            None => Err(SourceError::HeaderEncoding { name, line }),
         }
     }
 

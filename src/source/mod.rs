@@ -27,7 +27,7 @@ mod reader;
 mod row_reader;
 mod spreadsheet;
 
-pub use batch::{Row, RowBatch};
+pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
 pub use encoding::{
     Basis, Bom, DetectedEncoding, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding,
@@ -139,13 +139,12 @@ pub enum SourceError {
         "the reading of the input broke off unexpectedly\n\nhint: run the same command again, and report this if it recurs"
     )]
     BrokeOff,
-    /// One row is larger than any contact can be: most likely a quote that is
-    /// never closed, which would swallow the rest of the file.
+    /// The header is longer than any can be.
     #[error(
-        "the row that begins in line {line} of `{name}` is longer than {} KiB\n\nhint: look for a quote (\") in that line that is never closed",
+        "the header of `{name}` (line {line}) is longer than {} KiB\n\nhint: is it a list of contacts?",
         reader::MAX_ROW_BYTES / 1024
     )]
-    RowTooLong {
+    HeaderTooLong {
         /// The input as it was named on the command line.
         name: String,
         /// Where the row begins.

@@ -7,7 +7,8 @@
 //!
 //! A quote that is never closed would swallow the rows below it. It is known by
 //! what it leads to ([`quotes::is_torn`]); the row is then taken to end with its
-//! line and is marked as torn, and reading goes on with the next line.
+//! line, and reading goes on with the next one. Likewise for a line that is longer than
+//! any contact.
 
 use std::io::{ErrorKind, Read};
 
@@ -16,13 +17,16 @@ use csv_core::ReadRecordResult;
 use super::dialect::{self, LONGEST_SEP_LINE};
 use super::lines::LineCounter;
 use super::quotes;
-use super::{Header, RowBatch, SourceError};
+use super::{Flaw, Header, RowBatch, SourceError};
 use crate::lead::RowId;
 
 /// The longest row that is taken for one, in bytes, with eight for each cell. A thousand variables of a
 /// thousand characters fit; a quote that is never closed is found before it has
 /// filled the memory.
 pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
+
+/// How much is kept of a row that is longer, in bytes.
+const KEPT_BYTES: usize = 4096;
 
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -179,19 +183,21 @@ impl CsvReader {
             RowEnd::NoRow => return Ok(None),
             RowEnd::Whole(end) if !self.is_torn() => {
                 self.lines.advance(&self.window[self.row_start..self.start]);
-                batch.end_row(line, end.cells, false);
+                batch.end_row(line, end.cells, None);
                 end
             }
             // One line alone that is too long: there is no telling what it is.
             RowEnd::TooLong if line_end(self.row()).is_none() => {
-                return Err(SourceError::RowTooLong {
-                    name: self.name.clone(),
-                    line,
-                });
+                let end = self.split_beginning(batch, begin, KEPT_BYTES);
+                self.step_over_line()?;
+                batch.end_row(line, end.cells, Some(Flaw::TooLong));
+                end
             }
             RowEnd::Whole(_) | RowEnd::TooLong => {
-                let end = self.split_first_line(batch, begin);
-                batch.end_row(line, end.cells, true);
+                let len = line_end(self.row()).unwrap_or(self.row().len());
+                let end = self.split_beginning(batch, begin, len);
+                self.step(len);
+                batch.end_row(line, end.cells, Some(Flaw::UnclosedQuote));
                 end
             }
         };
@@ -250,25 +256,24 @@ impl CsvReader {
         (!is_one_line || is_last) && quotes::is_torn(row, self.delimiter, self.columns)
     }
 
-    /// Takes the first line of what has been split for the row, its quotes for text,
-    /// and goes back to what stands behind it.
-    fn split_first_line(&mut self, batch: &mut RowBatch, begin: Place) -> Place {
-        let row = &self.window[self.row_start..self.start];
-        let len = line_end(row).unwrap_or(row.len());
+    /// Splits the first bytes of the current row anew, its quotes taken for text, and
+    /// goes back to the row's beginning.
+    fn split_beginning(&mut self, batch: &mut RowBatch, begin: Place, len: usize) -> Place {
         let mut end = begin;
         let mut splitter = csv_core::ReaderBuilder::new()
             .delimiter(self.delimiter)
             .quoting(false)
             .build();
-        let mut line = &row[..len];
+        let row = &self.window[self.row_start..self.start];
+        let mut left = &row[..len.min(row.len())];
         loop {
             make_room(batch, end);
             let (result, read, wrote, ended) = splitter.read_record(
-                line,
+                left,
                 &mut batch.bytes[end.bytes..],
                 &mut batch.cell_ends[end.cells..],
             );
-            line = &line[read..];
+            left = &left[read..];
             end.bytes += wrote;
             end.cells += ended;
             if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
@@ -276,9 +281,28 @@ impl CsvReader {
             }
         }
         self.start = self.row_start;
-        self.step(len);
         self.splitter.reset();
         end
+    }
+
+    /// Steps over the rest of a line, however long it is.
+    fn step_over_line(&mut self) -> Result<(), SourceError> {
+        loop {
+            let rest = &self.window[self.start..self.end];
+            match line_end(rest) {
+                Some(end) => {
+                    self.step(end);
+                    return Ok(());
+                }
+                None => {
+                    self.step(rest.len());
+                    self.row_start = self.start;
+                    if !self.fill()? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
     }
 
     /// Steps over line ends before a row, and over lines of nothing but spaces and tabs;
@@ -443,8 +467,8 @@ mod tests {
             let mut text = b"a,b,c\n1,2,x\n3,\"4,y\n".to_vec();
             text.extend(std::iter::repeat_n(b"5,6,z\n", 400_000).flatten());
             text.extend(last.as_bytes());
-            let rows = read_torn(&text, 1 << 16);
-            let torn: Vec<_> = rows.iter().filter(|(_, _, torn)| *torn).collect();
+            let rows = read_flawed(&text, 1 << 16);
+            let torn: Vec<_> = rows.iter().filter(|(_, _, flaw)| flaw.is_some()).collect();
             assert_eq!(torn.len(), 1, "{last:?}");
             assert_eq!(
                 (torn[0].0, torn[0].1.as_str()),
@@ -462,10 +486,10 @@ mod tests {
 
     #[test]
     fn the_last_row_may_be_torn_too() {
-        let rows = read_torn(b"a,b\n1,\"2", 3);
-        assert_eq!(rows, [(2, "1|\"2".to_owned(), true)]);
-        let rows = read_torn(b"a,b\n1,\"2\"", 3);
-        assert_eq!(rows, [(2, "1|2".to_owned(), false)]);
+        let rows = read_flawed(b"a,b\n1,\"2", 3);
+        assert_eq!(rows, [(2, "1|\"2".to_owned(), Some(Flaw::UnclosedQuote))]);
+        let rows = read_flawed(b"a,b\n1,\"2\"", 3);
+        assert_eq!(rows, [(2, "1|2".to_owned(), None)]);
     }
 
     #[test]
@@ -496,8 +520,8 @@ mod tests {
         assert_eq!(lines, [2, 3]);
     }
 
-    /// The rows behind the header: line, cells, whether torn.
-    fn read_torn(text: &[u8], piece: usize) -> Vec<(u64, String, bool)> {
+    /// The rows behind the header: line, cells, flaw.
+    fn read_flawed(text: &[u8], piece: usize) -> Vec<(u64, String, Option<Flaw>)> {
         let input = Piecemeal {
             bytes: text.to_vec(),
             at: 0,
@@ -513,17 +537,29 @@ mod tests {
             }
             rows.extend(batch.rows().map(|row| {
                 let cells: Vec<_> = row.cells().map(String::from_utf8_lossy).collect();
-                (row.line(), cells.join("|"), row.is_torn())
+                (row.line(), cells.join("|"), row.flaw())
             }));
         }
     }
 
     #[test]
-    fn a_row_of_commas_without_end_is_bounded_too() {
-        let text = b",".repeat(1 << 20);
+    fn a_line_without_end_costs_its_own_row_and_little_memory() {
+        for filler in [",", "x", "\"\"", "é"] {
+            let mut text = b"a,b\n1,2\n3,".to_vec();
+            text.extend(filler.repeat(10 << 20).as_bytes());
+            text.extend(b"\n4,5\n");
+            let rows = read_flawed(&text, 1 << 16);
+            let kinds: Vec<_> = rows.iter().map(|(line, _, flaw)| (*line, *flaw)).collect();
+            assert_eq!(
+                kinds,
+                [(2, None), (3, Some(Flaw::TooLong)), (4, None)],
+                "{filler}"
+            );
+            assert!(rows[1].1.starts_with("3|") && rows[1].1.len() <= KEPT_BYTES);
+        }
         assert!(matches!(
-            read_all(&text, 1 << 16),
-            Err(SourceError::RowTooLong { line: 1, .. })
+            read_all(&b",".repeat(2 << 20), 1 << 16),
+            Ok(rows) if rows.len() == 1
         ));
     }
 

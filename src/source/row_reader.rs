@@ -38,7 +38,7 @@ impl RowReader {
     ) -> Result<RowBatch, SourceError> {
         match self {
             RowReader::Csv(reader) => reader.read_batch(file, first, most),
-            RowReader::Sheet(reader) => Ok(reader.read_batch(file, first, most)?),
+            RowReader::Sheet(reader) => Ok(reader.read_batch(file, first, most)),
         }
     }
 
@@ -46,7 +46,7 @@ impl RowReader {
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
         match self {
             RowReader::Csv(reader) => reader.read_sample(rows),
-            RowReader::Sheet(reader) => Ok(reader.read_sample(rows)?),
+            RowReader::Sheet(reader) => Ok(reader.read_sample(rows)),
         }
     }
 }

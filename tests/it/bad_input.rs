@@ -297,16 +297,6 @@ fn an_input_given_twice_is_a_slip() {
 }
 
 #[test]
-fn a_line_beyond_all_bounds_is_placed() {
-    let text = "phone,name\n+447911000001,".to_owned() + &"x".repeat(2_000_000) + "\n";
-    let folder = Folder::with_leads(&text);
-    assert_eq!(
-        leads_message(&folder, &[]),
-        "the row that begins in line 2 of `leads.csv` is longer than 1024 KiB\n\nhint: look for a quote (\") in that line that is never closed"
-    );
-}
-
-#[test]
 fn json_is_one_object_also_when_nothing_was_sent() {
     let folder = Folder::with_leads("name\nAda\n");
     let output = folder

@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use super::archive::MAX_UNPACKED_BYTES;
-use crate::source::reader::MAX_ROW_BYTES;
 use crate::text::{listed, nearest, printable, shortened, without_numbers};
 
 /// What ends the reading of a workbook. The text says what, where and what next.
@@ -68,17 +67,6 @@ pub enum SheetError {
         name: String,
         /// Which limit it exceeds.
         what: TooLarge,
-    },
-    /// One row is larger than any contact can be.
-    #[error(
-        "row {row} of `{name}` is longer than {} KiB\n\nhint: look in that row for a cell that holds a whole document",
-        MAX_ROW_BYTES / 1024
-    )]
-    RowTooLong {
-        /// The input as it was named on the command line.
-        name: String,
-        /// The row as the spreadsheet counts it, from 1.
-        row: u64,
     },
     /// It is a workbook, but damaged or unlike any that is known.
     #[error(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Sheet, SheetError, SheetRow};
 use crate::lead::RowId;
 use crate::source::reader::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
-use crate::source::{Header, RowBatch};
+use crate::source::{Flaw, Header, RowBatch};
 
 /// Hands out the rows of one sheet from top to bottom. The sheet is in memory
 /// once, however many readers it has.
@@ -24,7 +24,7 @@ impl SheetReader {
     /// Reads the header, which must come before any row; see
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
     pub fn read_header(&mut self, has_header: bool) -> Result<Header, SheetError> {
-        let Some(row) = self.next_row()? else {
+        let Some(row) = self.next_row() else {
             return Err(SheetError::Empty {
                 name: self.sheet.source.clone(),
                 sheet: self.sheet.name.clone(),
@@ -49,49 +49,30 @@ impl SheetReader {
 
     /// The next rows, the first of them numbered `first`; an empty batch at the end
     /// of the sheet. A row's line is its number in the spreadsheet.
-    pub fn read_batch(
-        &mut self,
-        file: usize,
-        first: RowId,
-        most: usize,
-    ) -> Result<RowBatch, SheetError> {
+    pub fn read_batch(&mut self, file: usize, first: RowId, most: usize) -> RowBatch {
         self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
     }
 
     /// So many of the next rows, to be looked at.
-    pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SheetError> {
+    pub fn read_sample(&mut self, rows: usize) -> RowBatch {
         self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
     }
 
-    fn read_rows(
-        &mut self,
-        mut batch: RowBatch,
-        most_rows: usize,
-        most_bytes: usize,
-    ) -> Result<RowBatch, SheetError> {
+    fn read_rows(&mut self, mut batch: RowBatch, most_rows: usize, most_bytes: usize) -> RowBatch {
         while batch.len() < most_rows && batch.bytes.len() < most_bytes {
-            let Some(row) = self.next_row()? else { break };
+            let Some(row) = self.next_row() else { break };
             for cell in row.cells() {
                 batch.push_cell(cell.as_bytes());
             }
-            batch.end_row(row.number(), batch.cell_ends.len(), false);
+            let flaw = (row.size() > MAX_ROW_BYTES).then_some(Flaw::TooLong);
+            batch.end_row(row.number(), batch.cell_ends.len(), flaw);
             self.next += 1;
         }
-        Ok(batch)
+        batch
     }
 
-    /// The row that comes next, if it is no larger than a contact can be.
-    fn next_row(&self) -> Result<Option<SheetRow<'_>>, SheetError> {
-        if self.is_at_end() {
-            return Ok(None);
-        }
-        let row = self.sheet.grid.row(self.next);
-        if row.size() > MAX_ROW_BYTES {
-            return Err(SheetError::RowTooLong {
-                name: self.sheet.source.clone(),
-                row: row.number(),
-            });
-        }
-        Ok(Some(row))
+    /// The row that comes next.
+    fn next_row(&self) -> Option<SheetRow<'_>> {
+        (!self.is_at_end()).then(|| self.sheet.grid.row(self.next))
     }
 }
