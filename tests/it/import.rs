@@ -71,7 +71,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          \n\
          Problems:\n  \
            phone_not_e164: 1 row, in line 4\n    \
-             write the number with + and country code, or give --region for numbers of one country\n  \
+             the phone number has no country: write it with `+` and the calling code, or give --region\n  \
            http_422: 1 row, in line 6\n    \
              what the service said stands in the results, in the column error\n  \
            phone_missing: 1 row, in line 8\n    \
