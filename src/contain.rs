@@ -1,7 +1,7 @@
 //! Work that may panic, kept apart.
 //!
-//! Rule: only for calls of a library that panics where it should return an error,
-//! and for nothing of this program's own. The decoder of workbooks indexes into a
+//! Rule: only for calls of a library that panics where it should return an error, and
+//! for what of this program's own is needed to make them. The decoder of workbooks indexes into a
 //! file as the file says, and the encoder panics when the disk is full. Neither
 //! is a fault of the program: it is told like any other error, without the text
 //! that a panic prints.

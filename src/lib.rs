@@ -1,4 +1,4 @@
-//! Bulk lead importer: CSV files of contacts in, leads at a calling-campaign
+//! Bulk lead importer: files of contacts in, leads at a calling-campaign
 //! service out, and the truth about every row.
 //!
 //! # The way a row travels
@@ -33,7 +33,7 @@
 //! | [`results`] | results and rejects, in input order | the only writer of output files |
 //! | [`report`] | events to bar, log, summary, JSON | listens, never steers |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
-//! | [`contain`] | libraries that panic | nothing of our own runs there |
+//! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`] | what happens in a run | told, never asked |
 //! | [`rate`], [`backoff`], [`text`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 

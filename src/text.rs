@@ -18,6 +18,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same, with line ends as they are.
+pub fn printable_lines(text: &str) -> String {
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(printable).collect();
+    lines.join("\n")
+}
+
 /// The text in backquotes, unless it looks as if somebody had put a token where
 /// something else was asked for.
 pub fn quoted_unless_secret(text: &str) -> String {
@@ -108,6 +114,10 @@ mod tests {
     fn escape_sequences_cannot_reach_a_terminal() {
         assert_eq!(printable("a\u{1b}[2Jb\u{202e}c"), "a\u{FFFD}[2Jb\u{FFFD}c");
         assert!(matches!(printable("Größe"), Cow::Borrowed(_)));
+        assert_eq!(
+            printable_lines("a\u{1b}\n\nhint: b"),
+            "a\u{FFFD}\n\nhint: b"
+        );
     }
 
     #[test]

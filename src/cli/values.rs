@@ -41,12 +41,12 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 /// One character that is not part of a cell's form, or its name.
 pub(super) fn delimiter(text: &str) -> Result<u8, String> {
-    match text {
+    match text.to_lowercase().as_str() {
         "tab" | "\\t" | "\t" => Ok(b'\t'),
         "comma" => Ok(b','),
         "semicolon" => Ok(b';'),
         "pipe" => Ok(b'|'),
-        _ => match text.as_bytes() {
+        other => match other.as_bytes() {
             [byte] if byte.is_ascii_punctuation() && *byte != b'"' || *byte == b' ' => Ok(*byte),
             _ => Err("write one character, such as `;`, or `tab`".into()),
         },

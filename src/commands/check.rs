@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::{inputs, service};
 use crate::campaign::CampaignBook;
-use crate::cli::Format;
-use crate::cli::ImportArgs;
+use crate::cli::{Format, ImportArgs};
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, Purpose};
@@ -95,6 +94,8 @@ fn say(
     ended: &Ended<'_>,
     findings: &Findings,
 ) -> Result<(), Failure> {
+    inputs::warn_of_nothing(ended.tally);
+    inputs::warn_of_files(ended, settings.reading.format);
     let ready = ended.tally.counts.of(Status::Ready);
     let checked = Checked {
         ended,

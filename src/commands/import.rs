@@ -228,9 +228,10 @@ fn unwritten(error: &OutputError) -> Stop {
 }
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
-    if ended.tally.counts.total() == 0 && ended.stop.is_none() {
-        warn!("there are no rows to import");
+    if ended.stop.is_none() {
+        inputs::warn_of_nothing(ended.tally);
     }
+    inputs::warn_of_files(ended, format);
     if ended.sandbox && format == Format::Json {
         // In text form the summary says so.
         warn!("this was a trial on the sandbox: nothing left this computer");

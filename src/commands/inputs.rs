@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::anyhow;
+use tracing::warn;
 
 use super::service;
-use crate::cli::Progress;
+use crate::cli::{Format, Progress};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};
 use crate::phone::PhoneReader;
-use crate::report::Bar;
+use crate::report::{Bar, Ended, Tally};
 use crate::results::{OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
 use crate::settings::ReadingSettings;
@@ -100,4 +101,20 @@ pub(super) fn count_rows(intake: &Intake, bar: &Bar) {
             bar.set_total(rows);
         }
     });
+}
+
+/// A list without rows may be an export that went wrong.
+pub(super) fn warn_of_nothing(tally: &Tally) {
+    if tally.counts.total() == 0 {
+        warn!("there are no rows to import");
+    }
+}
+
+/// What is to be said of the files: in text form the summary says it.
+pub(super) fn warn_of_files(ended: &Ended<'_>, format: Format) {
+    if format == Format::Json {
+        for note in &ended.written.notes {
+            warn!("{note}");
+        }
+    }
 }

@@ -64,7 +64,10 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
         || pairs.any(|pair| pair[0] == "--format" && pair[1] == "json");
     if wants_json {
         let text = error.render().to_string();
-        let failure = Failure::new(StoppedBy::Usage, anyhow!(text.trim().to_owned()));
+        let failure = Failure::new(
+            StoppedBy::Usage,
+            anyhow!(text.trim().trim_start_matches("error: ").to_owned()),
+        );
         let _ = console::print(&json_failure(&failure));
     }
     ExitCode::Usage

@@ -2,6 +2,7 @@
 
 use tokio::sync::mpsc;
 
+use super::message::Message;
 use crate::lead::{CampaignId, RowOutcome};
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::{RowBatch, SourceError};
@@ -12,22 +13,13 @@ const BATCHES_AHEAD: usize = 4;
 /// Batches as they come from the thread, in input order.
 #[derive(Debug)]
 pub struct Batches {
-    receiver: mpsc::Receiver<Message>,
+    receiver: mpsc::Receiver<Message<Batch>>,
     has_ended: bool,
-}
-
-/// What the thread says. That it is at the end is said, so that a thread that has
-/// died is not taken for one that has read everything.
-#[derive(Debug)]
-pub(super) enum Message {
-    Batch(Batch),
-    Failed(SourceError),
-    End,
 }
 
 impl Batches {
     /// A channel for batches.
-    pub(super) fn channel() -> (mpsc::Sender<Message>, Batches) {
+    pub(super) fn channel() -> (mpsc::Sender<Message<Batch>>, Batches) {
         let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
         let batches = Batches {
             receiver,
@@ -41,31 +33,22 @@ impl Batches {
         if self.has_ended {
             return None;
         }
-        let message = self.receiver.recv().await;
-        self.take(message)
+        let taken = Message::taken(self.receiver.recv().await);
+        self.has_ended = !matches!(taken, Some(Ok(_)));
+        taken
     }
 
     /// Batches that are all there already, for tests that stop the clock.
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
         let (sender, receiver) = mpsc::channel(batches.len() + 1);
-        let messages = batches.into_iter().map(Message::Batch);
+        let messages = batches.into_iter().map(Message::Rows);
         for message in messages.chain([Message::End]) {
             sender.try_send(message).unwrap();
         }
         Batches {
             receiver,
             has_ended: false,
-        }
-    }
-
-    fn take(&mut self, message: Option<Message>) -> Option<Result<Batch, SourceError>> {
-        self.has_ended = !matches!(message, Some(Message::Batch(_)));
-        match message {
-            Some(Message::Batch(batch)) => Some(Ok(batch)),
-            Some(Message::Failed(error)) => Some(Err(error)),
-            Some(Message::End) => None,
-            None => Some(Err(SourceError::BrokeOff)),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! and reading waits whenever sending does.
 
 mod batches;
+mod message;
 mod numbers;
 mod preparer;
 mod readings;
@@ -22,8 +23,9 @@ use crate::lead::RowId;
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
-use crate::source::{Form, FormChoice, Header, Input, RowBatch, SourceError};
-use batches::Message;
+use crate::source::{Basis, Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::text::shortened;
+use message::Message;
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
 use readings::{ReadBatch, Readings};
@@ -34,6 +36,11 @@ const MOST_NAMES: usize = 1000;
 /// How many rows are looked at before the mapping is made.
 const SAMPLE_ROWS: usize = 1000;
 
+/// How many values are kept of each column to be looked at, and how much of each, in
+/// characters.
+const VALUES: usize = 3;
+const LONGEST_VALUE: usize = 200;
+
 /// An input whose form is known and whose header has been fitted to the flags.
 #[derive(Debug)]
 pub struct PlannedInput {
@@ -43,8 +50,8 @@ pub struct PlannedInput {
     pub form: Form,
     /// What its columns are called.
     pub header: Header,
-    /// Its first rows.
-    pub sample: RowBatch,
+    /// For each column, the first few values that are not empty, each once.
+    pub samples: Vec<Vec<String>>,
     /// What is read and sent of each row.
     pub mapping: Mapping,
 }
@@ -107,31 +114,59 @@ impl PlannedInput {
         reader.read_header(form.has_header)?;
         let sample = reader.read_sample(SAMPLE_ROWS)?;
         let mapping = Mapping::plan(input.name(), &header, &sample, spec)?;
+        let columns = 0..header.names.len();
         Ok(PlannedInput {
+            samples: columns.map(|column| values(&sample, column)).collect(),
             input,
             form,
             header,
-            sample,
             mapping,
         })
     }
 }
 
-/// A rejects file is in the form in which it was written, whatever the flags say of
-/// the input that it is of.
+/// The first few values of a column that are not empty, each once.
+fn values(sample: &RowBatch, column: usize) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for row in sample.rows() {
+        let value = row.text(column).unwrap_or_default().trim();
+        let value = shortened(value, LONGEST_VALUE);
+        if !value.is_empty() && !values.contains(&value) {
+            values.push(value);
+        }
+        if values.len() == VALUES {
+            break;
+        }
+    }
+    values
+}
+
+/// A rejects file is in the form in which it was written, or in which a spreadsheet has
+/// saved it, whatever the flags say of the input that it is of. Only where its encoding
+/// is a guess, the one that was named for the input is the better one.
 fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
     let read = |choice: &FormChoice| {
         let form = input.survey(choice)?;
         let header = input.read(&form)?.read_header(form.has_header)?;
         Ok((form, header))
     };
-    if *choice != FormChoice::default()
-        && let Ok((form, header)) = read(&FormChoice::default())
-        && RejectsForm::of(&header.names).is_some()
-    {
-        return Ok((form, header));
+    if *choice == FormChoice::default() {
+        return read(choice);
     }
-    read(choice)
+    let found = read(&FormChoice::default());
+    match found {
+        Ok((form, header)) if RejectsForm::of(&header.names).is_some() => {
+            let basis = form.text().and_then(|text| text.basis);
+            match (basis, choice.encoding) {
+                (Some(Basis::Guess(_)), Some(_)) => read(&FormChoice {
+                    encoding: choice.encoding,
+                    ..FormChoice::default()
+                }),
+                _ => Ok((form, header)),
+            }
+        }
+        _ => read(choice),
+    }
 }
 
 impl Intake {
@@ -171,15 +206,17 @@ impl Intake {
 
     /// The numbers in the first rows of an input, and whether they look as if digits had
     /// been lost.
-    pub fn sampled_numbers(&self, planned: &PlannedInput) -> RoundNumbers {
-        let mut reader = NumberReader::new(self.phones.clone(), self.region, false);
+    pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
+        let mut reader = planned.input.read(&planned.form)?;
+        reader.read_header(planned.form.has_header)?;
+        let mut numbers = NumberReader::new(self.phones.clone(), self.region, false);
         let mut found = RoundNumbers::default();
-        for row in planned.sample.rows() {
-            if let Some(number) = reader.read(&planned.mapping, row).number() {
+        for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
+            if let Some(number) = numbers.read(&planned.mapping, row).number() {
                 found.note(number);
             }
         }
-        found
+        Ok(found)
     }
 
     /// Reads all inputs to their end and counts their rows.
@@ -214,11 +251,11 @@ impl Intake {
         &self,
         readings: Readings,
         mut preparer: Preparer,
-    ) -> impl Iterator<Item = Message> {
+    ) -> impl Iterator<Item = Message<Batch>> {
         let batches = readings.map(move |batch| match batch {
             Ok(batch) => {
                 let mapping = &self.inputs[batch.rows.file()].mapping;
-                Message::Batch(preparer.prepare(mapping, batch))
+                Message::Rows(preparer.prepare(mapping, batch))
             }
             Err(error) => Message::Failed(error),
         });
@@ -232,12 +269,10 @@ impl Intake {
         mut take: impl FnMut(&PlannedInput, RowBatch) -> bool,
     ) -> Result<(), SourceError> {
         let mut next = RowId(1);
+        let mut left = self.limit.unwrap_or(u64::MAX);
         for (file, planned) in self.inputs.iter().enumerate() {
             // A rejects file has been through a limit already.
-            let limit = match planned.mapping.rejects_form {
-                Some(_) => None,
-                None => self.limit,
-            };
+            let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.input.read(&planned.form)?;
             if reader.read_header(planned.form.has_header)? != planned.header {
                 return Err(SourceError::Changed {
@@ -246,9 +281,9 @@ impl Intake {
             }
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
-                if let Some(limit) = limit {
-                    let left = limit.saturating_sub(next.0 - 1);
+                if is_limited {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+                    left -= rows.len() as u64;
                 }
                 // Before the last rows are handed on: one that was cut off in the
                 // middle is nobody's row.

@@ -7,6 +7,9 @@ use crate::mapping::Mapping;
 use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region};
 use crate::source::Row;
 
+/// What stands in a cell for no country.
+const NO_COUNTRY: [&str; 8] = ["", "-", "?", "n/a", "n.a.", "none", "null", "unknown"];
+
 /// More spellings of countries than this are not remembered.
 const MOST_SPELLINGS: usize = 10_000;
 
@@ -36,6 +39,8 @@ impl Reading {
 #[derive(Debug, Clone)]
 pub(super) struct NumberReader {
     phones: PhoneReader,
+    /// For rows whose country is not known by its name: they have one.
+    cautious: PhoneReader,
     /// The country of numbers in national form, where the row names none.
     default_region: Option<Region>,
     /// Whether kinds are asked for.
@@ -60,6 +65,7 @@ impl NumberReader {
         tells_kinds: bool,
     ) -> NumberReader {
         NumberReader {
+            cautious: phones.without_assuming(),
             phones,
             default_region,
             tells_kinds,
@@ -85,14 +91,15 @@ impl NumberReader {
     /// wrong with the first that is not empty.
     fn number(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let region = self.region(mapping, row);
-        let known = match region {
-            RowRegion::Known(region) => Some(region),
-            RowRegion::None | RowRegion::Unknown => None,
+        let (phones, known) = match region {
+            RowRegion::Known(region) => (&self.phones, Some(region)),
+            RowRegion::None => (&self.phones, None),
+            RowRegion::Unknown => (&self.cautious, None),
         };
         let mut problem = PhoneProblem::Missing;
         for column in &mapping.phone_columns {
             let cell = row.text(*column).unwrap_or_default();
-            match self.phones.read(cell, known) {
+            match phones.read(cell, known) {
                 Ok(number) => return Ok(number),
                 Err(found) if problem == PhoneProblem::Missing => problem = found,
                 Err(_) => {}
@@ -103,6 +110,10 @@ impl NumberReader {
                 ErrorCode::PhoneNotE164,
                 "a number in national form, and its country is not known by that name: write an ISO code such as GB, or the number with + and country code",
             ));
+        }
+        if problem == PhoneProblem::Missing && row.cells().all(|cell| cell.trim_ascii().is_empty())
+        {
+            return Err(RowOutcome::invalid(problem.code(), "the row is empty"));
         }
         Err(RowOutcome::invalid(problem.code(), problem.to_string()))
     }
@@ -115,7 +126,10 @@ impl NumberReader {
             return default;
         };
         let cell = row.text(column).unwrap_or_default().trim();
-        if cell.is_empty() {
+        if NO_COUNTRY
+            .iter()
+            .any(|none| cell.eq_ignore_ascii_case(none))
+        {
             return default;
         }
         let region = match self.regions.get(cell) {

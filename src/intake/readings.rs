@@ -9,6 +9,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use super::message::Message;
 use super::numbers::{NumberReader, Reading};
 use super::{Intake, Purpose};
 use crate::source::{RowBatch, SourceError};
@@ -30,14 +31,6 @@ pub(super) struct Readings {
 pub(super) struct ReadBatch {
     pub(super) rows: RowBatch,
     pub(super) readings: Vec<Reading>,
-}
-
-/// What is handed from thread to thread. The end is said, so that a thread that has
-/// died is not taken for one that has read everything.
-enum Message<T> {
-    Rows(T),
-    Failed(SourceError),
-    End,
 }
 
 impl Readings {
@@ -75,15 +68,10 @@ impl Iterator for Readings {
         if self.has_ended {
             return None;
         }
-        let message = self.threads[self.turn].recv();
+        let taken = Message::taken(self.threads[self.turn].recv().ok());
         self.turn = (self.turn + 1) % self.threads.len();
-        self.has_ended = !matches!(message, Ok(Message::Rows(_)));
-        match message {
-            Ok(Message::Rows(batch)) => Some(Ok(batch)),
-            Ok(Message::Failed(error)) => Some(Err(error)),
-            Ok(Message::End) => None,
-            Err(_) => Some(Err(SourceError::BrokeOff)),
-        }
+        self.has_ended = !matches!(taken, Some(Ok(_)));
+        taken
     }
 }
 

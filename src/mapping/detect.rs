@@ -8,7 +8,10 @@ use super::columns::Columns;
 use super::phone_words::{LAST_RESORTS, NOT_TO_CALL, PARTS, WHOLE_NAMES, WORDS};
 use super::spec::snake;
 use crate::phone::{is_surely_number, looks_like_number};
-use crate::source::RowBatch;
+use crate::source::{Row, RowBatch};
+
+/// Among so many rows a header is looked for that does not stand in the first.
+const HEADER_AMONG: usize = 20;
 
 /// A phone column that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +84,7 @@ pub(super) fn phone_column(
         .into_iter()
         .filter(|column| evidence(column).suffices())
         .collect();
-    match (by_header[..].first(), &by_data[..]) {
+    match (by_header.first(), &by_data[..]) {
         (Some(named), [column]) => Ok(Found {
             column: *column,
             note: Some(format!(
@@ -104,6 +107,7 @@ pub(super) fn phone_column(
             note: Some(format!("{} holds few phone numbers", columns.label(*named))),
         }),
         (None, []) => Err(MappingError::NoPhoneColumn {
+            header_below: header_below(sample),
             headers: columns.names(),
             input: columns.input.to_owned(),
         }),
@@ -112,15 +116,20 @@ pub(super) fn phone_column(
 
 /// All columns that hold phone numbers, for a list on which every number counts.
 pub(super) fn phone_columns(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
-    let is_named = |header: &str| TIERS[..2].iter().any(|fits| fits(&snake(header)));
-    let named = columns.that(is_named);
+    let [by_name, by_word, _] = TIERS;
+    let named = columns.that(|header| by_name(&snake(header)));
+    let suggested = columns.that(|header| by_word(&snake(header)));
     columns
         .own
         .iter()
         .copied()
         .filter(|column| {
             let evidence = Evidence::of(*column, sample);
-            evidence.suffices() || named.contains(column) && evidence.confirms()
+            // What is called a phone number counts whatever stands there: what cannot
+            // be read is to be complained of.
+            named.contains(column)
+                || suggested.contains(column) && evidence.confirms()
+                || evidence.suffices()
         })
         .collect()
 }
@@ -170,20 +179,43 @@ fn one_of(
 
 fn several(columns: &Columns<'_>, found: &[usize]) -> MappingError {
     MappingError::SeveralPhoneColumns {
-        columns: found
-            .iter()
-            .map(|column| columns.headers[*column].clone())
-            .collect(),
+        columns: found.iter().map(|column| columns.label(*column)).collect(),
         input: columns.input.to_owned(),
     }
 }
 
+/// The first of the rows that looks like the header, where the first line is something
+/// else: a title, or a note on the export.
+fn header_below(sample: &RowBatch) -> Option<u64> {
+    let [is_phone, ..] = TIERS;
+    let mut rows = sample.rows().take(HEADER_AMONG);
+    let is_header = |row: &Row<'_>| {
+        let mut names = row
+            .cells()
+            .filter_map(|cell| std::str::from_utf8(cell).ok());
+        row.len() > 1 && names.any(|name| is_phone(&snake(name)))
+    };
+    rows.find(is_header).map(|row| row.line())
+}
+
+/// More digits than this have no place in a header.
+const MOST_DIGITS_IN_HEADER: usize = 8;
+
 /// Whether the first row is not a header but a contact: a number stands in it, where
-/// the phone column is or anywhere beyond doubt.
+/// the phone column is or anywhere beyond doubt. `phone_columns` are empty where none
+/// was found.
 pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
     let header = |column: &usize| columns.headers[*column].as_str();
-    columns.own.iter().map(header).any(is_surely_number)
-        || phone_columns.iter().map(header).any(looks_like_number)
+    let is_beyond_doubt = |header: &str| {
+        let digits = header.chars().filter(|c| c.is_numeric()).count();
+        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER
+    };
+    let suspects = match phone_columns.is_empty() {
+        true => &columns.own[..],
+        false => phone_columns,
+    };
+    columns.own.iter().map(header).any(is_beyond_doubt)
+        || suspects.iter().map(header).any(looks_like_number)
 }
 
 #[cfg(test)]
@@ -298,8 +330,11 @@ mod tests {
         let data =
             |names: &[&str], phones: &[usize]| looks_like_data(&columns(&headers(names)), phones);
         assert!(data(&["Ada", PHONE], &[]));
-        assert!(data(&["Ada", "447911123456"], &[1]));
-        assert!(!data(&["Ada", "447911123456"], &[0]));
+        assert!(data(&["Ada", "4479111"], &[1]));
+        assert!(!data(&["name", "4479111"], &[0]));
+        assert!(data(&["Ada", "171 1234567"], &[]));
+        assert!(data(&["Bob", "+14155550100 (mobile)"], &[0]));
+        assert!(!data(&["phone", "Sales 2025-2026"], &[0]));
         assert!(!data(&["name", "phone"], &[1]));
     }
 }

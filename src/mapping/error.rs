@@ -42,12 +42,17 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
-    /// No header looks like that of a phone column.
+    /// No column is known for that of the phone number.
     #[error(
-        "no column of `{input}` looks like a phone number\n\nhint: name it with `--phone-column`; the columns are {}",
-        listed(headers)
+        "no column of `{input}` looks like a phone number\n\nhint: {}",
+        match header_below {
+            Some(line) => format!("the header seems to stand in line {line}: take out what is above it"),
+            None => format!("name it with `--phone-column`; the columns are {}", listed(headers)),
+        }
     )]
     NoPhoneColumn {
+        /// The line further down that looks like the header, if one does.
+        header_below: Option<u64>,
         /// All headers.
         headers: Vec<String>,
         /// The file.
@@ -66,10 +71,10 @@ pub enum MappingError {
     /// Several do.
     #[error(
         "several columns of `{input}` look like a phone number: {}\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins",
-        listed(columns)
+        columns.join(", ")
     )]
     SeveralPhoneColumns {
-        /// Their headers.
+        /// What they are called.
         columns: Vec<String>,
         /// The file.
         input: String,

@@ -134,7 +134,6 @@ pub(super) const WHOLE_NAMES: &[&str] = &[
     "mobitel",
     "mobilni",
     // Turkish, Greek
-    "cep",
     "cep_telefonu",
     "cep_no",
     "telefon_no",
@@ -152,7 +151,6 @@ pub(super) const WHOLE_NAMES: &[&str] = &[
     "мобильный_телефон",
     "моб_телефон",
     "сотовый",
-    "номер",
     "номер_телефону",
     "мобільний",
     "мобільний_телефон",
@@ -272,7 +270,9 @@ pub(super) const LAST_RESORTS: &[&str] = &[
     "número",
     "numer",
     "nr",
+    "cep",
+    "номер",
 ];
 
 /// Words of columns that hold numbers which are not to be called.
-pub(super) const NOT_TO_CALL: &[&str] = &["fax", "telefax", "faks", "факс", "faxnummer", "fax_no"];
+pub(super) const NOT_TO_CALL: &[&str] = &["fax", "telefax", "faks", "факс", "faxnummer"];

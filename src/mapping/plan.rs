@@ -15,8 +15,9 @@ const MENDING: &str = "put each cell under its header, then clear the cell leadl
 pub struct Mapping {
     /// How many cells the header has.
     pub cells: usize,
-    /// How many cells a row must have at least: a header may end in delimiters.
-    pub fewest_cells: usize,
+    /// Other numbers of cells that rows may have, because most of the first rows have
+    /// them: delimiters at the end of rows, or of the header, that nothing follows.
+    pub other_lengths: Vec<usize>,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
     /// The column (from 0) that names the campaign.
@@ -76,7 +77,7 @@ impl Mapping {
         };
         let mut mapping = Mapping {
             cells: header.names.len(),
-            fewest_cells: 0,
+            other_lengths: Vec::new(),
             phone_columns,
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
             region_column: find("--region-column", &spec.region_column)?,
@@ -90,22 +91,23 @@ impl Mapping {
             true => mapping.all_columns(&columns, spec)?,
             false => named_columns(&columns, spec)?,
         };
-        mapping.fewest_cells = mapping.fewest_cells(header);
+        mapping.other_lengths = mapping.other_lengths(header, sample);
         mapping.refuse_two_sources(&columns)?;
         Ok(mapping)
     }
 
     /// The plan for a list of numbers to be left alone: all its phone columns, and
-    /// nothing else. None where no column holds numbers.
-    pub fn plan_numbers(input: &str, header: &Header, sample: &RowBatch) -> Option<Vec<usize>> {
+    /// nothing else.
+    pub fn plan_numbers(input: &str, header: &Header, sample: &RowBatch) -> Vec<usize> {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns::of(input, header, rejects_form.as_ref());
-        let found = detect::phone_columns(&columns, sample);
-        (!found.is_empty()).then_some(found)
+        detect::phone_columns(&columns, sample)
     }
 
-    /// Up to the last column that has a name or is used.
-    fn fewest_cells(&self, header: &Header) -> usize {
+    /// The numbers of cells, other than the header's, that at least half of the first
+    /// rows have. Of a single row among others such a length says that its cells have
+    /// shifted; of most, that the program writes delimiters that mean nothing.
+    fn other_lengths(&self, header: &Header, sample: &RowBatch) -> Vec<usize> {
         let named = header
             .names
             .iter()
@@ -117,7 +119,15 @@ impl Mapping {
             .chain(self.variables.iter().map(|(_, column)| *column))
             .chain(named)
             .max();
-        last.map_or(0, |column| column + 1)
+        let fewest = last.map_or(0, |column| column + 1);
+        let mut lengths: Vec<usize> = sample.rows().map(|row| row.len()).collect();
+        lengths.sort_unstable();
+        lengths
+            .chunk_by(|a, b| a == b)
+            .filter(|rows| 2 * rows.len() >= lengths.len())
+            .map(|rows| rows[0])
+            .filter(|length| *length >= fewest && *length != self.cells)
+            .collect()
     }
 
     /// What becomes of a column (from 0).
@@ -228,13 +238,11 @@ impl Mapping {
         })
     }
 
-    /// Whether every cell stands under its header. Delimiters at the end of a row, or
-    /// of the header, that nothing follows are no cells.
+    /// Whether every cell stands under its header.
     fn has_right_length(&self, row: Row<'_>) -> bool {
-        let is_blank = |cell: &[u8]| cell.iter().all(u8::is_ascii_whitespace);
+        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
         row.len() == self.cells
-            || (self.fewest_cells..self.cells).contains(&row.len())
-            || row.len() > self.cells && row.cells().skip(self.cells).all(is_blank)
+            || self.other_lengths.contains(&row.len()) && row.cells().skip(self.cells).all(is_blank)
     }
 
     /// The error code of a row of a rejects file whose cells may have shifted, and
@@ -292,16 +300,17 @@ fn phone_columns(
             line,
         })
     };
-    if let Some(error) = is_data(&named) {
-        return Err(error);
-    }
-    if !named.is_empty() {
-        return Ok((named, None));
-    }
-    let found = detect::phone_column(columns, sample)?;
-    match is_data(&[found.column]) {
+    let (found, note) = match named.is_empty() {
+        false => (Ok(named), None),
+        true => match detect::phone_column(columns, sample) {
+            Ok(found) => (Ok(vec![found.column]), found.note),
+            Err(error) => (Err(error), None),
+        },
+    };
+    match is_data(found.as_deref().unwrap_or_default()) {
+        // Said rather than that there is no phone column: the header is somebody.
         Some(error) => Err(error),
-        None => Ok((vec![found.column], found.note)),
+        None => Ok((found?, note)),
     }
 }
 
@@ -453,7 +462,7 @@ mod tests {
         ));
         let error = plan(&["Mobile", "name", "Phone"], &MappingSpec::default()).unwrap_err();
         assert!(
-            matches!(&error, MappingError::SeveralPhoneColumns { columns, .. } if *columns == ["Mobile", "Phone"])
+            matches!(&error, MappingError::SeveralPhoneColumns { columns, .. } if *columns == ["column 1 (`Mobile`)", "column 3 (`Phone`)"])
         );
         assert_eq!(
             plan(&["phone verified", "phone"], &MappingSpec::default())

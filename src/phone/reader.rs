@@ -70,6 +70,14 @@ impl PhoneReader {
         })
     }
 
+    /// A reader that takes no digits for international only because they might be.
+    pub fn without_assuming(&self) -> PhoneReader {
+        PhoneReader::new(PhoneRules {
+            assume_plus: false,
+            ..self.rules.clone()
+        })
+    }
+
     /// Country and line of a number.
     pub fn kind(&self, number: PhoneNumber) -> NumberKind {
         match National::of(number) {
@@ -168,9 +176,10 @@ impl PhoneReader {
         }
     }
 
-    /// Digits without a plus, dialled from a country. A prefix for calls abroad is
-    /// the country's own; one of another country only counts where the digits are
-    /// no number of this one.
+    /// Digits without a plus, dialled from a country. The prefix for calls abroad is
+    /// the country's own; `00`, which people write everywhere, also counts where the
+    /// digits are no number of the country. `011` does not: it is Johannesburg and
+    /// Buenos Aires, with a digit too many.
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
         let here = google::read_within(digits, region).and_then(|number| match self.rules.rule {
             // Of what has no plus, only what can be a number is taken.
@@ -180,10 +189,10 @@ impl PhoneReader {
                 .map(|()| number),
             PhoneRule::Possible | PhoneRule::Valid => Ok(number),
         });
-        let abroad = digits
+        match digits
             .strip_prefix("00")
-            .or_else(|| digits.strip_prefix("011"));
-        match abroad.map(|digits| self.international(digits)) {
+            .map(|digits| self.international(digits))
+        {
             Some(Ok(number)) if is_valid(number) && !here.is_ok_and(is_valid) => Ok(number),
             _ => here,
         }

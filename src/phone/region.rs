@@ -39,6 +39,11 @@ impl Region {
     /// accents, punctuation, "the" and "and" make no difference.
     pub fn parse(text: &str) -> Option<Region> {
         let name = simplified(text);
+        // `N/A` is no country, and is not Namibia.
+        let is_short = name.len() <= LONGEST_CODE;
+        if is_short && !text.trim().chars().all(|c| c.is_alphabetic() || c == '.') {
+            return None;
+        }
         COUNTRIES
             .by_name
             .get(&name)
@@ -67,6 +72,9 @@ impl fmt::Display for Region {
         f.pad(&self.0.as_region_str())
     }
 }
+
+/// The letters of the longer codes of ISO 3166-1.
+const LONGEST_CODE: usize = 3;
 
 struct Country {
     region: Region,

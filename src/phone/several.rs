@@ -22,20 +22,27 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
         .filter(|(at, c)| is_counted(*at, *c))
         .count();
     let mut seen = 0;
+    let mut in_group = 0;
     for (at, c) in text.char_indices() {
         seen += usize::from(is_counted(at, c));
+        in_group += usize::from(is_counted(at, c));
         let is_full = seen >= FEWEST;
         let rest = &text[at..];
         let separates = match c {
             '+' => seen > 0,
             ';' | ',' => is_full && !extension::begins_with_label(&rest[1..]),
-            '|' | '&' | '\n' | '/' | '\\' | '~' => is_full,
+            '|' | '&' | '\n' | '~' => is_full,
+            // `0475/12/34/56` is one number; `089 1234567/68` is one and half another.
+            '/' | '\\' => in_group >= FEWEST,
             ' ' => is_full && total > MOST_DIGITS && total - seen >= FEWEST,
             c if is_full && c.is_alphabetic() => is_word_between(text, at),
             _ => false,
         };
         if separates && rest.contains(|c: char| c.is_ascii_digit()) {
             return Some((&text[..at], without_separator(rest)));
+        }
+        if matches!(c, '/' | '\\') {
+            in_group = 0;
         }
     }
     None
@@ -82,10 +89,9 @@ mod tests {
             "07911 123456 07911 123457",
         ] {
             let (first, second) = split(text).expect(text);
-            assert!(
-                first.len() >= 7 && second.starts_with(['0', '1', '6', '+']),
-                "{text}"
-            );
+            let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+            assert!(digits(first) >= 7 && text.ends_with(second), "{text}");
+            assert_eq!(digits(first) + digits(second), digits(text), "{text}");
         }
     }
 
@@ -94,6 +100,9 @@ mod tests {
         for text in [
             "0171/1234567",
             "0049/171/1234567",
+            "0475/12/34/56",
+            "0664/123/4567",
+            "(0818)/123/456",
             "+49/171/1234567",
             "+44 (0) 7911 123456",
             "0049 (0) 171 12345678",

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::check_text::samples;
 use super::findings::Checked;
 use super::json::{Summary, line};
 use super::tally::Tally;
@@ -46,7 +45,7 @@ struct Column<'a> {
     header: &'a str,
     read_for: Option<&'static str>,
     variables: Vec<&'a str>,
-    samples: Vec<String>,
+    samples: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -174,7 +173,7 @@ fn columns(planned: &PlannedInput) -> Vec<Column<'_>> {
                     ColumnRole::None => None,
                 },
                 variables: used.variables,
-                samples: samples(planned, column),
+                samples: planned.samples.get(column).map_or(&[], Vec::as_slice),
             }
         })
         .collect()

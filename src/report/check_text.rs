@@ -16,9 +16,11 @@ use crate::mapping::{ColumnRole, Mapping};
 use crate::phone::{LineKind, Region};
 use crate::text::{counted, printable, shortened};
 
-/// How many values are shown of each column, and how much of each, in characters.
-pub(super) const SAMPLES: usize = 3;
+/// How much is shown of a value, in characters.
 const SAMPLE_LENGTH: usize = 20;
+
+/// How much is shown of a request's body, in characters.
+const BODY_LENGTH: usize = 1000;
 
 /// How many countries are spelled out.
 const MOST_COUNTRIES: usize = 15;
@@ -37,9 +39,13 @@ pub fn check_text(checked: &Checked<'_>) -> String {
 fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
     for planned in checked.intake.inputs.iter() {
-        writeln!(text, "\n{}", mapping_table(planned))?;
+        writeln!(text)?;
+        if checked.intake.inputs.len() > 1 {
+            writeln!(text, "{}", printable(planned.input.name()))?;
+        }
+        writeln!(text, "{}", mapping_table(planned))?;
     }
-    write_bodies(text, &checked.findings.bodies)?;
+    write_bodies(text, checked.findings)?;
     writeln!(
         text,
         "\n{} checked, nothing was sent",
@@ -84,7 +90,7 @@ fn mapping_table(planned: &PlannedInput) -> String {
 fn title(column: usize, header: &str) -> String {
     match header.trim() {
         "" => format!("(column {})", column + 1),
-        name => shortened(&printable(name), SAMPLE_LENGTH),
+        name => shortened(&printable(name), 2 * SAMPLE_LENGTH),
     }
 }
 
@@ -104,29 +110,31 @@ fn sent_as(mapping: &Mapping, column: usize) -> String {
     }
 }
 
-/// The first values that are not empty, each once.
-pub(super) fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for row in planned.sample.rows() {
-        let value = row.text(column).unwrap_or_default().trim();
-        let value = shortened(&printable(value), SAMPLE_LENGTH);
-        if !value.is_empty() && !values.contains(&value) {
-            values.push(value);
-        }
-        if values.len() == SAMPLES {
-            break;
-        }
-    }
+/// Values of a column, fit for a table.
+fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
+    let values = planned.samples.get(column).into_iter().flatten();
     values
+        .map(|value| {
+            let one_line = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            shortened(&printable(&one_line), SAMPLE_LENGTH)
+        })
+        .collect()
 }
 
-fn write_bodies(text: &mut String, bodies: &[String]) -> std::fmt::Result {
+fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
+    let bodies = &findings.bodies;
     if bodies.is_empty() {
         return Ok(());
     }
     writeln!(text, "\nThe first requests would be:")?;
     for body in bodies {
-        writeln!(text, "  {}", printable(body))?;
+        writeln!(text, "  {}", shortened(&printable(body), BODY_LENGTH))?;
+    }
+    if findings.has_unknown_campaign {
+        writeln!(
+            text,
+            "  (campaign_id is null where no campaign is chosen, or one by its name, which only the service knows)"
+        )?;
     }
     Ok(())
 }

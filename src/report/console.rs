@@ -2,6 +2,8 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use crate::text::printable_lines;
+
 /// Writes to standard output. A reader that has closed its end is a normal end;
 /// whatever else goes wrong is an error, or data would be lost unseen.
 pub fn print(text: &str) -> io::Result<()> {
@@ -19,9 +21,10 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes an error to standard error; said also under `--quiet`.
+/// Writes an error to standard error; said also under `--quiet`. File names may hold
+/// what would steer a terminal.
 pub fn error(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "error: {text}");
+    let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
 }
 
 /// Writes what is worth knowing beside the log to standard error.

@@ -18,6 +18,8 @@ const BODIES: usize = 3;
 pub struct Findings {
     /// The bodies of the first requests.
     pub bodies: Vec<String>,
+    /// Whether one of them has no campaign's id.
+    pub has_unknown_campaign: bool,
     /// Their numbers by country and type.
     kinds: HashMap<NumberKind, u64>,
     /// The latest kind and how many have come of it in a row, which are not yet among
@@ -54,6 +56,7 @@ impl Findings {
             self.note_kind(kind);
         }
         if self.bodies.len() < BODIES {
+            self.has_unknown_campaign |= prepared.campaign.is_none();
             let variables = mapping.variables(row);
             self.bodies
                 .push(form.preview(phone, prepared.campaign, variables));

@@ -8,7 +8,7 @@ use crate::source::{Basis, Content, Form, TextForm};
 use crate::text::{counted, listed, printable};
 
 /// A legacy encoding that was guessed from fewer letters may well be another.
-const FEW_LETTERS: u64 = 20;
+const FEW_LETTERS: u64 = 100;
 
 /// The lines that an import opens with.
 pub fn opening_lines(intake: &Intake) -> String {
@@ -20,8 +20,10 @@ pub fn opening_lines(intake: &Intake) -> String {
         if let Some(note) = &planned.mapping.note {
             let _ = writeln!(text, "  note: {note} (--phone-column)");
         }
-        let round = intake.sampled_numbers(planned);
-        if round.are_suspicious() {
+        // Whoever reads the rows next meets the same error and says it.
+        if let Ok(round) = intake.sampled_numbers(planned)
+            && round.are_suspicious()
+        {
             let _ = writeln!(
                 text,
                 "  note: of the first {}, {} end in 00000: digits may be lost",
@@ -41,12 +43,12 @@ pub fn opening_lines(intake: &Intake) -> String {
     text
 }
 
-pub(super) fn name(planned: &PlannedInput) -> String {
+fn name(planned: &PlannedInput) -> String {
     printable(planned.input.name()).into_owned()
 }
 
 /// In what form the input was read.
-pub(super) fn form(planned: &PlannedInput) -> String {
+fn form(planned: &PlannedInput) -> String {
     let mut parts = Vec::new();
     let Form {
         compression,
@@ -56,24 +58,31 @@ pub(super) fn form(planned: &PlannedInput) -> String {
     if let Some(compression) = compression {
         parts.push(format!("packed by {compression}"));
     }
+    // The form of rejects is found out whatever the flags say.
+    let is_rejects = planned.mapping.rejects_form.is_some();
+    let flag = |flag: &str| match is_rejects {
+        true => String::new(),
+        false => format!(" ({flag})"),
+    };
     match content {
         Content::Text(form) => {
-            parts.push(format!("{} (--encoding)", encoding(form)));
+            parts.push(format!("{}{}", encoding(form), flag("--encoding")));
             parts.push(format!(
-                "{} between cells (--delimiter)",
-                delimiter(form.delimiter)
+                "{} between cells{}",
+                delimiter(form.delimiter),
+                flag("--delimiter")
             ));
         }
         Content::Sheet(sheet) => {
             let shown = printable(sheet.name());
             parts.push(match sheet.names().len() {
                 0 | 1 => format!("sheet `{shown}`"),
-                count => format!("sheet `{shown}`, one of {count} (--sheet)"),
+                count => format!("sheet `{shown}`, one of {count}{}", flag("--sheet")),
             });
         }
     }
     parts.push(match planned.header.line {
-        Some(line) if planned.mapping.rejects_form.is_some() => {
+        Some(line) if is_rejects => {
             format!("rejects of an earlier run, header in line {line}")
         }
         Some(line) => format!("header in line {line} (--no-header)"),
@@ -103,7 +112,7 @@ fn encoding(form: &TextForm) -> String {
     format!("{}{bom}{doubt}", form.encoding)
 }
 
-pub(super) fn delimiter(delimiter: u8) -> String {
+fn delimiter(delimiter: u8) -> String {
     match delimiter {
         b'\t' => "tab".to_owned(),
         other => format!("`{}`", char::from(other)),

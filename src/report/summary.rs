@@ -1,6 +1,7 @@
 //! The summary for people, to be read in ten seconds.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::tally::{Counts, Ended, Group, Tally};
 use crate::lead::{ErrorCode, Status};
@@ -82,7 +83,7 @@ pub(super) fn write_problems(
 }
 
 /// What many zeros at the end of numbers mean.
-pub(super) fn round_numbers(found: &RoundNumbers) -> String {
+fn round_numbers(found: &RoundNumbers) -> String {
     format!(
         "{} of {} phone numbers end in 00000: a spreadsheet may have lost their last digits.\nLook at them before they are called, and export the list again with the numbers as text.",
         found.round, found.numbers
@@ -96,22 +97,26 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
         writeln!(text)?;
     }
     if let Some(path) = &written.results {
-        writeln!(text, "Results: {}", path.display())?;
+        writeln!(text, "Results: {}", shown(path))?;
     }
     for path in &written.rejects {
         writeln!(
             text,
             "Rejects: {} (mend these rows and import this file)",
-            path.display()
+            shown(path)
         )?;
     }
     for note in &written.notes {
         writeln!(text, "{note}")?;
     }
     for path in &written.kept {
-        writeln!(text, "An older file is kept as {}", path.display())?;
+        writeln!(text, "An older file is kept as {}", shown(path))?;
     }
     Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
 }
 
 /// Where the rows stand that ended alike, or the first few of them: `in lines 3, 7`.

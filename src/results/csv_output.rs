@@ -1,6 +1,6 @@
 //! An output file that takes records.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
@@ -40,6 +40,14 @@ impl From<&TextForm> for CsvForm {
 }
 
 impl CsvForm {
+    /// A writer of this form, behind the byte order mark.
+    pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<EncodingWriter<W>> {
+        csv::WriterBuilder::new()
+            .buffer_capacity(BUFFER_BYTES)
+            .delimiter(self.delimiter)
+            .from_writer(EncodingWriter::new(to, self.encoding))
+    }
+
     /// The same in UTF-8.
     pub(super) fn in_utf_8(self) -> CsvForm {
         CsvForm {
@@ -68,10 +76,7 @@ impl CsvOutput {
     pub(super) fn over(file: OutputFile, form: CsvForm) -> CsvOutput {
         CsvOutput {
             path: file.path().to_owned(),
-            csv: csv::WriterBuilder::new()
-                .buffer_capacity(BUFFER_BYTES)
-                .delimiter(form.delimiter)
-                .from_writer(EncodingWriter::new(file, form.encoding)),
+            csv: form.writer(file),
         }
     }
 

@@ -42,6 +42,15 @@ pub enum OutputError {
         /// The path.
         path: PathBuf,
     },
+    /// A results file by the name of something else.
+    #[error(
+        "the results cannot be `{}`: they are a CSV file\n\nhint: give it a name that ends in `.csv`",
+        path.display()
+    )]
+    NotCsv {
+        /// The path.
+        path: PathBuf,
+    },
     /// The output is an input of the same command.
     #[error(
         "`{}` is an input, and inputs are never written to\n\nhint: name another file with `--results` or `--rejects`",
@@ -53,7 +62,7 @@ pub enum OutputError {
     },
     /// Two outputs would be one file.
     #[error(
-        "two outputs would be written to `{}`\n\nhint: name different files with `--results` and `--rejects`",
+        "two outputs would be written to `{}`\n\nhint: name different files with `--results` and `--rejects`, or import the inputs one by one",
         path.display()
     )]
     Twice {

@@ -8,12 +8,12 @@
 
 mod csv_output;
 mod error;
+mod formula;
 mod output_file;
 mod paths;
 mod records;
 mod rejects_file;
 mod results_file;
-mod spreadsheet;
 mod workbook;
 
 pub use error::OutputError;

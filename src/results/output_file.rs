@@ -76,20 +76,19 @@ impl OutputFile {
         }
     }
 
-    /// Empties the file and returns a copy of what was in it, to be written anew
-    /// in another form.
-    pub(super) fn restart(&mut self) -> Result<File, OutputError> {
-        self.copy_and_begin().map_err(|error| self.error(error))
+    /// A copy of what has been written, to be read.
+    pub(super) fn copy(&mut self) -> Result<File, OutputError> {
+        let copied = self.try_copy();
+        copied.map_err(|error| self.error(error))
     }
 
-    fn copy_and_begin(&mut self) -> io::Result<File> {
+    fn try_copy(&mut self) -> io::Result<File> {
         let mut copy = tempfile::tempfile()?;
         // Through the handle that holds the lock: on Windows no other may read.
         let file = self.file.as_mut().ok_or_else(already_finished)?;
         file.rewind()?;
         io::copy(file, &mut copy)?;
         copy.rewind()?;
-        self.begin()?;
         Ok(copy)
     }
 

@@ -71,8 +71,24 @@ impl OutputPaths {
             .chain(others)
             .filter_map(Input::path)
             .collect();
+        paths.refuse_other_forms()?;
         paths.refuse_clashes(&read)?;
         Ok(paths)
+    }
+
+    /// What is called a workbook could not be opened as one.
+    fn refuse_other_forms(&self) -> Result<(), OutputError> {
+        let is_other = |path: &Path| {
+            let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+            path.as_os_str() == "-"
+                || ["xlsx", "xls", "ods"]
+                    .iter()
+                    .any(|other| extension == *other)
+        };
+        match &self.results {
+            Some(path) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
+            _ => Ok(()),
+        }
     }
 
     /// Looks at every output under its name and as the part that it is until then.

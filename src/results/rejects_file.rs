@@ -3,18 +3,27 @@
 //! It has the form of its input. A workbook is made when all rows are there: until
 //! then they are written as CSV, which can be read however the run ends.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use super::csv_output::{CsvForm, CsvOutput};
+use super::formula::harmless_bytes;
 use super::output_file::OutputFile;
 use super::records::Records;
-use super::spreadsheet::harmless;
 use super::workbook::{WorkbookError, write_workbook};
 use crate::intake::PlannedInput;
 use crate::lead::{RowId, RowOutcome};
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
-use crate::source::{CsvReader, Row, SourceError, decoded};
+use crate::source::{CsvReader, EncodingWriter, Row, SourceError, decoded};
+
+/// How many rows are read at a time when the file changes its form.
+const BATCH_ROWS: usize = 256;
+
+/// The longest row that we may have written, in bytes: one that was as long as a row may
+/// be, with every quote doubled and our columns behind it.
+const MOST_BYTES: usize = 4 << 20;
 
 /// A rejects file.
 #[derive(Debug)]
@@ -88,8 +97,8 @@ impl RejectsFile {
             String::new(),
         ];
         let surplus = self.has_surplus.then(|| surplus.unwrap_or_default());
-        let ours = added.iter().chain(&surplus);
-        record.extend(ours.map(|cell| harmless(cell).as_bytes().to_vec()));
+        let ours = added.into_iter().map(String::into_bytes).chain(surplus);
+        record.extend(ours.map(|cell| harmless_bytes(&cell).into_owned()));
         self.has_rows = true;
         self.record(record)
     }
@@ -128,7 +137,7 @@ impl RejectsFile {
 
     /// The cells of the row that no header stands above, as CSV, with those that a
     /// rejects file has carried along.
-    fn surplus(&self, row: Row<'_>) -> Option<String> {
+    fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
         let carried = self
             .form
             .as_ref()
@@ -137,44 +146,64 @@ impl RejectsFile {
         let beyond = (self.input_columns..row.len()).filter_map(|column| row.cell(column));
         let cells: Vec<&[u8]> = beyond.collect();
         if cells.iter().all(|cell| cell.is_empty()) {
-            return carried.map(|cell| String::from_utf8_lossy(cell).into_owned());
+            return carried.map(<[u8]>::to_vec);
         }
         let mut csv = csv::Writer::from_writer(Vec::new());
         // Writing to memory does not fail.
         let _ = csv.write_record(carried.into_iter().chain(cells));
-        let bytes = csv.into_inner().unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        Some(text.trim_end_matches('\n').to_owned())
+        let mut bytes = csv.into_inner().unwrap_or_default();
+        // The line end.
+        bytes.pop();
+        Some(bytes)
     }
 
-    /// Begins anew with one column more: that there is a row with surplus cells is
-    /// known only when it comes, and all rows must have the same columns.
+    /// Adds one column to what has been written: that there is a row with surplus cells
+    /// is known only when it comes, and all rows must have the same columns.
     fn add_surplus_column(&mut self) -> Result<(), OutputError> {
         let Some(csv) = self.csv.take() else {
             return Ok(());
         };
         let mut file = csv.into_file()?;
-        let copy = file.restart()?;
-        let path = file.path().to_owned();
+        let with_column = self.with_surplus_column(&mut file)?;
+        file.replace(with_column)?;
         self.csv = Some(CsvOutput::over(file, self.csv_form));
         self.has_surplus = true;
-        self.write_header()?;
+        Ok(())
+    }
+
+    /// What has been written, with one column more, in a file of its own: should the disk
+    /// be full, nothing of it is lost.
+    fn with_surplus_column(&self, file: &mut OutputFile) -> Result<File, OutputError> {
+        let path = file.path().to_owned();
         let unreadable = |error: SourceError| OutputError::Unreadable {
             path: path.clone(),
             error: Box::new(error),
         };
-        let mut reader = reader_of(&path, copy, self.csv_form).map_err(unreadable)?;
-        // The header has just been written anew.
-        reader.read_sample(1).map_err(unreadable)?;
+        let unwritable = |error: csv::Error| OutputError::Unwritable {
+            path: path.clone(),
+            error: error.into(),
+        };
+        let mut reader = reader_of(&path, file.copy()?, self.csv_form).map_err(unreadable)?;
+        let content = tempfile::tempfile().map_err(|error| file.error(error))?;
+        let mut content = self.csv_form.writer(content);
+        let mut added = SURPLUS_COLUMN.as_bytes();
         loop {
-            let rows = reader.read_batch(0, RowId(1), 256).map_err(unreadable)?;
+            let rows = reader
+                .read_batch(0, RowId(1), BATCH_ROWS)
+                .map_err(unreadable)?;
             if rows.is_empty() {
-                return Ok(());
+                break;
             }
             for row in rows.rows() {
-                self.record(row.cells().chain([&b""[..]]))?;
+                let cells = row.cells().chain([std::mem::take(&mut added)]);
+                content.write_record(cells).map_err(unwritable)?;
             }
         }
+        let content = content
+            .into_inner()
+            .map_err(|failed| io::Error::other(failed.to_string()))
+            .and_then(EncodingWriter::into_inner);
+        content.map_err(|error| file.error(error))
     }
 
     fn write_header(&mut self) -> Result<(), OutputError> {
@@ -222,32 +251,28 @@ fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
     has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
 }
 
-/// Makes a workbook of the rows that have been written as CSV. Rows that do not fit
-/// into one stay as they are, under the name of a CSV file, and it is said why.
+/// Makes a workbook of the rows that have been written as CSV, which stand there until
+/// it is complete. Rows that do not fit into one stay as they are, under the name of a
+/// CSV file, and it is said why.
 fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     let path = file.path().to_owned();
-    let unwritable = |error| OutputError::Unwritable {
-        path: path.clone(),
-        error,
-    };
-    let csv = file.restart()?;
-    let rows = csv.try_clone().map_err(unwritable)?;
-    let workbook = tempfile::tempfile().map_err(unwritable)?;
-    let written = reader_of(&path, rows, CsvForm::default())
+    let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
+    let written = reader_of(&path, file.copy()?, CsvForm::default())
         .map_err(WorkbookError::Rows)
         .and_then(|reader| write_workbook(Records::new(reader), &workbook));
     match written {
         Ok(()) => {
-            file.replace(workbook)?;
+            let csv = file.copy()?;
+            if let Err(error) = file.replace(workbook) {
+                // The disk may have room for what was there before.
+                let _ = file.replace(csv);
+                return Err(error);
+            }
             Ok(None)
         }
-        Err(WorkbookError::Write(error)) => {
-            file.replace(csv)?;
-            Err(unwritable(error))
-        }
+        Err(WorkbookError::Write(error)) => Err(file.error(error)),
         Err(does_not_fit) => {
-            file.replace(csv)?;
-            file.rename(path.with_extension("csv"));
+            file.rename(free_csv_name(&path));
             Ok(Some(format!(
                 "the rejects are a CSV file, not a workbook: {does_not_fit}"
             )))
@@ -255,12 +280,26 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     }
 }
 
-fn reader_of(path: &Path, file: std::fs::File, form: CsvForm) -> Result<CsvReader, SourceError> {
+/// The name of a CSV file in place of a workbook's. It was not among the names that were
+/// looked at before, so it must be nobody's.
+fn free_csv_name(path: &Path) -> PathBuf {
+    let mut name = path.with_extension("csv");
+    for number in 2.. {
+        if !name.exists() {
+            break;
+        }
+        name = path.with_extension(format!("{number}.csv"));
+    }
+    name
+}
+
+fn reader_of(path: &Path, file: File, form: CsvForm) -> Result<CsvReader, SourceError> {
     let name = path.display().to_string();
     let text = decoded(Box::new(file), form.encoding).map_err(|error| SourceError::Unreadable {
         name: name.clone(),
         line: None,
         error,
     })?;
-    CsvReader::new(&name, text, form.delimiter)
+    let reader = CsvReader::new(&name, text, form.delimiter)?;
+    Ok(reader.with_limit(MOST_BYTES))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use super::csv_output::{CsvForm, CsvOutput};
-use super::spreadsheet::harmless;
+use super::formula::harmless;
 use crate::intake::{PlannedInput, PreparedRow};
 use crate::lead::RowOutcome;
 use crate::source::Row;

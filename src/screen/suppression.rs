@@ -12,8 +12,8 @@ use thiserror::Error;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::Mapping;
-use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region, looks_like_number};
-use crate::source::{Form, FormChoice, Header, Input, Row, RowBatch, SourceError};
+use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region};
+use crate::source::{Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
 /// How many rows are looked at to find the columns of numbers.
@@ -138,12 +138,10 @@ impl SuppressionList {
             return Err(SuppressionError::StandardInput);
         }
         let input = Input::open(path)?;
-        let (form, columns) = plan(&input, phones, region)?;
+        let plan = plan(&input)?;
         let mut gathered = Gathered::default();
-        if let Some(columns) = columns {
-            gathered.read(&input, &form, &columns, phones, region)?;
-            input.check_unchanged()?;
-        }
+        gathered.read(&input, &plan, phones, region)?;
+        input.check_unchanged()?;
         if gathered.unreadable > 0 {
             return Err(SuppressionError::UnreadableLines {
                 name: input.name().to_owned(),
@@ -163,27 +161,42 @@ impl SuppressionList {
     }
 }
 
-/// How the list is to be read and which of its columns hold numbers; none where no
-/// column does. A first row that holds a number is no heading.
-fn plan(
-    input: &Input,
-    phones: &PhoneReader,
-    region: Option<Region>,
-) -> Result<(Form, Option<Vec<usize>>), SourceError> {
+/// How a list is to be read.
+#[derive(Debug)]
+struct ListPlan {
+    form: Form,
+    /// How many cells a row has.
+    width: usize,
+    /// The columns (from 0) that hold numbers.
+    columns: Vec<usize>,
+}
+
+/// Whether a cell is more than a heading: nobody heads a list with so many digits, and
+/// a number that cannot be read must not be taken for one.
+fn is_entry(cell: &str) -> bool {
+    const FEWEST_DIGITS: usize = 7;
+    cell.chars().filter(|c| c.is_numeric()).count() >= FEWEST_DIGITS
+}
+
+/// Finds out how the list is to be read.
+fn plan(input: &Input) -> Result<ListPlan, SourceError> {
     let mut form = input.survey(&FormChoice::default())?;
     let header = input.read(&form)?.read_header(true)?;
-    let mut is_number =
-        |cell: &String| looks_like_number(cell) || phones.read(cell, region).is_ok();
-    form.has_header = !header.names.iter().any(&mut is_number);
+    form.has_header = !header.names.iter().any(|cell| is_entry(cell));
     let mut reader = input.read(&form)?;
-    let header: Header = reader.read_header(form.has_header)?;
-    let sample: RowBatch = reader.read_sample(SAMPLE_ROWS)?;
-    let columns = match header.names.len() {
+    let header = reader.read_header(form.has_header)?;
+    let sample = reader.read_sample(SAMPLE_ROWS)?;
+    let width = header.names.len();
+    let columns = match width {
         // There is no other that it could be.
-        1 => Some(vec![0]),
+        1 => vec![0],
         _ => Mapping::plan_numbers(input.name(), &header, &sample),
     };
-    Ok((form, columns))
+    Ok(ListPlan {
+        form,
+        width,
+        columns,
+    })
 }
 
 /// What a list holds, as far as it has been read.
@@ -198,20 +211,19 @@ impl Gathered {
     fn read(
         &mut self,
         input: &Input,
-        form: &Form,
-        columns: &[usize],
+        plan: &ListPlan,
         phones: &PhoneReader,
         region: Option<Region>,
     ) -> Result<(), SourceError> {
-        let mut reader = input.read(form)?;
-        reader.read_header(form.has_header)?;
+        let mut reader = input.read(&plan.form)?;
+        reader.read_header(plan.form.has_header)?;
         loop {
             let rows = reader.read_batch(0, RowId(1), BATCH_ROWS)?;
             if rows.is_empty() {
                 return Ok(());
             }
             for row in rows.rows() {
-                if !self.take(row, columns, phones, region) {
+                if !self.take(row, plan, phones, region) {
                     self.unreadable += 1;
                     if self.first_unreadable.len() < MOST_LINES {
                         self.first_unreadable.push(row.line());
@@ -221,17 +233,18 @@ impl Gathered {
         }
     }
 
-    /// Notes the numbers of a line; false where digits stand that are none.
+    /// Notes the numbers of a line; false where digits stand that are none, or where
+    /// cells may have shifted away from their columns.
     fn take(
         &mut self,
         row: Row<'_>,
-        columns: &[usize],
+        plan: &ListPlan,
         phones: &PhoneReader,
         region: Option<Region>,
     ) -> bool {
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         let mut has_number = false;
-        for column in columns {
+        for column in &plan.columns {
             let cell = row.cell(*column).unwrap_or_default();
             let read = match std::str::from_utf8(cell) {
                 Ok(text) => phones.read(text, region),
@@ -246,7 +259,9 @@ impl Gathered {
                 Err(_) => {}
             }
         }
-        has_number && row.flaw().is_none() || !row.cells().any(has_digit)
+        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
+        let is_whole = row.flaw().is_none() && row.cells().skip(plan.width).all(is_blank);
+        has_number && is_whole || !row.cells().any(has_digit)
     }
 }
 

@@ -4,16 +4,17 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
+use super::kind::no_list;
 use super::{
-    Basis, Bom, Compression, DetectedEncoding, Encoding, Input, Sheet, SourceError, decoded,
-    detect_encoding, is_workbook,
+    Basis, Bom, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
+    is_workbook,
 };
 
 /// How much of a text is looked at to find its delimiter, in bytes.
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
-/// The first bytes of a document that people take for a list.
-const PDF: &[u8] = b"%PDF-";
+/// How much of an input is looked at to see what it is, in bytes.
+const FIRST_BYTES: u64 = 512;
 
 /// What the user has said of the form of the inputs; whatever is left open is found
 /// out.
@@ -75,10 +76,12 @@ impl Form {
     pub(super) fn detect(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
         let unreadable = |error| input.unreadable(error);
         let (compression, reader) = input.unpacked().map_err(unreadable)?;
-        let first = beginning(reader, 8).map_err(unreadable)?;
-        if first.starts_with(PDF) {
-            return Err(SourceError::Document {
+        let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
+        if let Some((what, hint)) = no_list(&first) {
+            return Err(SourceError::NoList {
                 name: input.name().to_owned(),
+                what,
+                hint,
             });
         }
         let content = match is_workbook(&first) {
@@ -100,45 +103,45 @@ impl Form {
 
 impl TextForm {
     fn detect(input: &Input, choice: &FormChoice) -> io::Result<TextForm> {
-        let found = encoding(input, choice)?;
+        let (encoding, bom, basis) = encoding(input, choice)?;
         let delimiter = match choice.delimiter {
             Some(delimiter) => delimiter,
             None => {
-                let (_, reader) = input.unpacked()?;
-                let text = decoded(reader, found.encoding)?;
+                let text = decoded(input.unpacked()?.1, encoding)?;
                 let sample = beginning(text, SAMPLE_BYTES)?;
                 let is_whole = (sample.len() as u64) < SAMPLE_BYTES;
                 detect_delimiter(&sample, is_whole)
             }
         };
         Ok(TextForm {
-            encoding: found.encoding,
-            basis: choice.encoding.is_none().then_some(found.basis),
-            bom: found.bom,
+            encoding,
+            basis,
+            bom,
             delimiter,
         })
     }
 }
 
-/// The encoding that the user says, or else the one that is found. That of a byte order
-/// mark is not overruled where the two are the halves of UTF-16, which people do not
-/// tell apart.
-fn encoding(input: &Input, choice: &FormChoice) -> io::Result<DetectedEncoding> {
-    let Some(encoding) = choice.encoding else {
-        return detect_encoding(|| Ok(input.unpacked()?.1));
-    };
-    let (_, reader) = input.unpacked()?;
+/// The encoding, the byte order mark that it goes with, and what it rests on, unless the
+/// user has said it. A byte order mark knows better.
+fn encoding(
+    input: &Input,
+    choice: &FormChoice,
+) -> io::Result<(Encoding, Option<Bom>, Option<Basis>)> {
+    let (compression, reader) = input.unpacked()?;
     let bom = Bom::of(&beginning(reader, Bom::LONGEST as u64)?);
-    let is_utf_16 = |bom: &Bom| *bom != Bom::Utf8;
-    let of_bom = bom.filter(|bom| {
-        is_utf_16(bom) && Bom::for_encoding(encoding).is_some_and(|own| is_utf_16(&own))
-    });
-    let encoding = of_bom.map_or(encoding, Bom::encoding);
-    Ok(DetectedEncoding {
-        encoding,
-        bom: bom.filter(|bom| bom.encoding() == encoding),
-        basis: Basis::Bom,
-    })
+    let named = choice.encoding.filter(|_| bom.is_none());
+    if compression.is_some() && (bom.is_some() || named.is_some()) {
+        // What is packed may be cut off: that must be known before anything is sent.
+        io::copy(&mut input.unpacked()?.1, &mut io::sink())?;
+    }
+    match named {
+        Some(encoding) => Ok((encoding, None, None)),
+        None => {
+            let found = detect_encoding(|| Ok(input.unpacked()?.1))?;
+            Ok((found.encoding, found.bom, Some(found.basis)))
+        }
+    }
 }
 
 fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {

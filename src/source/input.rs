@@ -120,7 +120,8 @@ impl Input {
     }
 
     /// Finds out in what form the input is, as far as `choice` leaves it open. Reads it
-    /// to its end: the first letter that tells an encoding may be the last.
+    /// to its end, unless a byte order mark or `choice` tells the encoding: the first
+    /// letter that tells it may be the last.
     pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
         Form::detect(self, choice)
     }

@@ -21,6 +21,7 @@ mod encoding;
 mod form;
 mod header;
 mod input;
+mod kind;
 mod lines;
 mod quotes;
 mod reader;
@@ -29,9 +30,7 @@ mod spreadsheet;
 
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
-pub use encoding::{
-    Basis, Bom, DetectedEncoding, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding,
-};
+pub use encoding::{Basis, Bom, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding};
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
 pub use input::{Input, folder_of};
@@ -60,7 +59,7 @@ pub enum SourceError {
         nearest: Option<String>,
     },
     /// The file cannot be opened or read.
-    #[error("cannot read `{name}`: {error}{}\n\nhint: check that you may read the file, then run the same command again", line.map(|l| format!(" (after line {l})")).unwrap_or_default())]
+    #[error("cannot read `{name}`: {error}{}\n\nhint: {}", line.map(|l| format!(" (after line {l})")).unwrap_or_default(), unreadable_hint(error))]
     Unreadable {
         /// The input as it was named on the command line.
         name: String,
@@ -107,13 +106,15 @@ pub enum SourceError {
         /// Where the header stands.
         line: u64,
     },
-    /// A document that only looks like a list.
-    #[error(
-        "`{name}` is a PDF, from which no rows can be read\n\nhint: export the list as CSV or as a spreadsheet from the program it comes from"
-    )]
-    Document {
+    /// What people take for a list and is none.
+    #[error("`{name}` is {what}, from which no rows can be read\n\nhint: {hint}")]
+    NoList {
         /// The input as it was named on the command line.
         name: String,
+        /// What it is instead.
+        what: &'static str,
+        /// What to do instead.
+        hint: &'static str,
     },
     /// `--sheet` for what is no workbook.
     #[error(
@@ -150,4 +151,15 @@ pub enum SourceError {
         /// Where the row begins.
         line: u64,
     },
+}
+
+/// What to do about a file that cannot be read.
+fn unreadable_hint(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof | std::io::ErrorKind::Other => {
+            "the file seems damaged or cut off: get it again from where it comes"
+        }
+        _ => "check that you may read the file, then run the same command again",
+    }
 }

@@ -48,6 +48,23 @@ fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
     }
 }
 
+/// Whether every quoted cell has an end.
+pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
+    let mut rest = row;
+    loop {
+        if rest.first() == Some(&b'"') {
+            let Some(len) = quoted_len(rest) else {
+                return false;
+            };
+            rest = &rest[len..];
+        }
+        match memchr::memchr(delimiter, rest) {
+            Some(end) => rest = &rest[end + 1..],
+            None => return true,
+        }
+    }
+}
+
 /// The length of the quoted cell that `text` begins with, quotes included; none where
 /// it has no end. Two quotes in a row stand for one and do not end it.
 fn quoted_len(text: &[u8]) -> Option<usize> {

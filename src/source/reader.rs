@@ -20,9 +20,9 @@ use super::quotes;
 use super::{Flaw, Header, RowBatch, SourceError};
 use crate::lead::RowId;
 
-/// The longest row that is taken for one, in bytes, with eight for each cell. A thousand variables of a
-/// thousand characters fit; a quote that is never closed is found before it has
-/// filled the memory.
+/// The longest row that is taken for one, in bytes, with eight for each cell. A thousand
+/// variables of a thousand characters fit; a quote that is never closed is found before
+/// it has filled the memory.
 pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// How much is kept of a row that is longer, in bytes.
@@ -53,7 +53,7 @@ struct Place {
 enum RowEnd {
     /// At a line end, or at the end of the input.
     Whole(Place),
-    /// Beyond [`MAX_ROW_BYTES`].
+    /// Longer than a row may be.
     TooLong,
     /// There was no row any more.
     NoRow,
@@ -77,6 +77,8 @@ pub struct CsvReader {
     lines: LineCounter,
     /// How many cells the header has.
     columns: usize,
+    /// The longest row that is taken for one; see [`MAX_ROW_BYTES`].
+    most_bytes: usize,
     is_at_end: bool,
 }
 
@@ -99,6 +101,7 @@ impl CsvReader {
             end: 0,
             lines: LineCounter::default(),
             columns: 0,
+            most_bytes: MAX_ROW_BYTES,
             is_at_end: false,
         };
         while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
@@ -106,6 +109,12 @@ impl CsvReader {
             reader.step(len);
         }
         Ok(reader)
+    }
+
+    /// Takes rows of so many bytes.
+    pub(crate) fn with_limit(mut self, most_bytes: usize) -> CsvReader {
+        self.most_bytes = most_bytes;
+        self
     }
 
     /// Reads the header, which must come before any row. Where the input has none, its
@@ -187,7 +196,7 @@ impl CsvReader {
                 end
             }
             // One line alone that is too long: there is no telling what it is.
-            RowEnd::TooLong if line_end(self.row()).is_none() => {
+            RowEnd::TooLong if self.is_one_line() => {
                 let end = self.split_beginning(batch, begin, KEPT_BYTES);
                 self.step_over_line()?;
                 batch.end_row(line, end.cells, Some(Flaw::TooLong));
@@ -224,7 +233,7 @@ impl CsvReader {
             end.cells += ended;
             // A row of nothing but commas takes memory too.
             let cells = size_of::<usize>() * (end.cells - begin.cells);
-            if self.start - self.row_start + cells > MAX_ROW_BYTES {
+            if self.start - self.row_start + cells > self.most_bytes {
                 return Ok(RowEnd::TooLong);
             }
             match result {
@@ -251,9 +260,18 @@ impl CsvReader {
     /// several lines can be, or the last one.
     fn is_torn(&self) -> bool {
         let row = self.row();
-        let is_one_line = line_end(row).is_none_or(|end| end + 1 == row.len());
-        let is_last = self.is_at_end && self.start == self.end;
-        (!is_one_line || is_last) && quotes::is_torn(row, self.delimiter, self.columns)
+        match self.is_one_line() {
+            // Whatever follows it is another row.
+            true if self.start < self.end || !self.is_at_end => false,
+            true => !quotes::are_closed(row, self.delimiter),
+            false => quotes::is_torn(row, self.delimiter, self.columns),
+        }
+    }
+
+    /// Whether what has been split for the current row is one line, with or without its
+    /// end.
+    fn is_one_line(&self) -> bool {
+        line_end(self.row()).is_none_or(|end| end + 1 == self.row().len())
     }
 
     /// Splits the first bytes of the current row anew, its quotes taken for text, and
@@ -318,7 +336,7 @@ impl CsvReader {
                 }
                 Some(b' ' | b'\t') if rest[blank] != self.delimiter => {
                     blank += 1;
-                    if blank > MAX_ROW_BYTES {
+                    if blank > self.most_bytes {
                         return Ok(true);
                     }
                 }
@@ -488,6 +506,8 @@ mod tests {
     fn the_last_row_may_be_torn_too() {
         let rows = read_flawed(b"a,b\n1,\"2", 3);
         assert_eq!(rows, [(2, "1|\"2".to_owned(), Some(Flaw::UnclosedQuote))]);
+        let rows = read_flawed(b"a,b\n1,\"a \"b\" c\"", 3);
+        assert_eq!(rows, [(2, "1|a b\" c\"".to_owned(), None)]);
         let rows = read_flawed(b"a,b\n1,\"2\"", 3);
         assert_eq!(rows, [(2, "1|2".to_owned(), None)]);
     }

@@ -89,7 +89,7 @@ fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "several columns of `leads.csv` look like a phone number: `Mobile`, `Phone`\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins"
+        "several columns of `leads.csv` look like a phone number: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins"
     );
 }
 
@@ -334,7 +334,7 @@ fn what_the_command_line_has_wrong_is_said_as_json_too() {
         let summary = folder.leadload(&all).expect(2).json();
         assert_eq!(summary["exit_code"], 2);
         assert_eq!(summary["stopped_by"], "usage");
-        assert!(summary["error"].as_str().unwrap().starts_with("error: "));
+        assert!(!summary["error"].as_str().unwrap().starts_with("error: "));
     }
 }
 

@@ -75,13 +75,12 @@ fn row_numbers_are_those_that_the_user_sees() {
         Ok(())
     });
     let sheet = Sheet::open("list.xlsx", bytes, None).unwrap();
-    assert_eq!(sheet.first_column(), 2);
     assert_eq!(
         rows(&sheet),
         [
-            row(4, &["phone", "name"]),
-            row(5, &["1", ""]),
-            row(9, &["", "x", "surplus"]),
+            row(4, &["", "", "phone", "name"]),
+            row(5, &["", "", "1", ""]),
+            row(9, &["", "", "", "x", "surplus"]),
         ]
     );
 }
@@ -263,9 +262,9 @@ fn hand_made_opendocument_reads_with_its_repeats() {
     assert_eq!(
         read(bytes).unwrap(),
         [
-            row(4, &["phone", "a  b\nc"]),
-            row(5, &["447911123456", "10:30:00"]),
-            row(6, &["447911123456", "10:30:00"]),
+            row(4, &["", "phone", "a  b\nc"]),
+            row(5, &["", "447911123456", "10:30:00"]),
+            row(6, &["", "447911123456", "10:30:00"]),
         ]
     );
 }
@@ -435,7 +434,7 @@ fn a_workbook_cut_off_anywhere_is_an_error_and_no_panic() {
 
 proptest! {
     #[test]
-    fn no_damage_makes_the_reader_panic(
+    fn no_damage_ends_the_program_or_makes_it_hang(
         which in 0..3_usize,
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u8), 1..6),
     ) {

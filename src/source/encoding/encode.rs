@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::Encoding;
 use super::byte_table::ByteTable;
 use super::escape::{self, Start};
 use super::multi_byte::MultiByteOutput;
 use super::utf16_output::{Order, Utf16Output};
-use super::{Bom, Encoding};
 
 /// How much is encoded at a time, in bytes.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -50,8 +50,7 @@ enum Target {
 }
 
 impl<W: Write> EncodingWriter<W> {
-    /// Writes to `inner` in `encoding`. No byte order mark is written; see
-    /// [`write_bom`](Self::write_bom).
+    /// Writes to `inner` in `encoding`. No byte order mark is written.
     pub fn new(inner: W, encoding: Encoding) -> Self {
         let target = if encoding == Encoding::UTF_8 {
             Target::Unchanged
@@ -72,23 +71,9 @@ impl<W: Write> EncodingWriter<W> {
         }
     }
 
-    /// Writes a byte order mark as it is; to be called before anything else.
-    ///
-    /// # Errors
-    ///
-    /// Those of the inner writer.
-    pub fn write_bom(&mut self, bom: Bom) -> io::Result<()> {
-        self.inner.write_all(bom.bytes())
-    }
-
     /// The inner writer.
     pub fn get_ref(&self) -> &W {
         &self.inner
-    }
-
-    /// The inner writer, to which nothing should be written.
-    pub fn get_mut(&mut self) -> &mut W {
-        &mut self.inner
     }
 
     /// Writes what is held back and flushes. More may be written after it, as the
@@ -244,13 +229,5 @@ mod tests {
     fn iso_2022_jp_returns_to_ascii() {
         let bytes = encoded("東".as_bytes(), Encoding::ISO_2022_JP);
         assert_eq!(bytes, b"\x1B$BEl\x1B(B");
-    }
-
-    #[test]
-    fn the_mark_comes_out_as_it_is() {
-        let mut writer = EncodingWriter::new(Vec::new(), Encoding::UTF_16LE);
-        writer.write_bom(Bom::Utf16Le).unwrap();
-        writer.write_all(b"a").unwrap();
-        assert_eq!(writer.get_ref(), b"\xFF\xFEa\0");
     }
 }

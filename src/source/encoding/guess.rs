@@ -174,12 +174,6 @@ const MISTAKABLE: &[(Encoding, Encoding)] = &[
     (Encoding::WINDOWS_1251, Encoding::X_MAC_CYRILLIC),
 ];
 
-impl Default for LegacyGuess {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl fmt::Debug for LegacyGuess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LegacyGuess")

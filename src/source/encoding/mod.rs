@@ -37,7 +37,7 @@ pub use bom::Bom;
 #[cfg(test)]
 use decode::DecodingReader;
 pub use decode::decoded;
-pub use detect::{Basis, DetectedEncoding, detect_encoding};
+pub use detect::{Basis, detect_encoding};
 pub use encode::EncodingWriter;
 pub use guess::LegacyGuess;
 pub use name::{Encoding, EncodingError};

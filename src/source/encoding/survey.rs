@@ -45,9 +45,7 @@ impl TextSurvey {
         if self.is_decided() {
             return;
         }
-        if memchr::memchr2(0, ESCAPE, bytes).is_some() {
-            self.has_escape |= memchr::memchr(ESCAPE, bytes).is_some();
-        }
+        self.has_escape |= memchr::memchr(ESCAPE, bytes).is_some();
         self.utf16.feed(bytes);
         self.utf8.feed(bytes);
     }

@@ -21,7 +21,6 @@ pub(super) struct Grid {
     cells: Vec<Cell>,
     /// Where in `cells` each row begins, and at last where the last one ends.
     row_starts: Vec<usize>,
-    first_column: u32,
     /// The columns that every row has at least, which is how many the header has.
     width: usize,
 }
@@ -106,16 +105,14 @@ impl GridBuilder {
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();
         row_starts.push(cells.len());
-        let first_column = cells.iter().map(|cell| cell.column).min().unwrap_or(0);
         let header_end = row_starts.get(1).copied().unwrap_or(0);
         let width = cells[..header_end]
             .last()
-            .map_or(0, |cell| (cell.column - first_column) as usize + 1);
+            .map_or(0, |cell| cell.column as usize + 1);
         Grid {
             text,
             cells,
             row_starts,
-            first_column,
             width,
         }
     }
@@ -125,11 +122,6 @@ impl Grid {
     /// How many rows hold anything.
     pub(super) fn len(&self) -> usize {
         self.row_starts.len().saturating_sub(1)
-    }
-
-    /// The column, from 0, before which no row holds anything.
-    pub(super) fn first_column(&self) -> u32 {
-        self.first_column
     }
 
     /// The row at `index` among those that hold anything.
@@ -173,7 +165,7 @@ impl<'a> SheetRow<'a> {
         text + size_of::<usize>() * self.len()
     }
 
-    /// Its cells as text, from the sheet's first column on; empty ones are empty text.
+    /// Its cells as text, from column A on; empty ones are empty text.
     pub fn cells(&self) -> impl Iterator<Item = &'a str> {
         let row = *self;
         let mut rest = row.cells.iter().peekable();
@@ -188,7 +180,7 @@ impl<'a> SheetRow<'a> {
 
     /// Where in the row the cell stands, from 0.
     fn place(&self, cell: &Cell) -> usize {
-        (cell.column - self.grid.first_column) as usize
+        cell.column as usize
     }
 }
 
@@ -238,10 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn a_table_in_the_middle_begins_in_its_first_column_and_keeps_its_row_numbers() {
+    fn a_table_in_the_middle_keeps_its_row_and_column_numbers() {
         assert_eq!(
-            rows(&[(4, 3, "a"), (4, 4, "b"), (5, 2, "x"), (9, 4, "")]),
-            [row(5, &["", "a", "b"]), row(6, &["x", "", ""])]
+            rows(&[(4, 2, "a"), (4, 3, "b"), (5, 1, "x"), (9, 3, "")]),
+            [row(5, &["", "", "a", "b"]), row(6, &["", "x", "", ""])]
         );
         assert_eq!(rows(&[]), Rows::new());
     }

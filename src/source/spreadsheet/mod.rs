@@ -70,22 +70,9 @@ impl Sheet {
         &self.names
     }
 
-    /// What the workbook is called in messages.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
     /// The rows that hold anything, hidden and filtered ones too, in the sheet's
     /// order; the first is the header.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = SheetRow<'_>> {
         (0..self.grid.len()).map(|index| self.grid.row(index))
-    }
-
-    /// The column in which every row begins, from 0 (0 is the spreadsheet's A).
-    /// Columns before it are empty in every row and are left out: a table that
-    /// stands in the middle of a sheet is the same table, and a column without a
-    /// name and without a cell is of no use to anybody.
-    pub fn first_column(&self) -> u32 {
-        self.grid.first_column()
     }
 }

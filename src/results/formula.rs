@@ -19,6 +19,24 @@ pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same for bytes that may be no text.
+pub(super) fn harmless_bytes(cell: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(cell) {
+        Ok(text) => match harmless(text) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        },
+        Err(_)
+            if cell
+                .first()
+                .is_some_and(|byte| b"=@+-\t\r\n".contains(byte)) =>
+        {
+            Cow::Owned([b"'", cell].concat())
+        }
+        Err(_) => Cow::Borrowed(cell),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
