@@ -1,5 +1,8 @@
 //! What the user asked for, before any header has been seen.
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
 /// How a header becomes a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum VarNames {
@@ -54,11 +57,13 @@ pub struct MappingSpec {
     pub empty_cells: EmptyCells,
 }
 
-/// Lower case, each run of other than letters and digits one `_`, trimmed.
+/// Lower case, each run of other than letters and digits one `_`, trimmed. The marks that
+/// some scripts, and files from a Mac, write behind their letters belong to these.
 pub(super) fn snake(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() {
+    for c in text.nfc() {
+        let is_mark = is_combining_mark(c) && !name.is_empty() && !name.ends_with('_');
+        if c.is_alphanumeric() || is_mark {
             name.extend(c.to_lowercase());
         } else if !name.is_empty() && !name.ends_with('_') {
             name.push('_');
@@ -81,6 +86,8 @@ mod tests {
             ("ГОРОД", "город"),
             ("x__y", "x_y"),
             ("2nd line", "2nd_line"),
+            ("pre\u{301}nom", "pr\u{e9}nom"),
+            ("ชื่อ ลูกค้า", "ชื่อ_ลูกค้า"),
             ("###", ""),
         ] {
             assert_eq!(snake(header), name, "{header}");

@@ -10,27 +10,18 @@ use crate::text::{counted, listed, printable};
 /// A legacy encoding that was guessed from fewer letters may well be another.
 const FEW_LETTERS: u64 = 100;
 
+/// How long a line gets, in characters: half of an old screen stays readable.
+const WIDTH: usize = 78;
+
+/// How far the text of a line is indented.
+const INDENT: usize = 13;
+
 /// The lines that an import opens with.
 pub fn opening_lines(intake: &Intake) -> String {
     let mut text = String::new();
     for planned in intake.inputs.iter() {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{}: {}", name(planned), form(planned));
-        let _ = writeln!(text, "  {}", mapping(planned));
-        if let Some(note) = &planned.mapping.note {
-            let _ = writeln!(text, "  note: {note} (--phone-column)");
-        }
-        // Whoever reads the rows next meets the same error and says it.
-        if let Ok(round) = intake.sampled_numbers(planned)
-            && round.are_suspicious()
-        {
-            let _ = writeln!(
-                text,
-                "  note: of the first {}, {} end in 00000: digits may be lost",
-                counted(round.numbers, "number"),
-                round.round
-            );
-        }
+        let _ = write_input(&mut text, intake, planned);
     }
     for (list, numbers) in intake.suppression.sizes() {
         let _ = writeln!(
@@ -43,52 +34,93 @@ pub fn opening_lines(intake: &Intake) -> String {
     text
 }
 
-fn name(planned: &PlannedInput) -> String {
-    printable(planned.input.name()).into_owned()
+fn write_input(text: &mut String, intake: &Intake, planned: &PlannedInput) -> std::fmt::Result {
+    writeln!(text, "{}", printable(planned.input.name()))?;
+    for (what, found) in form(planned) {
+        write_line(text, what, &found)?;
+    }
+    let names = &planned.header.names;
+    let phone_columns = planned.mapping.phone_columns.iter();
+    let phones: Vec<&String> = phone_columns.map(|column| &names[*column]).collect();
+    write_line(
+        text,
+        "phone",
+        &format!("{} (--phone-column)", listed(&phones)),
+    )?;
+    write_line(text, "variables", &variables(planned))?;
+    if let Some(note) = &planned.mapping.note {
+        write_line(text, "note", &format!("{note} (--phone-column)"))?;
+    }
+    // Whoever reads the rows next meets the same error and says it.
+    if let Ok(round) = intake.sampled_numbers(planned)
+        && round.are_suspicious()
+    {
+        let found = format!(
+            "of the first {}, {} end in 00000: digits may be lost",
+            counted(round.numbers, "number"),
+            round.round
+        );
+        write_line(text, "note", &found)?;
+    }
+    Ok(())
+}
+
+/// What it is and what was found, broken between words.
+fn write_line(text: &mut String, what: &str, found: &str) -> std::fmt::Result {
+    let mut line = format!("  {what:<width$}", width = INDENT - 2);
+    for word in found.split(' ') {
+        let is_full = line.chars().count() + word.chars().count() > WIDTH;
+        if is_full && line.len() > INDENT {
+            writeln!(text, "{}", line.trim_end())?;
+            line = " ".repeat(INDENT);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    writeln!(text, "{}", line.trim_end())
 }
 
 /// In what form the input was read.
-fn form(planned: &PlannedInput) -> String {
-    let mut parts = Vec::new();
-    let Form {
-        compression,
-        content,
-        ..
-    } = &planned.form;
-    if let Some(compression) = compression {
-        parts.push(format!("packed by {compression}"));
-    }
+fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
     // The form of rejects is found out whatever the flags say.
     let is_rejects = planned.mapping.rejects_form.is_some();
     let flag = |flag: &str| match is_rejects {
         true => String::new(),
         false => format!(" ({flag})"),
     };
+    let Form {
+        compression,
+        content,
+        ..
+    } = &planned.form;
+    let mut lines = Vec::new();
+    if let Some(compression) = compression {
+        lines.push(("packed by", compression.to_string()));
+    }
     match content {
         Content::Text(form) => {
-            parts.push(format!("{}{}", encoding(form), flag("--encoding")));
-            parts.push(format!(
-                "{} between cells{}",
-                delimiter(form.delimiter),
-                flag("--delimiter")
-            ));
+            lines.push(("encoding", encoding(form) + &flag("--encoding")));
+            let delimiter = delimiter(form.delimiter);
+            lines.push(("delimiter", delimiter + &flag("--delimiter")));
         }
         Content::Sheet(sheet) => {
             let shown = printable(sheet.name());
-            parts.push(match sheet.names().len() {
-                0 | 1 => format!("sheet `{shown}`"),
-                count => format!("sheet `{shown}`, one of {count}{}", flag("--sheet")),
-            });
+            let found = match sheet.names().len() {
+                0 | 1 => format!("`{shown}`"),
+                count => format!("`{shown}`, one of {count}{}", flag("--sheet")),
+            };
+            lines.push(("sheet", found));
         }
     }
-    parts.push(match planned.header.line {
-        Some(line) if is_rejects => {
-            format!("rejects of an earlier run, header in line {line}")
-        }
-        Some(line) => format!("header in line {line} (--no-header)"),
-        None => "no header".to_owned(),
-    });
-    parts.join(", ")
+    lines.push((
+        "header",
+        match planned.header.line {
+            Some(line) if is_rejects => format!("line {line}, rejects of an earlier run"),
+            Some(line) => format!("line {line} (--no-header)"),
+            None => "none: columns are called 1, 2, and so on".to_owned(),
+        },
+    ));
+    lines
 }
 
 fn encoding(form: &TextForm) -> String {
@@ -119,26 +151,19 @@ fn delimiter(delimiter: u8) -> String {
     }
 }
 
-/// Which columns the number and the variables come from.
-fn mapping(planned: &PlannedInput) -> String {
-    let names = &planned.header.names;
+/// Under which names columns are sent.
+fn variables(planned: &PlannedInput) -> String {
     let Mapping {
-        phone_columns,
         variables,
         constants,
         ..
     } = &planned.mapping;
-    let phones: Vec<&String> = phone_columns.iter().map(|column| &names[*column]).collect();
     let from_columns = variables.iter().map(|(name, _)| name);
-    let sent: Vec<&String> = from_columns
+    let names: Vec<&String> = from_columns
         .chain(constants.iter().map(|(name, _)| name))
         .collect();
-    let variables = match sent.is_empty() {
-        true => "no variables".to_owned(),
-        false => format!("variables {}", listed(&sent)),
-    };
-    format!(
-        "phone numbers from {} (--phone-column), {variables} (--var, --skip-column)",
-        listed(&phones)
-    )
+    match names.is_empty() {
+        true => "none (--var)".to_owned(),
+        false => format!("{} (--var, --skip-column)", listed(&names)),
+    }
 }

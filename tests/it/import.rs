@@ -129,9 +129,13 @@ fn the_sample_data_goes_in_with_the_readmes_first_command() {
     );
     assert_eq!(
         output.stderr,
-        "contacts.csv: UTF-8 (--encoding), `,` between cells (--delimiter), header in line 1 (--no-header)\n  \
-         phone numbers from `Phone` (--phone-column), variables `first_name`, `last_name`, `city`, `country`, \
-         `plan`, `renewal_date`, `notes` (--var, --skip-column)\n"
+        "contacts.csv\n  \
+         encoding   UTF-8 (--encoding)\n  \
+         delimiter  `,` (--delimiter)\n  \
+         header     line 1 (--no-header)\n  \
+         phone      `Phone` (--phone-column)\n  \
+         variables  `first_name`, `last_name`, `city`, `country`, `plan`,\n             \
+         `renewal_date`, `notes` (--var, --skip-column)\n"
     );
     assert_eq!(
         folder.names(),
