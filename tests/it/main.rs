@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod campaigns;
+mod corpus;
 mod faults;
 mod import;
 mod outputs;
