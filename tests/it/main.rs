@@ -8,12 +8,15 @@ mod campaigns;
 mod corpus;
 mod faults;
 mod import;
+mod mending;
 mod outputs;
 mod pacing;
+//PROPS
 mod secrets;
 mod sheets;
 mod spreadsheets;
 mod stops;
+mod suppression;
 mod util;
 mod wire;
 mod workbooks;

@@ -203,6 +203,9 @@ fn form(input: &Value) -> String {
             .as_str()
             .map(|sheet| format!("sheet {sheet}")),
     );
+    if input["is_rejects_file"] == true {
+        parts.push("rejects".to_owned());
+    }
     parts.push(match input["header_line"].as_u64() {
         Some(line) => format!("header in line {line}"),
         None => "no header".to_owned(),
