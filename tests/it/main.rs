@@ -11,7 +11,7 @@ mod import;
 mod mending;
 mod outputs;
 mod pacing;
-//PROPS
+mod properties;
 mod secrets;
 mod sheets;
 mod spreadsheets;
