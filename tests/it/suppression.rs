@@ -380,3 +380,57 @@ fn a_check_tells_how_many_numbers_a_list_has() {
     );
     assert_eq!(summary["counts"]["suppressed"], 3);
 }
+
+#[test]
+#[ignore = "cells beyond the heading are not looked at, so that somebody is called"]
+fn a_number_beyond_the_heading_counts_or_is_an_error() {
+    for list in [
+        "phone\n+447400999999,+447400123457\n",
+        "name,phone\nBob,+447400999999,+447400123457\nDi,+447400999998\n",
+    ] {
+        let folder = Folder::with_leads(LEADS);
+        folder.write("dnc.csv", list);
+        let args = [
+            "check",
+            "leads.csv",
+            "--suppress",
+            "dnc.csv",
+            "--format",
+            "json",
+        ];
+        let summary = folder.leadload(&args).output().json();
+        let is_refused = summary["exit_code"] == 2;
+        assert!(
+            is_refused || summary["counts"]["suppressed"] == 2,
+            "{list:?}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "only the first sheet is read, so that somebody is called"]
+fn no_sheet_of_a_list_is_passed_over_in_silence() {
+    let list = xlsx(|workbook| {
+        workbook.add_worksheet().write(0, 0, "+447400999999")?;
+        workbook.add_worksheet().write(0, 0, "+447400123457")?;
+        Ok(())
+    });
+    let folder = Folder::with_leads(LEADS);
+    folder.write("dnc.xlsx", list);
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        "dnc.xlsx",
+        "--format",
+        "json",
+    ];
+    let output = folder.leadload(&args).output();
+    let summary = output.json();
+    let is_said = output.stderr.contains("Sheet2") || summary["exit_code"] == 2;
+    assert!(
+        is_said || summary["counts"]["suppressed"] == 2,
+        "{}",
+        output.stderr
+    );
+}
