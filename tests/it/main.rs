@@ -5,14 +5,18 @@
 
 mod bad_input;
 mod campaigns;
+mod corpus;
 mod faults;
 mod import;
+mod mending;
 mod outputs;
 mod pacing;
+mod properties;
 mod secrets;
 mod sheets;
 mod spreadsheets;
 mod stops;
+mod suppression;
 mod util;
 mod wire;
 mod workbooks;

@@ -154,7 +154,19 @@ impl Run {
 
     /// Runs to the end and expects the exit code.
     #[track_caller]
-    pub fn expect(mut self, code: i32) -> Output {
+    pub fn expect(self, code: i32) -> Output {
+        let command = format!("{:?}", self.command);
+        let output = self.output();
+        assert_eq!(
+            output.code, code,
+            "{command}\nstdout:\n{}\nstderr:\n{}",
+            output.stdout, output.stderr
+        );
+        output
+    }
+
+    /// Runs to the end.
+    pub fn output(mut self) -> Output {
         let stdin = match self.stdin {
             Some(_) => Stdio::piped(),
             None => Stdio::null(),
@@ -169,13 +181,7 @@ impl Run {
         if let Some(bytes) = self.stdin {
             child.stdin.take().unwrap().write_all(&bytes).unwrap();
         }
-        let output = Output::of(child);
-        assert_eq!(
-            output.code, code,
-            "{:?}\nstdout:\n{}\nstderr:\n{}",
-            self.command, output.stdout, output.stderr
-        );
-        output
+        Output::of(child)
     }
 }
 

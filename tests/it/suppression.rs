@@ -1,0 +1,436 @@
+//! Do-not-call lists are read strictly: a line that cannot be read could be somebody who
+//! is then called.
+
+use crate::corpus::{encoded, gzip, utf_16le, zstd};
+use crate::sheets::{ods, xlsx};
+use crate::util::{Folder, service};
+
+const LEADS: &str = "phone,name\n\
+     +447400123456,Ada\n\
+     +447400123457,Bob\n\
+     +447400123458,Cy\n\
+     +447400123457,Bob again\n";
+
+/// Which rows of the leads, from 1, a list keeps from being sent.
+#[track_caller]
+fn suppressed(name: &str, list: impl AsRef<[u8]>, flags: &[&str]) -> Vec<String> {
+    let folder = Folder::with_leads(LEADS);
+    folder.write(name, list);
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        name,
+        "--results",
+        "out.csv",
+    ];
+    folder.leadload(&[&args, flags].concat()).expect(0);
+    let rows = folder.records("out.csv").into_iter();
+    rows.filter(|row| row["status"] == "suppressed")
+        .map(|row| format!("{} {}", row["row"], row["error"]))
+        .collect()
+}
+
+/// The message about a list with which nothing is done.
+#[track_caller]
+fn refusal(list: impl AsRef<[u8]>, flags: &[&str]) -> String {
+    let folder = Folder::with_leads(LEADS);
+    folder.write("dnc.csv", list);
+    let service = service();
+    let args = ["leads.csv", "--campaign", "101", "--suppress", "dnc.csv"];
+    let output = folder.import(&service, &[&args, flags].concat()).expect(2);
+    assert_eq!(output.stdout, "");
+    assert_eq!(service.stats().lead_requests, 0);
+    assert_eq!(folder.names(), ["dnc.csv", "leads.csv"]);
+    output.stderr
+}
+
+const BOBS: [&str; 2] = [
+    "2 on the list dnc.csv, line 2",
+    "4 on the list dnc.csv, line 2",
+];
+
+const NO_NUMBER: &str = "the do-not-call list `dnc.csv` has no phone number on it";
+
+#[test]
+fn a_row_on_a_list_is_not_sent_and_says_which_list_and_line() {
+    let folder = Folder::with_leads(LEADS);
+    folder.write("dnc.csv", "phone\n+44 7400 123457\n");
+    folder.write("more.csv", "x\n\n+447400123458\n");
+    let service = service();
+    let args = ["--suppress", "dnc.csv", "--suppress", "more.csv"];
+    folder.import_leads(&service, &args).expect(0);
+    assert_eq!(service.leads().len(), 1);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["created", "suppressed", "suppressed", "suppressed"]
+    );
+    assert_eq!(
+        folder.column("leads.results.csv", "error"),
+        [
+            "",
+            "on the list dnc.csv, line 2",
+            "on the list more.csv, line 3",
+            "on the list dnc.csv, line 2"
+        ]
+    );
+    assert_eq!(
+        folder.column("leads.results.csv", "error_code"),
+        ["", "", "", ""]
+    );
+    assert!(!folder.names().contains(&"leads.rejects.csv".to_owned()));
+}
+
+#[test]
+fn the_form_of_a_list_makes_no_difference() {
+    let sheet = xlsx(|workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.write(0, 0, "Name")?.write(0, 1, "Mobile")?;
+        sheet.write(1, 0, "Bob")?.write(1, 1, 447_400_123_457_i64)?;
+        Ok(())
+    });
+    let table = r#"<table:table table:name="L"><table:table-row><table:table-cell office:value-type="string"><text:p>phone</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell office:value-type="string"><text:p>+44 7400 123457</text:p></table:table-cell></table:table-row></table:table>"#;
+    let lists: [Vec<u8>; 11] = [
+        "phone\n+447400123457\n".into(),
+        "\u{FEFF}phone\r\n+447400123457".into(),
+        "Name;Phone\nBob;07400 123457\n".into(),
+        "Nom\tT\u{e9}l\nBob\t0044 7400 123457\n".into(),
+        "phone\r+44 (0)7400-123457\r".into(),
+        utf_16le("\u{FEFF}Name\tPhone\r\nZoë\t+447400123457\r\n"),
+        encoded("windows-1252", "Name;Telefon\nJörg Müller;+447400123457\n"),
+        gzip("phone\n+447400123457\n"),
+        zstd("phone\n+447400123457\n"),
+        sheet,
+        ods(table, ""),
+    ];
+    for (at, list) in lists.into_iter().enumerate() {
+        assert_eq!(
+            suppressed("dnc.csv", list, &["--region", "GB"]),
+            BOBS,
+            "{at}"
+        );
+    }
+}
+
+#[test]
+fn a_list_needs_no_heading() {
+    for list in [
+        "+447400123457\n+447400999999\n",
+        "+447400123457",
+        "07400 123457\n",
+        "447400123457\n",
+    ] {
+        assert_eq!(
+            suppressed("dnc.csv", list, &["--region", "GB"]),
+            [
+                "2 on the list dnc.csv, line 1",
+                "4 on the list dnc.csv, line 1"
+            ],
+            "{list:?}"
+        );
+    }
+    assert_eq!(
+        suppressed("dnc.csv", "Bob,+447400123457\nDi,+447400999999\n", &[]).len(),
+        2
+    );
+}
+
+#[test]
+fn every_column_of_numbers_counts() {
+    let list = "name,phone,mobile,fax\n\
+         Bob,+442079460000,+447400123457,\n\
+         Cy,+447400123458,,\n";
+    assert_eq!(
+        suppressed("dnc.csv", list, &[]),
+        [
+            "2 on the list dnc.csv, line 2",
+            "3 on the list dnc.csv, line 3",
+            "4 on the list dnc.csv, line 2"
+        ]
+    );
+    let list = "+442079460000,+447400123457\n+442079460001,+447400123458\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]).len(), 3);
+}
+
+#[test]
+fn a_rejects_or_results_file_of_numbers_is_a_list_too() {
+    let list = "phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+         +447400123457,Bob,17,rejected,http_422,x,\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
+}
+
+#[test]
+fn a_number_without_plus_counts_where_the_flags_say_so() {
+    assert_eq!(
+        suppressed("dnc.csv", "phone\n447400123457\n", &["--assume-plus"]),
+        BOBS
+    );
+    let text = refusal("phone\n07400 123457\n", &[]);
+    assert!(
+        text.contains("1 line with digits that are no phone number: line 2\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_wanted_of_the_leads_does_not_shorten_a_list() {
+    let list = "phone\n+447400123457\n+12125550123\n+447000000\n";
+    let flags = ["--countries", "GB", "--phone-rule", "valid"];
+    assert_eq!(suppressed("dnc.csv", list, &flags), BOBS);
+}
+
+#[test]
+fn a_list_that_is_missing_empty_or_without_a_number_is_refused() {
+    let folder = Folder::with_leads(LEADS);
+    for args in [
+        &["check"][..],
+        &["import", "--sandbox", "--campaign", "101"],
+    ] {
+        let args = [args, &["leads.csv", "--suppress", "dnc.csv"]].concat();
+        let output = folder.leadload(&args).expect(2);
+        assert_eq!(output.stdout, "");
+        assert!(
+            output.stderr.contains("cannot read `dnc.csv`"),
+            "{}",
+            output.stderr
+        );
+    }
+    for list in ["", "\u{FEFF}", "\n\r\n"] {
+        let text = refusal(list, &[]);
+        assert!(text.contains("`dnc.csv` is empty"), "{text}");
+    }
+    for list in [
+        "phone\n",
+        "phone",
+        "name,phone\n",
+        "name,phone\nBob,\n",
+        "phone\n\nunknown\n-\n",
+    ] {
+        let text = refusal(list, &[]);
+        assert!(text.contains(NO_NUMBER), "{list:?}: {text}");
+    }
+    let sheet = xlsx(|workbook| workbook.add_worksheet().write(0, 0, "phone").map(drop));
+    assert!(refusal(sheet, &[]).contains(NO_NUMBER));
+}
+
+#[test]
+fn a_line_with_digits_that_are_no_number_is_named() {
+    for line in [
+        "+44 7400 12",
+        "4.474E+11",
+        "+447400123457 ext 12",
+        "+447400123457 (Bob)",
+        "+447400123457 / +447400123458",
+        "٠٧٤٠٠",
+        "+999 1234 5678",
+        "1",
+        "\"+447400123457",
+    ] {
+        let text = refusal(format!("phone\n+447400123456\n\n{line}\n"), &[]);
+        assert!(
+            text.contains("has 1 line with digits that are no phone number: line 4\n"),
+            "{line}: {text}"
+        );
+    }
+    let text = refusal(b"phone\n+447400123456\n+44740012345\xFF7\n", &[]);
+    assert!(text.contains("line 3\n"), "{text}");
+}
+
+#[test]
+fn lines_without_a_digit_are_no_numbers_and_no_fault() {
+    let list = "phone,name\n+447400123457,Bob\n,Zoë\nunknown,\n-,Ed\n+447400999999,\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
+}
+
+#[test]
+#[ignore = "said to have no number"]
+fn a_column_that_is_called_phone_counts_also_where_most_cells_are_remarks() {
+    let list = "phone,name\n+447400123457,Bob\nunknown,Zoë\nhas moved,Ed\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
+}
+
+#[test]
+fn a_line_whose_digits_stand_in_another_column_is_named() {
+    let list = "name,phone\nBob,+447400123457\n+447400123458,\n";
+    let text = refusal(list, &[]);
+    assert!(text.contains("line 3\n"), "{text}");
+}
+
+#[test]
+fn of_many_such_lines_the_first_ten_are_named() {
+    let text = refusal(
+        "phone\n+447400123457\n".to_owned() + &"x1\n".repeat(14),
+        &[],
+    );
+    assert!(text.contains("has 14 lines"), "{text}");
+    assert!(
+        text.contains("line 3, line 4, ") && text.contains("line 12 and 4 more"),
+        "{text}"
+    );
+}
+
+#[test]
+#[ignore = "taken for a heading, so that somebody is called"]
+fn a_first_line_with_a_number_and_a_remark_is_no_heading() {
+    for line in [
+        "+447400123457 (Bob)",
+        "+447400123457 ext 12",
+        "+447400123457 / +447400123458",
+    ] {
+        let text = refusal(format!("{line}\n+447400123456\n"), &[]);
+        assert!(text.contains("line 1\n"), "{line}: {text}");
+    }
+}
+
+#[test]
+#[ignore = "a column of which most cells are remarks is left out"]
+fn a_number_among_remarks_is_not_overlooked() {
+    let list = "phone,other\n\
+         +442079460000,+447400123457\n\
+         +442079460001,has moved\n\
+         +442079460002,asked in writing\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
+}
+
+#[test]
+fn a_list_is_never_an_output() {
+    let folder = Folder::with_leads(LEADS);
+    folder.write("dnc.csv", "phone\n+447400123457\n");
+    for flag in ["--results", "--rejects"] {
+        let output = folder
+            .leadload(&[
+                "check",
+                "leads.csv",
+                "--suppress",
+                "dnc.csv",
+                flag,
+                "./dnc.csv",
+            ])
+            .expect(2);
+        assert!(
+            output.stderr.contains("`./dnc.csv` is an input"),
+            "{}",
+            output.stderr
+        );
+    }
+    assert_eq!(folder.read("dnc.csv"), "phone\n+447400123457\n");
+}
+
+#[test]
+fn a_list_from_standard_input_is_refused() {
+    let folder = Folder::with_leads(LEADS);
+    let output = folder
+        .leadload(&["check", "leads.csv", "--suppress", "-"])
+        .expect(2);
+    assert!(
+        output.stderr.contains("put the list into a file"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn a_row_is_invalid_before_it_is_suppressed_and_suppressed_before_it_is_repeated() {
+    let folder = Folder::with_leads(
+        "phone,list\n+447400123457,101\n+447400123457,101\n+447400123457,0x\n+447400123457,102\n+447400123457\n",
+    );
+    folder.write("dnc.csv", "+447400123457\n");
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        "dnc.csv",
+        "--campaign-column",
+        "list",
+        "--results",
+        "out.csv",
+    ];
+    folder.leadload(&args).expect(1);
+    assert_eq!(
+        folder.column("out.csv", "status"),
+        [
+            "suppressed",
+            "suppressed",
+            "suppressed",
+            "suppressed",
+            "invalid"
+        ]
+    );
+}
+
+#[test]
+fn a_check_tells_how_many_numbers_a_list_has() {
+    let folder = Folder::with_leads(LEADS);
+    folder.write(
+        "dnc.csv",
+        "phone\n+447400123457\n+44 7400 123457\n+447400123458\n",
+    );
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        "dnc.csv",
+        "--format",
+        "json",
+    ];
+    let summary = folder.leadload(&args).expect(0).json();
+    assert_eq!(
+        summary["lists"],
+        serde_json::json!([{ "name": "dnc.csv", "numbers": 2 }])
+    );
+    assert_eq!(summary["counts"]["suppressed"], 3);
+}
+
+#[test]
+#[ignore = "cells beyond the heading are not looked at, so that somebody is called"]
+fn a_number_beyond_the_heading_counts_or_is_an_error() {
+    for list in [
+        "phone\n+447400999999,+447400123457\n",
+        "name,phone\nBob,+447400999999,+447400123457\nDi,+447400999998\n",
+    ] {
+        let folder = Folder::with_leads(LEADS);
+        folder.write("dnc.csv", list);
+        let args = [
+            "check",
+            "leads.csv",
+            "--suppress",
+            "dnc.csv",
+            "--format",
+            "json",
+        ];
+        let summary = folder.leadload(&args).output().json();
+        let is_refused = summary["exit_code"] == 2;
+        assert!(
+            is_refused || summary["counts"]["suppressed"] == 2,
+            "{list:?}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "only the first sheet is read, so that somebody is called"]
+fn no_sheet_of_a_list_is_passed_over_in_silence() {
+    let list = xlsx(|workbook| {
+        workbook.add_worksheet().write(0, 0, "+447400999999")?;
+        workbook.add_worksheet().write(0, 0, "+447400123457")?;
+        Ok(())
+    });
+    let folder = Folder::with_leads(LEADS);
+    folder.write("dnc.xlsx", list);
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        "dnc.xlsx",
+        "--format",
+        "json",
+    ];
+    let output = folder.leadload(&args).output();
+    let summary = output.json();
+    let is_said = output.stderr.contains("Sheet2") || summary["exit_code"] == 2;
+    assert!(
+        is_said || summary["counts"]["suppressed"] == 2,
+        "{}",
+        output.stderr
+    );
+}
