@@ -58,59 +58,82 @@ impl Evidence {
 
 /// The one column that holds the phone numbers. Headers that mean it as a whole come
 /// before those that merely contain such a word, so that `phone` is not in doubt
-/// because of `phone verified`.
+/// because of `phone verified`. Of rejects, whose numbers are bad by nature, the header
+/// is believed: the same column must be found as in the list that they are of.
 pub(super) fn phone_column(
     columns: &Columns<'_>,
     sample: &RowBatch,
+    is_rejects: bool,
 ) -> Result<Found, MappingError> {
-    let evidence = |column: &usize| Evidence::of(*column, sample);
-    let mut by_header = Vec::new();
+    let confirms = |column: &usize| Evidence::of(*column, sample).confirms();
+    let mut overruled: Vec<usize> = Vec::new();
     for fits in TIERS {
-        let tier = columns.that(|header| fits(&snake(header)));
-        let confirmed: Vec<usize> = tier
-            .iter()
-            .copied()
-            .filter(|column| evidence(column).confirms())
-            .collect();
-        if !confirmed.is_empty() {
-            return one_of(columns, confirmed, sample);
+        let mut tier = columns.that(|header| fits(&snake(header)));
+        tier.retain(|column| !overruled.contains(column));
+        let confirmed: Vec<usize> = tier.iter().copied().filter(confirms).collect();
+        let left = match confirmed.is_empty() {
+            true if is_rejects => tier.clone(),
+            _ => confirmed,
+        };
+        if !left.is_empty() {
+            let column = one_of(columns, left, sample)?;
+            let note = overruled
+                .first()
+                .map(|named| few_numbers(columns, *named, Some(column)));
+            return Ok(Found { column, note });
         }
-        by_header.extend(tier);
-        by_header.sort_unstable();
-        by_header.dedup();
+        overruled.extend(tier);
     }
-    let by_data: Vec<usize> = columns
+    by_cells(columns, sample, &overruled)
+}
+
+/// The one column whose cells say that it holds the phone numbers, where no header does,
+/// or where the cells of those that do (`named`) say otherwise.
+fn by_cells(
+    columns: &Columns<'_>,
+    sample: &RowBatch,
+    named: &[usize],
+) -> Result<Found, MappingError> {
+    let found: Vec<usize> = columns
         .that(|header| !is_not_to_call(&snake(header)))
         .into_iter()
-        .filter(|column| evidence(column).suffices())
+        .filter(|column| Evidence::of(*column, sample).suffices())
         .collect();
-    match (by_header.first(), &by_data[..]) {
-        (Some(named), [column]) => Ok(Found {
+    match (named, &found[..]) {
+        ([named, ..], [column]) => Ok(Found {
             column: *column,
-            note: Some(format!(
-                "{} holds few phone numbers, so {} is taken, which holds many",
-                columns.label(*named),
-                columns.label(*column)
-            )),
+            note: Some(few_numbers(columns, *named, Some(*column))),
         }),
-        (None, [column]) => Ok(Found {
+        ([], [column]) => Ok(Found {
             column: *column,
             note: Some(format!(
                 "no header means a phone number, so {} is taken, whose cells look like it",
                 columns.label(*column)
             )),
         }),
-        (_, [_, _, ..]) => Err(several(columns, &by_data)),
-        (Some(_), []) if by_header.len() > 1 => Err(several(columns, &by_header)),
-        (Some(named), []) => Ok(Found {
+        (_, [_, _, ..]) => Err(several(columns, &found)),
+        ([named], []) => Ok(Found {
             column: *named,
-            note: Some(format!("{} holds few phone numbers", columns.label(*named))),
+            note: Some(few_numbers(columns, *named, None)),
         }),
-        (None, []) => Err(MappingError::NoPhoneColumn {
+        ([], []) => Err(MappingError::NoPhoneColumn {
             header_below: header_below(sample),
             headers: columns.names(),
             input: columns.input.to_owned(),
         }),
+        (several_named, []) => Err(several(columns, several_named)),
+    }
+}
+
+/// That a column whose header means a phone number holds few, and which is taken instead.
+fn few_numbers(columns: &Columns<'_>, named: usize, taken: Option<usize>) -> String {
+    let named = columns.label(named);
+    match taken {
+        None => format!("{named} holds few phone numbers"),
+        Some(taken) => format!(
+            "{named} holds few phone numbers, so {} is taken, which holds many",
+            columns.label(taken)
+        ),
     }
 }
 
@@ -161,18 +184,15 @@ fn one_of(
     columns: &Columns<'_>,
     confirmed: Vec<usize>,
     sample: &RowBatch,
-) -> Result<Found, MappingError> {
-    let filled: Vec<usize> = confirmed
-        .iter()
-        .copied()
-        .filter(|column| Evidence::of(*column, sample).filled > 0)
-        .collect();
+) -> Result<usize, MappingError> {
+    let is_filled = |column: &usize| Evidence::of(*column, sample).filled > 0;
+    let filled: Vec<usize> = confirmed.iter().copied().filter(is_filled).collect();
     let left = match filled.is_empty() {
         true => confirmed,
         false => filled,
     };
     match left[..] {
-        [column] => Ok(Found { column, note: None }),
+        [column] => Ok(column),
         _ => Err(several(columns, &left)),
     }
 }
@@ -237,7 +257,7 @@ mod tests {
     }
 
     fn found(names: &[&str], rows: &[&[&str]]) -> Result<Found, MappingError> {
-        phone_column(&columns(&headers(names)), &RowBatch::of_text(rows))
+        phone_column(&columns(&headers(names)), &RowBatch::of_text(rows), false)
     }
 
     fn column(names: &[&str], rows: &[&[&str]]) -> usize {
@@ -277,6 +297,16 @@ mod tests {
             found.note.unwrap(),
             "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is taken, which holds many"
         );
+    }
+
+    #[test]
+    fn of_rejects_the_header_is_believed() {
+        let names = headers(&["phone", "emergency contact phone"]);
+        let rows = RowBatch::of_text(&[&["x", PHONE], &["y", PHONE]]);
+        let found = |is_rejects| phone_column(&columns(&names), &rows, is_rejects).unwrap();
+        assert_eq!(found(true).column, 0);
+        assert_eq!(found(false).column, 1);
+        assert!(found(false).note.is_some());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The plan for one input: which cell goes where.
 
+use memchr::memmem::find;
+
 use super::columns::Columns;
 use super::detect;
 use super::rejects_form::RejectsForm;
@@ -9,6 +11,9 @@ use crate::source::{Flaw, Header, Row, RowBatch};
 
 /// What to do with a row whose cells may have shifted, in its rejects file.
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
+
+/// What stands in a workbook for bytes that are no text.
+const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 
 /// What is read from each row of one input, and what is sent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +75,8 @@ impl Mapping {
     ) -> Result<Mapping, MappingError> {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns::of(input, header, rejects_form.as_ref());
-        let (phone_columns, note) = phone_columns(&columns, header, sample, spec)?;
+        let (phone_columns, note) =
+            phone_columns(&columns, header, sample, spec, rejects_form.is_some())?;
         let find = |flag, name: &Option<String>| {
             let found = name.as_ref().map(|name| columns.find(flag, name));
             found.transpose()
@@ -224,7 +230,12 @@ impl Mapping {
         if let Some(code) = self.unmended(row) {
             return Some(RowOutcome::invalid(
                 code,
-                format!("not mended yet; {MENDING}"),
+                match code {
+                    ErrorCode::Encoding => {
+                        "not mended yet; a \u{FFFD} stands where bytes could not be read: write what belongs there".to_owned()
+                    }
+                    _ => format!("not mended yet; {MENDING}"),
+                },
             ));
         }
         row.undecodable_column().map(|column| {
@@ -245,18 +256,21 @@ impl Mapping {
             || self.other_lengths.contains(&row.len()) && row.cells().skip(self.cells).all(is_blank)
     }
 
-    /// The error code of a row of a rejects file whose cells may have shifted, and
-    /// that is still there: whether they stand under the right headers, only a person
-    /// can say.
+    /// The error code of a row of a rejects file that nobody has mended, where that can
+    /// be told by the code alone: whether cells stand under the right headers, only a
+    /// person can say; and `\u{FFFD}` stands for bytes that a workbook could not hold.
     fn unmended(&self, row: Row<'_>) -> Option<ErrorCode> {
         let cell = row.text(self.rejects_form.as_ref()?.error_code)?.trim();
-        [
+        let has_substitute = || row.cells().any(|cell| find(cell, SUBSTITUTE).is_some());
+        let code = [
             ErrorCode::FieldCount,
             ErrorCode::UnclosedQuote,
             ErrorCode::RowTooLong,
+            ErrorCode::Encoding,
         ]
         .into_iter()
-        .find(|code| cell == code.to_string())
+        .find(|code| cell == code.to_string())?;
+        (code != ErrorCode::Encoding || has_substitute()).then_some(code)
     }
 
     /// The row's variables, in the order in which they are sent.
@@ -287,6 +301,7 @@ fn phone_columns(
     header: &Header,
     sample: &RowBatch,
     spec: &MappingSpec,
+    is_rejects: bool,
 ) -> Result<(Vec<usize>, Option<String>), MappingError> {
     let named = spec.phone_columns.iter();
     let named: Vec<usize> = named
@@ -302,7 +317,7 @@ fn phone_columns(
     };
     let (found, note) = match named.is_empty() {
         false => (Ok(named), None),
-        true => match detect::phone_column(columns, sample) {
+        true => match detect::phone_column(columns, sample, is_rejects) {
             Ok(found) => (Ok(vec![found.column]), found.note),
             Err(error) => (Err(error), None),
         },

@@ -3,6 +3,8 @@
 //! Cheap, and without a promise that the cell can be read: a column is judged by
 //! many of its cells.
 
+use std::borrow::Cow;
+
 use super::number::{FEWEST_DIGITS, MOST_DIGITS};
 use super::{damage, tidy};
 
@@ -10,7 +12,8 @@ use super::{damage, tidy};
 /// stands between them, or what a spreadsheet has made of them. Dates, decimals and
 /// IP addresses do not.
 pub fn looks_like_number(cell: &str) -> bool {
-    let text = tidy::unwrapped(cell);
+    let plain = plain(cell);
+    let text = tidy::unwrapped(&plain);
     if is_damaged_number(text) {
         return true;
     }
@@ -29,13 +32,22 @@ pub fn looks_like_number(cell: &str) -> bool {
 /// Whether hardly anything but a phone number is written so: with a plus or `00` in
 /// front, or with one `0` and as many digits as national numbers have.
 pub fn is_surely_number(cell: &str) -> bool {
-    let text = tidy::unwrapped(cell);
+    let plain = plain(cell);
+    let text = tidy::unwrapped(&plain);
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let start = text.trim_start_matches(['(', '[']);
     let begins_so = start.starts_with(['+', '＋'])
         || start.starts_with("00")
         || (start.starts_with('0') && (9..=12).contains(&digits));
     begins_so && looks_like_number(cell)
+}
+
+/// The cell in the characters that numbers are written with, whatever its script.
+fn plain(cell: &str) -> Cow<'_, str> {
+    match cell.is_ascii() {
+        true => Cow::Borrowed(cell),
+        false => tidy::plain_characters(cell),
+    }
 }
 
 /// The runs of digits, if nothing stands between and around them but what usually

@@ -102,8 +102,7 @@ impl ResultsFile {
         let input = &self.inputs[row.file()];
         let phone = match prepared.phone {
             Some(number) => number.to_string(),
-            None => String::from_utf8_lossy(row.cell(input.phone_column).unwrap_or_default())
-                .into_owned(),
+            None => row.lossy(input.phone_column).into_owned(),
         };
         let text = |value: Option<String>| value.unwrap_or_default();
         let cells = [

@@ -12,8 +12,8 @@ use thiserror::Error;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::Mapping;
-use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region};
-use crate::source::{Form, FormChoice, Input, Row, SourceError};
+use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number};
+use crate::source::{Content, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
 /// How many rows are looked at to find the columns of numbers.
@@ -138,9 +138,11 @@ impl SuppressionList {
             return Err(SuppressionError::StandardInput);
         }
         let input = Input::open(path)?;
-        let plan = plan(&input)?;
         let mut gathered = Gathered::default();
-        gathered.read(&input, &plan, phones, region)?;
+        for form in forms(&input)? {
+            let plan = plan(&input, form)?;
+            gathered.read(&input, &plan, phones, region)?;
+        }
         input.check_unchanged()?;
         if gathered.unreadable > 0 {
             return Err(SuppressionError::UnreadableLines {
@@ -178,9 +180,29 @@ fn is_entry(cell: &str) -> bool {
     cell.chars().filter(|c| c.is_numeric()).count() >= FEWEST_DIGITS
 }
 
-/// Finds out how the list is to be read.
-fn plan(input: &Input) -> Result<ListPlan, SourceError> {
-    let mut form = input.survey(&FormChoice::default())?;
+/// The forms in which the list is to be read, one after the other: of a workbook, every
+/// sheet that holds anything.
+fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
+    let form = input.survey(&FormChoice::default())?;
+    let Content::Sheet(first) = &form.content else {
+        return Ok(vec![form]);
+    };
+    let mut forms = Vec::new();
+    for name in first.names() {
+        let choice = FormChoice {
+            sheet: Some(name.clone()),
+            ..FormChoice::default()
+        };
+        let form = input.survey(&choice)?;
+        if matches!(&form.content, Content::Sheet(sheet) if sheet.rows().len() > 0) {
+            forms.push(form);
+        }
+    }
+    Ok(forms)
+}
+
+/// Finds out which columns of the list hold numbers.
+fn plan(input: &Input, mut form: Form) -> Result<ListPlan, SourceError> {
     let header = input.read(&form)?.read_header(true)?;
     form.has_header = !header.names.iter().any(|cell| is_entry(cell));
     let mut reader = input.read(&form)?;
@@ -257,6 +279,19 @@ impl Gathered {
                 }
                 Err(_) if has_digit(cell) => return false,
                 Err(_) => {}
+            }
+        }
+        // A number elsewhere is as much on the list.
+        for (column, cell) in row.cells().enumerate() {
+            let Ok(text) = std::str::from_utf8(cell) else {
+                continue;
+            };
+            if plan.columns.contains(&column) || !is_surely_number(text) {
+                continue;
+            }
+            if let Ok(number) = phones.read(text, region) {
+                self.numbers.note(number.key(), line);
+                has_number = true;
             }
         }
         let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();

@@ -1,6 +1,9 @@
 //! Rows on their way, many at a time: one allocation for a thousand rows rather
 //! than several for each.
 
+use std::borrow::Cow;
+
+use super::encoding::shown;
 use crate::lead::RowId;
 
 /// Consecutive rows of one input, their cells end to end in one buffer.
@@ -187,6 +190,15 @@ impl<'a> Row<'a> {
     /// The cell in the column `column` as text, if it is there and is UTF-8.
     pub fn text(&self, column: usize) -> Option<&'a str> {
         std::str::from_utf8(self.cell(column)?).ok()
+    }
+
+    /// The cell as text to be shown, with `\u{FFFD}` for each byte that could not be read.
+    pub fn lossy(&self, column: usize) -> Cow<'a, str> {
+        let cell = self.cell(column).unwrap_or_default();
+        match std::str::from_utf8(cell) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => Cow::Owned(shown(cell)),
+        }
     }
 
     /// The first column (from 0) whose bytes are no UTF-8.

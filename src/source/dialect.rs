@@ -92,12 +92,16 @@ fn score(rows: &RowBatch) -> f64 {
     share(*alike) + share(telling)
 }
 
-/// Whether a cell is something in itself: a number of some length, a date, a time, a
-/// mail address. An amount with a decimal comma is not, once cut at the comma.
+/// Whether a cell is something in itself: a number of some length or several, a date, a
+/// time, a mail address. An amount with a decimal comma is not, once cut at the comma.
 fn is_something(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
+    let cell = match cell.get(..4) {
+        Some(scheme) if scheme.eq_ignore_ascii_case(b"tel:") => &cell[4..],
+        _ => cell,
+    };
     let digits = cell.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let is_numeric = |byte: &u8| byte.is_ascii_digit() || b"+-./: ()'".contains(byte);
+    let is_numeric = |byte: &u8| byte.is_ascii_digit() || b"+-./: ()',;".contains(byte);
     let is_address = || {
         cell.contains(&b'.')
             && cell.iter().filter(|byte| **byte == b'@').count() == 1

@@ -30,7 +30,9 @@ mod spreadsheet;
 
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
-pub use encoding::{Basis, Bom, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding};
+pub use encoding::{
+    Basis, Bom, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding, shown,
+};
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
 pub use input::{Input, folder_of};

@@ -13,11 +13,13 @@ const SHORT_ROWS_WITHIN: usize = 10;
 
 /// Whether the text of a row is that of a row whose quote is never closed, together
 /// with what that has swallowed. Either a quoted cell does not end where a cell can
-/// end: the quote that closes it was meant to open another. Or the lines in the
-/// middle look like rows of as many `columns` as the header has.
-pub(super) fn is_torn(row: &[u8], delimiter: u8, columns: usize) -> bool {
+/// end: the quote that closes it was meant to open another. Or it has another number of
+/// `cells` than the header has `columns`, and the lines in the middle look like rows.
+/// (Where the number is right, it is a note with rows in it.)
+pub(super) fn is_torn(row: &[u8], delimiter: u8, cells: usize, columns: usize) -> bool {
     memchr::memchr(b'"', row).is_some()
-        && (!ends_where_cells_end(row, delimiter) || has_rows_within(row, delimiter, columns))
+        && (!ends_where_cells_end(row, delimiter)
+            || cells != columns && has_rows_within(row, delimiter, columns))
 }
 
 /// Whether every quoted cell is closed, and by a quote before a delimiter, a line end
@@ -123,7 +125,7 @@ mod tests {
             "\"a\nb\",",
             "\"12 High St,\nFlat 2,\nLeeds,\nUK\",x",
         ] {
-            assert!(!is_torn(row.as_bytes(), b',', 2), "{row:?}");
+            assert!(!is_torn(row.as_bytes(), b',', 0, 2), "{row:?}");
         }
     }
 
@@ -135,15 +137,19 @@ mod tests {
             "\"never closed",
             "1,\"Ada\n\"2\",Bob\n",
         ] {
-            assert!(is_torn(row.as_bytes(), b',', 3), "{row:?}");
+            assert!(is_torn(row.as_bytes(), b',', 3, 3), "{row:?}");
         }
     }
 
     #[test]
     fn rows_inside_a_cell_are_rows_that_it_has_swallowed() {
         let row = "1,\"Ada,x\n2,Bob,y\n3,Cy,z\n4,Di,w\n5,Ed\",v\n";
-        assert!(is_torn(row.as_bytes(), b',', 3));
-        assert!(!is_torn(row.as_bytes(), b',', 5));
-        assert!(!is_torn(b"1,\"see: a,b,c\n\nand more\",x\n", b',', 3));
+        assert!(is_torn(row.as_bytes(), b',', 2, 3));
+        assert!(
+            !is_torn(row.as_bytes(), b',', 3, 3),
+            "a note with rows in it"
+        );
+        assert!(!is_torn(row.as_bytes(), b',', 3, 5));
+        assert!(!is_torn(b"1,\"see: a,b,c\n\nand more\",x\n", b',', 2, 3));
     }
 }

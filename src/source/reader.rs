@@ -37,6 +37,9 @@ pub(super) const BATCH_BYTES: usize = 128 * 1024;
 /// The most that is looked at in advance, in bytes.
 pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 
+/// What programs for DOS wrote behind the last line.
+const DOS_END: u8 = 0x1A;
+
 /// The least room for bytes and for cells that csv-core is given.
 const SPARE_BYTES: usize = 256;
 const SPARE_CELLS: usize = 16;
@@ -190,7 +193,7 @@ impl CsvReader {
         let line = self.lines.current();
         let end = match self.split_row(batch, begin)? {
             RowEnd::NoRow => return Ok(None),
-            RowEnd::Whole(end) if !self.is_torn() => {
+            RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
                 self.lines.advance(&self.window[self.row_start..self.start]);
                 batch.end_row(line, end.cells, None);
                 end
@@ -258,13 +261,13 @@ impl CsvReader {
     /// Whether the row that has just been split is not one, but the beginning of a
     /// row whose quote is never closed, and what that has swallowed. Only a row of
     /// several lines can be, or the last one.
-    fn is_torn(&self) -> bool {
+    fn is_torn(&self, cells: usize) -> bool {
         let row = self.row();
         match self.is_one_line() {
             // Whatever follows it is another row.
             true if self.start < self.end || !self.is_at_end => false,
             true => !quotes::are_closed(row, self.delimiter),
-            false => quotes::is_torn(row, self.delimiter, self.columns),
+            false => quotes::is_torn(row, self.delimiter, cells, self.columns),
         }
     }
 
@@ -334,7 +337,7 @@ impl CsvReader {
                     self.step(blank + 1);
                     blank = 0;
                 }
-                Some(b' ' | b'\t') if rest[blank] != self.delimiter => {
+                Some(&(b' ' | b'\t' | DOS_END)) if rest[blank] != self.delimiter => {
                     blank += 1;
                     if blank > self.most_bytes {
                         return Ok(true);

@@ -33,7 +33,7 @@ fn table(input: &Input, choice: &FormChoice) -> Result<Table, SourceError> {
         if batch.is_empty() {
             return Ok(table);
         }
-        table.extend(batch.rows().filter(|row| !row.is_torn()).map(|row| {
+        table.extend(batch.rows().filter(|row| row.flaw().is_none()).map(|row| {
             (0..row.len())
                 .map(|column| row.text(column).unwrap().to_owned())
                 .collect::<Vec<_>>()

@@ -35,6 +35,26 @@ pub(super) fn at_start(bytes: &[u8]) -> Start {
     }
 }
 
+/// Text that may hold escapes and other bytes that are no text, to be shown: each byte
+/// that could not be decoded is a `\u{FFFD}`.
+pub fn shown(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        if matches!(at_start(rest), Start::Escape(_)) {
+            shown.push('\u{FFFD}');
+            rest = &rest[LEN..];
+            continue;
+        }
+        let end = (1..rest.len())
+            .find(|at| matches!(at_start(&rest[*at..]), Start::Escape(_)))
+            .unwrap_or(rest.len());
+        shown.push_str(&String::from_utf8_lossy(&rest[..end]));
+        rest = &rest[end..];
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +74,11 @@ mod tests {
     fn the_last_hangul_syllables_share_the_first_byte_and_are_no_escapes() {
         assert_eq!(at_start("힣".as_bytes()), Start::Other);
         assert_eq!(at_start(b"\xED\xB4\x80"), Start::Other);
+    }
+
+    #[test]
+    fn a_byte_that_could_not_be_decoded_is_shown_as_one_sign() {
+        let text = [b"M", &of(0x81)[..], &of(0x8D), "üÿ".as_bytes(), b"\xFF"].concat();
+        assert_eq!(shown(&text), "M\u{FFFD}\u{FFFD}üÿ\u{FFFD}");
     }
 }

@@ -39,6 +39,7 @@ use decode::DecodingReader;
 pub use decode::decoded;
 pub use detect::{Basis, detect_encoding};
 pub use encode::EncodingWriter;
+pub use escape::shown;
 pub use guess::LegacyGuess;
 pub use name::{Encoding, EncodingError};
 pub use survey::{SurveyedText, TextSurvey};

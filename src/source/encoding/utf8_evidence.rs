@@ -91,9 +91,10 @@ impl Utf8Evidence {
         self.broken + self.cut_len as u64
     }
 
-    /// Whether it is UTF-8, be it with some damage.
+    /// Whether it is UTF-8, be it with some damage: at least as many characters as broken
+    /// bytes. Bytes of another encoding hardly ever make one by chance.
     pub(super) fn is_likely(&self) -> bool {
-        self.broken() == 0 || self.characters > self.broken()
+        self.broken() == 0 || self.characters >= self.broken()
     }
 }
 

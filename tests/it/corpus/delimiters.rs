@@ -101,12 +101,11 @@ corpus! {
         2 | +447400123456 | ready | email=ada@example.com | optin=yes, please
         3 | +447400123457 | ready | email=bob@example.com | optin=no
     ";
-    #[ignore = "taken for a list with commas between its cells"]
     two_numbers_with_commas_in_a_semicolon_file: "name;phone\nAda;+447400123456, +447400123457\nBob;+447400123458, +447400123459\n", "" => "
         exit 1
         UTF-8, semicolon, header in line 1
         note: column 2 (`phone`) holds few phone numbers
-        2 | +447400123456, +447400123457 | invalid phone_ambiguous
-        3 | +447400123458, +447400123459 | invalid phone_ambiguous
+        2 | '+447400123456, +447400123457 | invalid phone_ambiguous
+        3 | '+447400123458, +447400123459 | invalid phone_ambiguous
     ";
 }

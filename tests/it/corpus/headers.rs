@@ -26,7 +26,6 @@ corpus! {
         UTF-8, comma, header in line 1
         2 | +84912345678 | ready | họ_tên=Nguyễn
     ";
-    #[ignore = "known by its cells only"]
     header_in_vietnamese_decomposed: "Ho\u{323} te\u{302}n,So\u{302}\u{301} đie\u{323}\u{302}n thoa\u{323}i\nNguyen,+84912345678\n", "--var name=1" => "
         exit 0
         UTF-8, comma, header in line 1
@@ -66,7 +65,6 @@ corpus! {
         UTF-8, comma, header in line 1
         2 | +447400123456 | ready | code=a | name=Ada
     ";
-    #[ignore = "not said where the better column has a header that may mean a number"]
     data_beats_header_and_it_is_said: "Phone,Contact\niPhone 12,+447400123456\nNokia 3310,+447400123457\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
@@ -98,7 +96,7 @@ corpus! {
     ";
     phone_and_mobile_both_filled: "phone,mobile\n+442079460000,+447400123456\n", "" => "
         exit 2
-        several columns of `leads.csv` look like a phone number: `phone`, `mobile`
+        several columns of `leads.csv` look like a phone number: column 1 (`phone`), column 2 (`mobile`)
     ";
     phone_and_mobile_in_an_order: "phone,mobile\n+442079460000,+447400123456\n+442079460001,\n", "--phone-column mobile --phone-column phone" => "
         exit 0

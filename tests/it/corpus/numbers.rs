@@ -45,7 +45,6 @@ corpus! {
         4 | +447400123458 | ready
         5 | +447400123459 | ready
     ";
-    #[ignore = "said to hold few numbers"]
     thin_spaces_in_every_number: "Phone\n+33\u{2009}6\u{2009}12\u{2009}34\u{2009}56\u{2009}78\n+33\u{2009}6\u{2009}12\u{2009}34\u{2009}56\u{2009}79\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
@@ -71,20 +70,17 @@ corpus! {
         2 | +966501234567 | ready | الاسم=محمد
         3 | +989123456789 | ready | الاسم=علي
     ";
-    #[ignore = "the other column is taken"]
     arabic_indic_digits_beside_order_numbers: "الاسم,رقم الهاتف,order\nمحمد,٠٥٠١٢٣٤٥٦٧,0044740012\nعلي,٠٥٠١٢٣٤٥٦٨,0044740013\n", "--region SA" => "
         exit 0
         UTF-8, comma, header in line 1
         2 | +966501234567 | ready | الاسم=محمد | order=0044740012
         3 | +966501234568 | ready | الاسم=علي | order=0044740013
     ";
-    #[ignore = "said to hold few numbers"]
     marks_of_direction_in_every_number: "phone\n\u{202A}+44 7400 123456\u{202C}\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
         2 | +447400123456 | ready
     ";
-    #[ignore = "said to hold few numbers"]
     full_width_digits_in_every_number: "電話番号\n＋８１９０１２３４５６７８\n", "" => "
         exit 0
         UTF-8, comma, header in line 1

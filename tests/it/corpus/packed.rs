@@ -73,7 +73,7 @@ corpus! {
     ";
     web_page_named_xls: named("leads.xls", "<html><table>\n<tr><td>phone</td></tr>\n<tr><td>+447400123456</td></tr>\n</table></html>\n"), "" => "
         exit 2
-        no column of `leads.xls` looks like a phone number
+        `leads.xls` is a web page or XML, from which no rows can be read
     ";
     list_named_xls: named("leads.xls", "phone\tname\n+447400123456\tAda\n"), "" => "
         exit 0

@@ -162,13 +162,11 @@ corpus! {
         3 | +66822345678 | ready | นาม=มาลี ศรีสุข | จังหวัด=เชียงใหม่
         4 | +66832345678 | ready | นาม=วิชัย ทองคำ | จังหวัด=ขอนแก่น
     ";
-    #[ignore = "marks on letters become `_`"]
     thai_headers_keep_their_marks: "ชื่อ,โทรศัพท์\nสมชาย,+66812345678\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
         2 | +66812345678 | ready | ชื่อ=สมชาย
     ";
-    #[ignore = "marks on letters become `_`"]
     hindi_headers_keep_their_marks: "ग्राहक,मोबाइल\nराम,+919812345678\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
