@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::lead::RowId;
+use crate::lead::{ErrorCode, RowId};
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
-use crate::source::{Basis, Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::source::{Basis, Encoding, Form, FormChoice, Header, Input, Row, RowBatch, SourceError};
 use crate::text::shortened;
 use message::Message;
 use numbers::{NumberReader, Reading};
@@ -143,30 +143,63 @@ fn values(sample: &RowBatch, column: usize) -> Vec<String> {
 
 /// A rejects file is in the form in which it was written, or in which a spreadsheet has
 /// saved it, whatever the flags say of the input that it is of. Only where its encoding
-/// is a guess, the one that was named for the input is the better one.
+/// is a guess, there are better ones: that which was named for the input, or else UTF-8,
+/// if all that is no UTF-8 in it stands in rows that were rejected for just that.
 fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
     let read = |choice: &FormChoice| {
         let form = input.survey(choice)?;
         let header = input.read(&form)?.read_header(form.has_header)?;
         Ok((form, header))
     };
-    if *choice == FormChoice::default() {
-        return read(choice);
-    }
-    let found = read(&FormChoice::default());
-    match found {
+    let in_encoding = |encoding| FormChoice {
+        encoding: Some(encoding),
+        ..FormChoice::default()
+    };
+    match read(&FormChoice::default()) {
         Ok((form, header)) if RejectsForm::of(&header.names).is_some() => {
             let basis = form.text().and_then(|text| text.basis);
-            match (basis, choice.encoding) {
-                (Some(Basis::Guess(_)), Some(_)) => read(&FormChoice {
-                    encoding: choice.encoding,
-                    ..FormChoice::default()
-                }),
-                _ => Ok((form, header)),
+            if !matches!(basis, Some(Basis::Guess(_))) {
+                return Ok((form, header));
+            }
+            if let Some(encoding) = choice.encoding {
+                return read(&in_encoding(encoding));
+            }
+            let utf_8 = input.survey(&in_encoding(Encoding::UTF_8))?;
+            match is_known_damage(input, &utf_8) {
+                true => read(&in_encoding(Encoding::UTF_8)),
+                false => Ok((form, header)),
             }
         }
+        found if *choice == FormChoice::default() => found,
         _ => read(choice),
     }
+}
+
+/// Whether every row of a rejects file that cannot be read in this form was rejected
+/// because it could not be.
+fn is_known_damage(input: &Input, form: &Form) -> bool {
+    let is_known = || -> Result<bool, SourceError> {
+        let mut reader = input.read(form)?;
+        let header = reader.read_header(form.has_header)?;
+        let Some(rejects) = RejectsForm::of(&header.names) else {
+            return Ok(false);
+        };
+        let encoding = ErrorCode::Encoding.to_string();
+        loop {
+            let rows = reader.read_batch(0, RowId(1), SAMPLE_ROWS)?;
+            if rows.is_empty() {
+                return Ok(true);
+            }
+            let is_known = |row: Row<'_>| {
+                row.undecodable_column().is_none()
+                    || row.text(rejects.error_code) == Some(encoding.as_str())
+            };
+            if !rows.rows().all(is_known) {
+                return Ok(false);
+            }
+        }
+    };
+    is_known().unwrap_or(false)
 }
 
 impl Intake {

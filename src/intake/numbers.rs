@@ -8,7 +8,7 @@ use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region};
 use crate::source::Row;
 
 /// What stands in a cell for no country.
-const NO_COUNTRY: [&str; 8] = ["", "-", "?", "n/a", "n.a.", "none", "null", "unknown"];
+const NO_COUNTRY: [&str; 5] = ["n/a", "n.a.", "none", "null", "unknown"];
 
 /// More spellings of countries than this are not remembered.
 const MOST_SPELLINGS: usize = 10_000;
@@ -126,9 +126,11 @@ impl NumberReader {
             return default;
         };
         let cell = row.text(column).unwrap_or_default().trim();
-        if NO_COUNTRY
-            .iter()
-            .any(|none| cell.eq_ignore_ascii_case(none))
+        let says_nothing = !cell.chars().any(char::is_alphanumeric);
+        if says_nothing
+            || NO_COUNTRY
+                .iter()
+                .any(|none| cell.eq_ignore_ascii_case(none))
         {
             return default;
         }

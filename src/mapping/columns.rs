@@ -10,6 +10,8 @@ pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
     /// The headers, in order.
     pub(super) headers: &'a [String],
+    /// Whether they stand in the file.
+    pub(super) has_header: bool,
     /// The columns (from 0) that are the input's own; those that `leadload` has
     /// added to a rejects file are not.
     pub(super) own: Vec<usize>,
@@ -25,6 +27,7 @@ impl<'a> Columns<'a> {
         Columns {
             input,
             headers: &header.names,
+            has_header: header.line.is_some(),
             own: match rejects_form {
                 Some(form) => form.input_columns.clone(),
                 None => (0..header.names.len()).collect(),

@@ -107,8 +107,12 @@ fn by_cells(
         ([], [column]) => Ok(Found {
             column: *column,
             note: Some(format!(
-                "no header means a phone number, so {} is taken, whose cells look like it",
-                columns.label(*column)
+                "no header means a phone number, so {} is taken, whose cells look like it{}",
+                columns.label(*column),
+                match columns.has_header {
+                    true => "; if the first line is a contact already, say --no-header",
+                    false => "",
+                }
             )),
         }),
         (_, [_, _, ..]) => Err(several(columns, &found)),
@@ -228,7 +232,11 @@ pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) ->
     let header = |column: &usize| columns.headers[*column].as_str();
     let is_beyond_doubt = |header: &str| {
         let digits = header.chars().filter(|c| c.is_numeric()).count();
-        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER
+        let is_address = header.contains('@') && header.contains('.');
+        let is_nothing = ["n/a", "none", "null"]
+            .iter()
+            .any(|none| header.trim().eq_ignore_ascii_case(none));
+        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER || is_address || is_nothing
     };
     let suspects = match phone_columns.is_empty() {
         true => &columns.own[..],
@@ -248,6 +256,7 @@ mod tests {
         Columns {
             input: "leads.csv",
             headers,
+            has_header: true,
             own: (0..headers.len()).collect(),
         }
     }

@@ -5,6 +5,7 @@ use memchr::memmem::find;
 use super::columns::Columns;
 use super::detect;
 use super::rejects_form::RejectsForm;
+use super::spec::snake;
 use super::{EmptyCells, MappingError, MappingSpec};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
@@ -20,6 +21,11 @@ const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 pub struct Mapping {
     /// How many cells the header has.
     pub cells: usize,
+    /// How many of them there are up to the last one that has a name or is used.
+    pub named_cells: usize,
+    /// From which cell on (from 0) there must be nothing: those beyond the header, and
+    /// those below its nameless end where most rows have nothing there.
+    pub empty_from: usize,
     /// Other numbers of cells that rows may have, because most of the first rows have
     /// them: delimiters at the end of rows, or of the header, that nothing follows.
     pub other_lengths: Vec<usize>,
@@ -83,6 +89,8 @@ impl Mapping {
         };
         let mut mapping = Mapping {
             cells: header.names.len(),
+            named_cells: 0,
+            empty_from: 0,
             other_lengths: Vec::new(),
             phone_columns,
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
@@ -97,7 +105,9 @@ impl Mapping {
             true => mapping.all_columns(&columns, spec)?,
             false => named_columns(&columns, spec)?,
         };
-        mapping.other_lengths = mapping.other_lengths(header, sample);
+        mapping.named_cells = mapping.named_cells(header);
+        mapping.empty_from = mapping.empty_from(sample);
+        mapping.other_lengths = mapping.other_lengths(sample);
         mapping.refuse_two_sources(&columns)?;
         Ok(mapping)
     }
@@ -110,10 +120,9 @@ impl Mapping {
         detect::phone_columns(&columns, sample)
     }
 
-    /// The numbers of cells, other than the header's, that at least half of the first
-    /// rows have. Of a single row among others such a length says that its cells have
-    /// shifted; of most, that the program writes delimiters that mean nothing.
-    fn other_lengths(&self, header: &Header, sample: &RowBatch) -> Vec<usize> {
+    /// How many cells the header has up to the last that has a name or is used: it may end
+    /// in delimiters that mean nothing.
+    fn named_cells(&self, header: &Header) -> usize {
         let named = header
             .names
             .iter()
@@ -125,14 +134,38 @@ impl Mapping {
             .chain(self.variables.iter().map(|(_, column)| *column))
             .chain(named)
             .max();
-        let fewest = last.map_or(0, |column| column + 1);
+        last.map_or(0, |column| column + 1)
+    }
+
+    /// See [`Mapping::empty_from`].
+    fn empty_from(&self, sample: &RowBatch) -> usize {
+        let is_filled = |row: &Row<'_>| !row.cells().skip(self.named_cells).all(is_blank);
+        let filled = sample.rows().filter(is_filled).count();
+        match 2 * filled <= sample.len() {
+            true => self.named_cells,
+            false => self.cells,
+        }
+    }
+
+    /// The numbers of cells, other than the header's, that at least half of the first
+    /// rows have. Of a single row among others such a length says that its cells have
+    /// shifted; of most, that the program writes delimiters that mean nothing. Then no
+    /// row without them ends in an empty cell. Of rejects nothing is believed.
+    fn other_lengths(&self, sample: &RowBatch) -> Vec<usize> {
+        if self.rejects_form.is_some() {
+            return Vec::new();
+        }
+        let ends_empty =
+            |row: Row<'_>| row.len() == self.cells && row.cells().last().is_some_and(is_blank);
+        let has_empty_ends = self.named_cells == self.cells && sample.rows().any(ends_empty);
         let mut lengths: Vec<usize> = sample.rows().map(|row| row.len()).collect();
         lengths.sort_unstable();
         lengths
             .chunk_by(|a, b| a == b)
             .filter(|rows| 2 * rows.len() >= lengths.len())
             .map(|rows| rows[0])
-            .filter(|length| *length >= fewest && *length != self.cells)
+            .filter(|length| *length >= self.named_cells && *length != self.cells)
+            .filter(|length| *length < self.cells || !has_empty_ends)
             .collect()
     }
 
@@ -165,6 +198,8 @@ impl Mapping {
                 || self.campaign_column == Some(*column)
                 || self.region_column == Some(*column)
                 || skipped.contains(column)
+                // Of a rejects file that has lost some of these.
+                || snake(&columns.headers[*column]).starts_with("leadload_")
         };
         Ok(columns
             .own
@@ -249,11 +284,19 @@ impl Mapping {
         })
     }
 
-    /// Whether every cell stands under its header.
+    /// Whether every cell stands under its header, and nothing where none has a name. A
+    /// comma in an address shifts cells to the right, and leaves a space before them.
     fn has_right_length(&self, row: Row<'_>) -> bool {
-        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
-        row.len() == self.cells
-            || self.other_lengths.contains(&row.len()) && row.cells().skip(self.cells).all(is_blank)
+        if row.len() == self.cells && self.empty_from == self.cells {
+            return true;
+        }
+        let is_known = row.len() == self.cells || self.other_lengths.contains(&row.len());
+        let has_shifted = row.len() > self.cells
+            && row
+                .cells()
+                .skip(1)
+                .any(|cell| cell.starts_with(b" ") && !is_blank(cell));
+        is_known && !has_shifted && row.cells().skip(self.empty_from).all(is_blank)
     }
 
     /// The error code of a row of a rejects file that nobody has mended, where that can
@@ -292,6 +335,10 @@ impl Mapping {
             .map(|(name, value)| (name.as_str(), value.as_str()));
         from_columns.chain(constants)
     }
+}
+
+fn is_blank(cell: &[u8]) -> bool {
+    cell.trim_ascii().is_empty()
 }
 
 /// The columns that `--phone-column` names, or else the one that is found, and what is

@@ -171,6 +171,24 @@ const GOOD: &[Case] = &[
     ),
     ("a national number", "07911 123456", "GB", "+447911123456"),
     (
+        "a lost plus where Google sees a longer national number",
+        "491713920001",
+        "DE",
+        "+491713920001",
+    ),
+    (
+        "a lost plus where Google sees Lund",
+        "46 70 174 06 05",
+        "SE",
+        "+46701740605",
+    ),
+    (
+        "a mobile of Italy that begins like the country's code",
+        "392 123 4567",
+        "IT",
+        "+393921234567",
+    ),
+    (
         "brackets around the area",
         "(212) 555-0123",
         "US",

@@ -96,6 +96,11 @@ pub(super) enum Length {
 }
 
 impl CallingCode {
+    /// Whether numbers are dialled with a prefix within the country.
+    pub(super) fn has_national_prefix(&self) -> bool {
+        !self.prefix_beginnings.is_empty()
+    }
+
     /// The calling code with which these digits begin, if any country has it. Fewer
     /// than three digits are read as far as they go.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {

@@ -181,6 +181,9 @@ impl PhoneReader {
     /// digits are no number of the country. `011` does not: it is Johannesburg and
     /// Buenos Aires, with a digit too many.
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+        if let Some(number) = lost_plus(digits, region) {
+            return Ok(number);
+        }
         let here = google::read_within(digits, region).and_then(|number| match self.rules.rule {
             // Of what has no plus, only what can be a number is taken.
             PhoneRule::E164 => National::of(number)
@@ -218,6 +221,20 @@ impl PhoneReader {
             has_code: with_plus.is_some_and(is_valid),
         })
     }
+}
+
+/// The number that has only lost its plus: where national numbers are dialled with a
+/// prefix, digits that begin with the country's own code instead, and are then a number
+/// in use, are meant to be that one. Google would rather read `491713920001` as a number
+/// of Leer (0491), in full length, than as the mobile that every German reads there.
+pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
+    let plan = CallingCode::of(region)?;
+    if !digits.starts_with(&plan.code.to_string()) || !plan.has_national_prefix() {
+        return None;
+    }
+    let number = PhoneNumber::from_digits(digits)?;
+    let is_sure = is_valid(number) && !may_have_prefix(National::of(number));
+    is_sure.then_some(number)
 }
 
 /// Whether the library may read another number in it than is written.

@@ -85,6 +85,10 @@ impl OutputPaths {
                     .iter()
                     .any(|other| extension == *other)
         };
+        let mut rejects = self.rejects.iter().flatten();
+        if let Some(path) = rejects.find(|path| path.as_os_str() == "-") {
+            return Err(OutputError::NotAFile { path: path.clone() });
+        }
         match &self.results {
             Some(path) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
             _ => Ok(()),

@@ -12,8 +12,10 @@ use thiserror::Error;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::Mapping;
-use crate::phone::{PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number};
-use crate::source::{Content, Form, FormChoice, Input, Row, SourceError};
+use crate::phone::{
+    PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number, looks_like_number,
+};
+use crate::source::{Content, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
 /// How many rows are looked at to find the columns of numbers.
@@ -68,7 +70,7 @@ pub enum SuppressionError {
     },
     /// Lines that have digits but no number.
     #[error(
-        "the do-not-call list `{name}` has {} with digits that are no phone number: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form",
+        "the do-not-call list `{name}` has {} with digits that are no phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +",
         counted(*count, "line"), line_numbers(lines, *count)
     )]
     UnreadableLines {
@@ -173,11 +175,31 @@ struct ListPlan {
     columns: Vec<usize>,
 }
 
-/// Whether a cell is more than a heading: nobody heads a list with so many digits, and
-/// a number that cannot be read must not be taken for one.
+/// The fewest digits of what may be somebody's number and is no heading.
+const FEWEST_DIGITS: usize = 7;
+
+/// The fewest in a column of which nothing says that it holds numbers: fewer are a
+/// customer's id or a date.
+const FEWEST_ELSEWHERE: usize = 9;
+
+/// Whether a cell is more than a heading: nobody heads a list with so many digits, or
+/// with digits alone, and a number that cannot be read must not be taken for one.
 fn is_entry(cell: &str) -> bool {
-    const FEWEST_DIGITS: usize = 7;
-    cell.chars().filter(|c| c.is_numeric()).count() >= FEWEST_DIGITS
+    let digits = digits(cell);
+    let is_bare = !cell.chars().any(char::is_alphabetic);
+    digits >= FEWEST_DIGITS || digits > 0 && is_bare
+}
+
+/// Whether a cell in a column without numbers may hold one all the same.
+fn may_be_number(cell: &str) -> bool {
+    let behind_plus = cell.split_once('+').map_or(0, |(_, number)| digits(number));
+    is_surely_number(cell)
+        || behind_plus >= FEWEST_DIGITS
+        || looks_like_number(cell) && digits(cell) >= FEWEST_ELSEWHERE
+}
+
+fn digits(text: &str) -> usize {
+    text.chars().filter(|c| c.is_numeric()).count()
 }
 
 /// The forms in which the list is to be read, one after the other: of a workbook, every
@@ -264,6 +286,9 @@ impl Gathered {
         phones: &PhoneReader,
         region: Option<Region>,
     ) -> bool {
+        if row.flaw() == Some(Flaw::TooLong) {
+            return false;
+        }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         let mut has_number = false;
         for column in &plan.columns {
@@ -283,16 +308,15 @@ impl Gathered {
         }
         // A number elsewhere is as much on the list.
         for (column, cell) in row.cells().enumerate() {
-            let Ok(text) = std::str::from_utf8(cell) else {
+            let text = String::from_utf8_lossy(cell);
+            if plan.columns.contains(&column) || !may_be_number(&text) {
                 continue;
+            }
+            let Ok(number) = phones.read(&text, region) else {
+                return false;
             };
-            if plan.columns.contains(&column) || !is_surely_number(text) {
-                continue;
-            }
-            if let Ok(number) = phones.read(text, region) {
-                self.numbers.note(number.key(), line);
-                has_number = true;
-            }
+            self.numbers.note(number.key(), line);
+            has_number = true;
         }
         let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
         let is_whole = row.flaw().is_none() && row.cells().skip(plan.width).all(is_blank);

@@ -87,7 +87,7 @@ corpus! {
     header_that_says_nothing: "a,b,c\nAda,+447400123456,2026-11-21\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
-        note: no header means a phone number, so column 2 (`b`) is taken, whose cells look like it
+        note: no header means a phone number, so column 2 (`b`) is taken, whose cells look like it; if the first line is a contact already, say --no-header
         2 | +447400123456 | ready | a=Ada | c=2026-11-21
     ";
     no_phone_anywhere: "name,city\nAda,Leeds\n", "" => "

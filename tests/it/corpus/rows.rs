@@ -106,7 +106,7 @@ corpus! {
     title_line_above_the_header_of_many_rows: format!("My contacts\nphone,name\n{}", "+447400123456,Ada\n".repeat(30)), "--limit 2" => "
         exit 1
         UTF-8, comma, header in line 1
-        note: no header means a phone number, so column 1 (`My contacts`) is taken, whose cells look like it
+        note: no header means a phone number, so column 1 (`My contacts`) is taken, whose cells look like it; if the first line is a contact already, say --no-header
         2 | phone | invalid field_count
         3 | +447400123456 | invalid field_count
     ";
