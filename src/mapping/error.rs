@@ -60,7 +60,7 @@ pub enum MappingError {
     },
     /// What should be the header is a contact.
     #[error(
-        "the first row of `{input}` (line {line}) looks like data, not like a header: there is a phone number in it\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
+        "the first row of `{input}` (line {line}) looks like data, not like a header: it holds what a contact holds\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
     )]
     HeaderIsData {
         /// The file.

@@ -343,7 +343,7 @@ fn a_file_without_a_header_does_not_have_its_first_number_told() {
     let folder = Folder::with_leads("Ada,+447911000001\nBob,+447911000002\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "the first row of `leads.csv` (line 1) looks like data, not like a header: there is a phone number in it\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
+        "the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
     );
 }
 

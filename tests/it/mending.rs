@@ -659,3 +659,31 @@ fn surplus_cells_of_a_workbook_have_a_column_of_their_own() {
          3 | +447400123456 | ready | name=Oak, Bob",
     );
 }
+
+#[test]
+fn damage_that_is_all_that_came_back_is_still_damage() {
+    let mut input = b"name,phone\n".to_vec();
+    for row in 10..90 {
+        input.extend(format!("\u{7530}\u{4E2D}{row},+4474001234{row}\n").bytes());
+    }
+    input.extend(b"\xE7\x94,+447400129999\n");
+    check(
+        rejects_of(input, &[]),
+        "",
+        "exit 1
+         UTF-8, comma, rejects, header in line 1
+         2 | +447400129999 | invalid encoding",
+    );
+}
+
+#[test]
+fn a_row_of_rejects_with_a_cell_too_many_is_not_mended_by_being_the_only_one() {
+    let row = "Bob,+447400123456,Leeds, West,2,invalid,field_count,x,\n";
+    check(
+        format!("name,phone,city{}\n{row}", added(',')),
+        "",
+        "exit 1
+         UTF-8, comma, rejects, header in line 1
+         2 | +447400123456 | invalid field_count",
+    );
+}

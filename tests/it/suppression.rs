@@ -431,3 +431,20 @@ fn no_sheet_of_a_list_is_passed_over_in_silence() {
         output.stderr
     );
 }
+
+#[test]
+fn what_may_be_somebodys_number_counts_or_stops_the_run_wherever_it_stands() {
+    let long = format!(
+        "note,phone\n,+447400999999\n{},+447400123457\n",
+        "x".repeat(1_200_000)
+    );
+    for list in [
+        "phone,alt\n+447400999999,447400123457\n",
+        "phone,notes\n+447400999999,also +44 7400 123457\n",
+        "+44740\n+447400999999\n",
+        &long,
+    ] {
+        let text = refusal(list, &[]);
+        assert!(text.contains("has 1 line with digits"), "{text}");
+    }
+}

@@ -94,6 +94,10 @@ corpus! {
         exit 2
         no column of `leads.csv` looks like a phone number
     ";
+    first_contact_without_a_number: "bob@example.com,n/a\nal@example.com,+447400123456\n", "" => "
+        exit 2
+        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
+    ";
     phone_and_mobile_both_filled: "phone,mobile\n+442079460000,+447400123456\n", "" => "
         exit 2
         several columns of `leads.csv` look like a phone number: column 1 (`phone`), column 2 (`mobile`)
@@ -136,11 +140,11 @@ corpus! {
     ";
     no_header_list_without_flag: "Ada,+447400123456\nBob,+447400123457\n", "" => "
         exit 2
-        the first row of `leads.csv` (line 1) looks like data, not like a header: there is a phone number in it
+        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
     ";
     no_header_list_without_flag_in_national_form: "Ada,7400 123456\nBob,7400 123457\n", "--region GB --phone-column 2" => "
         exit 2
-        the first row of `leads.csv` (line 1) looks like data, not like a header: there is a phone number in it
+        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
     ";
     no_header_list_of_numbers_alone: "+447400123456\n+447400123457\n", "--no-header" => "
         exit 0

@@ -20,6 +20,29 @@ corpus! {
         2 | +447400123456 | ready | name=Ada
         3 | +447400123457 | ready | name=Bob
     ";
+    comma_in_an_address_and_an_empty_last_cell: "name,phone,city,note\nN0,+447400123450,Portland, OR,\nN1,+447400123451,Portland, OR,\nN2,+447400123452,Bonn,\n", "" => "
+        exit 1
+        UTF-8, comma, header in line 1
+        2 | +447400123450 | invalid field_count
+        3 | +447400123451 | invalid field_count
+        4 | +447400123452 | ready | name=N2 | city=Bonn
+    ";
+    comma_in_the_address_of_the_only_row: "name,phone,city,note\nBob,+447400123450,Leeds, West,\n", "" => "
+        exit 1
+        UTF-8, comma, header in line 1
+        2 | +447400123450 | invalid field_count
+    ";
+    comma_in_an_address_below_a_header_that_ends_in_a_delimiter: "name,phone,city,state,\nBob,+447400123450,Leeds, West,S\nNed,+447400123451,York,N,\n", "" => "
+        exit 1
+        UTF-8, comma, header in line 1
+        2 | +447400123450 | invalid field_count
+        3 | +447400123451 | ready | name=Ned | city=York | state=N
+    ";
+    rejects_that_have_lost_a_column: "phone,name,leadload_row,leadload_status,leadload_error,leadload_run\n+447400123456,Ada,1,invalid,x,\n", "" => "
+        exit 0
+        UTF-8, comma, header in line 1
+        2 | +447400123456 | ready | name=Ada
+    ";
     rows_that_stop_before_their_empty_cells: "phone,name,city\n+447400123456,Ada,Leeds\n+447400123457\n", "" => "
         exit 1
         UTF-8, comma, header in line 1
