@@ -227,9 +227,11 @@ impl PhoneReader {
 /// prefix, digits that begin with the country's own code instead, and are then a number
 /// in use, are meant to be that one. Google would rather read `491713920001` as a number
 /// of Leer (0491), in full length, than as the mobile that every German reads there.
+/// What is left of a shorter one may as well be the end of a number of Tampere (03).
 pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     let plan = CallingCode::of(region)?;
-    if !digits.starts_with(&plan.code.to_string()) || !plan.has_national_prefix() {
+    let national = digits.strip_prefix(&plan.code.to_string())?;
+    if national.len() < FEWEST_DIGITS || !plan.has_national_prefix() {
         return None;
     }
     let number = PhoneNumber::from_digits(digits)?;
