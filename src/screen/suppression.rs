@@ -326,5 +326,5 @@ impl Gathered {
 
 /// Whether there is a digit of any script.
 fn has_digit(cell: &[u8]) -> bool {
-    String::from_utf8_lossy(cell).chars().any(char::is_numeric)
+    digits(&String::from_utf8_lossy(cell)) > 0
 }

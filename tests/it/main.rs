@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod campaigns;
+mod check;
 mod corpus;
 mod faults;
 mod import;

@@ -1,0 +1,88 @@
+//! What `leadload check` shows beside the reading of each row, which the corpus holds.
+
+use crate::util::{Folder, sample_data};
+
+/// What stands in the README below the command that begins so.
+fn readme_output(command: &str) -> String {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let text = std::fs::read_to_string(readme).unwrap();
+    let (_, block) = text.split_once(command).unwrap();
+    let (_, output) = block.split_once('\n').unwrap();
+    output.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_report_is_the_one_in_the_readme() {
+    let folder = Folder::new();
+    for name in ["kontakte.csv", "do-not-call.txt"] {
+        std::fs::copy(sample_data(name), folder.path(name)).unwrap();
+    }
+    let args = "check kontakte.csv --region DE --suppress do-not-call.txt --campaign 101";
+    let args: Vec<&str> = args.split(' ').collect();
+    let output = folder.leadload(&args).expect(1);
+    assert_eq!(
+        output.stdout,
+        readme_output("$ leadload check kontakte.csv")
+    );
+    assert_eq!(output.stderr, "");
+    assert_eq!(folder.names(), ["do-not-call.txt", "kontakte.csv"]);
+}
+
+#[test]
+fn the_object_for_machines_has_all_that_was_found() {
+    let folder = Folder::with_leads(
+        "phone;name\n+447400123456;Ada\n+12125550123;Bob\n+447400123456;Ada\nx;Cy\n",
+    );
+    folder.write("dnc.txt", "+447400999999\n");
+    let args = "check leads.csv --suppress dnc.txt --format json";
+    let args: Vec<&str> = args.split(' ').collect();
+    let found = folder.leadload(&args).expect(1).json();
+    assert_eq!(found["counts"]["ready"], 2);
+    assert_eq!(found["inputs"][0]["delimiter"], ";");
+    assert_eq!(found["inputs"][0]["columns"][0]["read_for"], "phone_number");
+    assert_eq!(found["inputs"][0]["columns"][1]["variables"][0], "name");
+    let samples = serde_json::json!(["Ada", "Bob", "Cy"]);
+    assert_eq!(found["inputs"][0]["columns"][1]["samples"], samples);
+    assert_eq!(found["lists"][0]["numbers"], 1);
+    assert_eq!(found["lead_bodies"][1]["phone_number"], "+12125550123");
+    assert_eq!(found["groups"][0]["status"], "repeated");
+    assert_eq!(found["groups"][0]["first"][0]["line"], 4);
+    assert_eq!(found["groups"][1]["error_code"], "phone_not_e164");
+    let country = |at: usize| found["numbers"][at]["country"].as_str().unwrap();
+    assert_eq!([country(0), country(1)], ["GB", "US"]);
+    assert_eq!(found["numbers"][0]["type"], "mobile");
+    assert_eq!(found["estimate_s"]["least"], 0.2);
+    assert_eq!(found["estimate_s"]["most"], 1.2);
+}
+
+#[test]
+fn many_numbers_that_end_in_zeros_are_mentioned_before_and_after() {
+    let mut text = String::from("phone\n");
+    for number in 0..98 {
+        text.push_str(&format!("+4474001234{number:02}\n"));
+    }
+    text.push_str("+447400100000\n+447400200000\n");
+    let folder = Folder::with_leads(&text);
+    let output = folder.leadload(&["check", "leads.csv"]).expect(0);
+    for said in [
+        "of the first 100 numbers, 2 end in 00000: digits may be lost",
+        "2 of 100 phone numbers end in 00000",
+    ] {
+        assert!(output.stdout.contains(said), "{}", output.stdout);
+    }
+}
+
+#[test]
+fn how_long_it_takes_is_one_figure_where_the_rate_is_known() {
+    let folder = Folder::with_leads("phone\n+447400123456\n+447400123457\n");
+    let output = folder
+        .leadload(&["check", "leads.csv", "--rate", "1/min"])
+        .expect(0);
+    assert!(
+        output
+            .stdout
+            .contains("\nSending them takes 2 min 0 s or longer.\n"),
+        "{}",
+        output.stdout
+    );
+}
