@@ -63,9 +63,8 @@ fn without_bom(
     })
 }
 
-/// Turns what it reads into UTF-8, as [`decoded`] describes it. The input's byte order mark must
-/// have been stepped over, as [`decoded`] does; UTF-8 is better not wrapped at all,
-/// though here too its bytes would come out unchanged.
+/// Turns what it reads into UTF-8 with escapes. [`decoded`] has stepped over the byte order
+/// mark, and hands UTF-8 on without it.
 #[derive(Debug)]
 pub struct DecodingReader<R> {
     input: R,
@@ -85,7 +84,6 @@ struct Slot {
 
 #[derive(Debug)]
 enum Decoder {
-    Unchanged,
     SingleByte(Box<ByteTable>),
     MultiByte(Box<MultiByte>),
 }
@@ -93,12 +91,9 @@ enum Decoder {
 impl<R: Read> DecodingReader<R> {
     /// The text of `input`, which is written in `encoding`.
     pub fn new(input: R, encoding: Encoding) -> Self {
-        let decoder = if encoding == Encoding::UTF_8 {
-            Decoder::Unchanged
-        } else if encoding.is_single_byte() {
-            Decoder::SingleByte(Box::new(ByteTable::of(encoding)))
-        } else {
-            Decoder::MultiByte(Box::new(MultiByte::new(encoding)))
+        let decoder = match encoding.is_single_byte() {
+            true => Decoder::SingleByte(Box::new(ByteTable::of(encoding))),
+            false => Decoder::MultiByte(Box::new(MultiByte::new(encoding))),
         };
         DecodingReader {
             input,
@@ -135,9 +130,6 @@ impl<R: Read> DecodingReader<R> {
 
 impl<R: Read> Read for DecodingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if matches!(self.decoder, Decoder::Unchanged) {
-            return self.input.read(buffer);
-        }
         if buffer.is_empty() {
             return Ok(0);
         }
@@ -167,11 +159,6 @@ impl Decoder {
     /// nothing comes after `source`.
     fn decode(&mut self, source: &[u8], is_last: bool, target: &mut [u8]) -> (usize, usize) {
         match self {
-            Decoder::Unchanged => {
-                let taken = source.len().min(target.len());
-                target[..taken].copy_from_slice(&source[..taken]);
-                (taken, taken)
-            }
             Decoder::SingleByte(table) => table.decode(source, target),
             Decoder::MultiByte(decoder) => decoder.decode(source, is_last, target),
         }
@@ -180,7 +167,7 @@ impl Decoder {
     /// Whether nothing is left in it once the input has ended.
     fn has_ended(&self) -> bool {
         match self {
-            Decoder::Unchanged | Decoder::SingleByte(_) => true,
+            Decoder::SingleByte(_) => true,
             Decoder::MultiByte(decoder) => decoder.has_ended,
         }
     }

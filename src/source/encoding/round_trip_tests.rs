@@ -33,6 +33,10 @@ impl Read for Pieces<'_> {
 }
 
 fn decode(bytes: &[u8], encoding: Encoding, size: usize) -> Vec<u8> {
+    // As `decoded` does, which hands these bytes on.
+    if encoding == Encoding::UTF_8 {
+        return bytes.to_vec();
+    }
     let mut text = Vec::new();
     let mut reader = DecodingReader::new(Pieces { bytes, size }, encoding);
     reader.read_to_end(&mut text).unwrap();
