@@ -47,9 +47,11 @@ pub enum StoppedBy {
     Signal,
     /// The disk, while results were written.
     Disk,
+    /// The ledger, once something was done.
+    Ledger,
     /// The input changed or became unreadable midway.
     Input,
-    /// Another run writes the same outputs.
+    /// Another run is at it, or writes the same outputs.
     Busy,
     /// Flags, configuration or mapping.
     Usage,
@@ -67,6 +69,7 @@ impl StoppedBy {
             StoppedBy::Unreadable => "unreadable",
             StoppedBy::Signal => "signal",
             StoppedBy::Disk => "disk",
+            StoppedBy::Ledger => "ledger",
             StoppedBy::Input => "input",
             StoppedBy::Busy => "busy",
             StoppedBy::Usage => "usage",
@@ -83,7 +86,7 @@ impl StoppedBy {
             | StoppedBy::Outage
             | StoppedBy::Unreadable => ExitCode::Service,
             StoppedBy::Signal => ExitCode::Interrupted,
-            StoppedBy::Disk | StoppedBy::Input => ExitCode::Machine,
+            StoppedBy::Disk | StoppedBy::Ledger | StoppedBy::Input => ExitCode::Machine,
             StoppedBy::Busy => ExitCode::Busy,
             StoppedBy::Usage => ExitCode::Usage,
         }

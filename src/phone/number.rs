@@ -40,6 +40,13 @@ impl PhoneNumber {
         self.0
     }
 
+    /// The number with this [`key`](Self::key); none where no number has it.
+    pub fn from_key(key: u64) -> Option<PhoneNumber> {
+        let fewest = 10_u64.pow(FEWEST_DIGITS as u32 - 1);
+        let most = 10_u64.pow(MOST_DIGITS as u32) - 1;
+        (fewest..=most).contains(&key).then_some(PhoneNumber(key))
+    }
+
     /// The number, if the text is `+` and its digits and nothing else.
     pub(super) fn clean(text: &str) -> Option<PhoneNumber> {
         PhoneNumber::from_digits(text.strip_prefix('+')?)
@@ -84,6 +91,17 @@ mod tests {
     fn white_space_around_a_number_is_left_out() {
         let number = PhoneNumber::from_e164("\u{a0} +447911123456\n").unwrap();
         assert_eq!(number.key(), 447_911_123_456);
+    }
+
+    #[test]
+    fn a_number_is_known_again_by_its_key() {
+        for text in ["+1000000", "+999999999999999"] {
+            let number = PhoneNumber::from_e164(text).unwrap();
+            assert_eq!(PhoneNumber::from_key(number.key()), Some(number));
+        }
+        for key in [0, 999_999, 1_000_000_000_000_000] {
+            assert_eq!(PhoneNumber::from_key(key), None, "{key}");
+        }
     }
 
     #[test]

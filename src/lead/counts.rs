@@ -1,0 +1,76 @@
+//! Rows by status.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Status;
+
+/// How many rows ended in each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts([u64; Status::ALL.len()]);
+
+impl Counts {
+    /// Every status with its rows, in the order of [`Status::ALL`].
+    pub fn all(&self) -> impl Iterator<Item = (Status, u64)> {
+        Status::ALL.into_iter().zip(self.0)
+    }
+
+    /// All rows.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// The rows in one status.
+    pub fn of(&self, status: Status) -> u64 {
+        self.0[status as usize]
+    }
+
+    /// One row more.
+    pub fn add(&mut self, status: Status) {
+        self.0[status as usize] += 1;
+    }
+}
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.all().map(|(status, rows)| (status.as_str(), rows)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
+        let mut counts = Counts::default();
+        for (word, rows) in BTreeMap::<String, u64>::deserialize(deserializer)? {
+            let status: Status = word.parse().map_err(D::Error::custom)?;
+            counts.0[status as usize] = rows;
+        }
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_they_are_written() {
+        let mut counts = Counts::default();
+        counts.add(Status::Created);
+        counts.add(Status::Created);
+        counts.add(Status::Invalid);
+        let json = serde_json::to_string(&counts).unwrap();
+        assert_eq!(serde_json::from_str::<Counts>(&json).unwrap(), counts);
+        assert_eq!(
+            serde_json::from_str::<Counts>("{}").unwrap(),
+            Counts::default()
+        );
+        assert!(serde_json::from_str::<Counts>(r#"{"done":1}"#).is_err());
+    }
+}

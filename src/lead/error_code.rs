@@ -1,0 +1,119 @@
+//! Why a row ended as it did.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// Why a row ended as it did: the documented words of the column `error_code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorCode {
+    /// The phone cell is empty.
+    PhoneMissing,
+    /// The phone cell cannot be read as one international number.
+    PhoneNotE164,
+    /// The number is not as long as a number of its country can be, or no country has
+    /// its calling code.
+    PhoneImpossible,
+    /// The number is in no range that its country gives out.
+    PhoneInvalid,
+    /// The phone cell can be read as several numbers.
+    PhoneAmbiguous,
+    /// A spreadsheet has put something else in the number's place.
+    PhoneDamaged,
+    /// The number is of a country that is not allowed.
+    CountryNotAllowed,
+    /// The row has more or fewer cells than the header.
+    FieldCount,
+    /// A quote in the row is never closed.
+    UnclosedQuote,
+    /// The row is longer than any contact.
+    RowTooLong,
+    /// No campaign id can be had from the row.
+    CampaignInvalid,
+    /// A cell holds bytes that are no text in the file's encoding.
+    Encoding,
+    /// The answer to an attempt was lost, which may be the one that made the lead.
+    AnswerLost,
+    /// No answer within the time limit.
+    Timeout,
+    /// The connection could not be made, or broke.
+    Connection,
+    /// A success status without an id that could be read.
+    UnreadableAnswer,
+    /// The service refused with this HTTP status.
+    Http(u16),
+}
+
+impl ErrorCode {
+    /// Every code but those of HTTP statuses, with its word.
+    const WORDS: [(ErrorCode, &'static str); 16] = [
+        (ErrorCode::PhoneMissing, "phone_missing"),
+        (ErrorCode::PhoneNotE164, "phone_not_e164"),
+        (ErrorCode::PhoneImpossible, "phone_impossible"),
+        (ErrorCode::PhoneInvalid, "phone_invalid"),
+        (ErrorCode::PhoneAmbiguous, "phone_ambiguous"),
+        (ErrorCode::PhoneDamaged, "phone_damaged"),
+        (ErrorCode::CountryNotAllowed, "country_not_allowed"),
+        (ErrorCode::FieldCount, "field_count"),
+        (ErrorCode::UnclosedQuote, "unclosed_quote"),
+        (ErrorCode::RowTooLong, "row_too_long"),
+        (ErrorCode::CampaignInvalid, "campaign_invalid"),
+        (ErrorCode::Encoding, "encoding"),
+        (ErrorCode::AnswerLost, "answer_lost"),
+        (ErrorCode::Timeout, "timeout"),
+        (ErrorCode::Connection, "connection"),
+        (ErrorCode::UnreadableAnswer, "unreadable_answer"),
+    ];
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let ErrorCode::Http(status) = self {
+            return f.pad(&format!("{HTTP}{status}"));
+        }
+        let mut words = ErrorCode::WORDS.iter();
+        let word = words.find(|(code, _)| code == self);
+        f.pad(word.map_or("", |(_, word)| word))
+    }
+}
+
+impl FromStr for ErrorCode {
+    type Err = UnknownErrorCode;
+
+    fn from_str(text: &str) -> Result<ErrorCode, UnknownErrorCode> {
+        let mut words = ErrorCode::WORDS.iter();
+        let word = words.find(|(_, word)| *word == text);
+        let http = || text.strip_prefix(HTTP)?.parse().ok().map(ErrorCode::Http);
+        word.map(|(code, _)| *code)
+            .or_else(http)
+            .ok_or_else(|| UnknownErrorCode(text.to_owned()))
+    }
+}
+
+/// A word that is no error code.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is no error code")]
+pub struct UnknownErrorCode(String);
+
+/// What an HTTP status stands behind.
+const HTTP: &str = "http_";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_named_after_its_http_status() {
+        assert_eq!(ErrorCode::Http(422).to_string(), "http_422");
+    }
+
+    #[test]
+    fn a_code_is_read_as_it_is_written() {
+        let codes = ErrorCode::WORDS.iter().map(|(code, _)| *code);
+        for code in codes.chain([ErrorCode::Http(422)]) {
+            assert_eq!(code.to_string().parse(), Ok(code));
+        }
+        assert!("".parse::<ErrorCode>().is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! The words everyone uses: what a row is called, what becomes of it, and why.
+//!
+//! Rule: no input or output here, and no knowledge of files or of the service.
+//! A row that cannot be sent is not an error of the program: it is a
+//! [`RowOutcome`], data like any other.
+
+mod counts;
+mod error_code;
+mod status;
+
+pub use counts::Counts;
+pub use error_code::ErrorCode;
+pub use status::Status;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// The number of a data row, counted from 1 across all inputs of one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId(pub u64);
+
+impl fmt::Display for RowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of a run, by which the ledger knows it. Never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct RunId(pub u64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The id of a campaign, which the service takes as a JSON integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct CampaignId(pub i64);
+
+impl fmt::Display for CampaignId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How a row ended: exactly one for each row of a completed import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowOutcome {
+    /// What became of the row.
+    pub status: Status,
+    /// The service's id of the lead, where it said one.
+    pub lead_id: Option<String>,
+    /// The HTTP status of the last answer.
+    pub http_status: Option<u16>,
+    /// Requests sent for this row, refused and lost ones included.
+    pub attempts: u32,
+    /// Why, in one documented word.
+    pub error_code: Option<ErrorCode>,
+    /// Why, in a sentence; may quote the service (masked and shortened).
+    pub error: Option<String>,
+    /// When the row was settled (`created` or `duplicate`), in UTC.
+    pub settled_at: Option<Timestamp>,
+    /// Whether a row with these cells ended so in an earlier run, and is to be left alone
+    /// (`--known-bad skip`): nobody is asked to mend it again.
+    pub is_known_bad: bool,
+}
+
+impl RowOutcome {
+    /// An outcome that no request led to.
+    pub fn not_sent(status: Status, error_code: Option<ErrorCode>, error: Option<String>) -> Self {
+        RowOutcome {
+            status,
+            lead_id: None,
+            http_status: None,
+            attempts: 0,
+            error_code,
+            error,
+            settled_at: None,
+            is_known_bad: false,
+        }
+    }
+
+    /// The outcome of a row that cannot be sent as it stands.
+    pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
+        RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))
+    }
+}

@@ -1,0 +1,124 @@
+//! What can become of a row.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// What became of a row. The names are those of the results file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// The service made the lead.
+    Created,
+    /// The service says that the campaign already has the number.
+    Duplicate,
+    /// The same number and campaign stood earlier in this import; not sent.
+    Repeated,
+    /// Settled by an earlier run; not sent.
+    AlreadyImported,
+    /// On a do-not-call list; not sent.
+    Suppressed,
+    /// Cannot be sent as it stands; not sent.
+    Invalid,
+    /// The service refused this row.
+    Rejected,
+    /// Out of attempts, and none of them can have been taken.
+    Failed,
+    /// Some attempt may have been taken, and no later answer settled it.
+    Uncertain,
+    /// Would be sent (a dry run only).
+    Ready,
+}
+
+impl Status {
+    /// Every status, in the order in which they are reported.
+    pub const ALL: [Status; 10] = [
+        Status::Created,
+        Status::Duplicate,
+        Status::Repeated,
+        Status::AlreadyImported,
+        Status::Suppressed,
+        Status::Invalid,
+        Status::Rejected,
+        Status::Failed,
+        Status::Uncertain,
+        Status::Ready,
+    ];
+
+    /// The word used in files, in JSON and on the screen.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Created => "created",
+            Status::Duplicate => "duplicate",
+            Status::Repeated => "repeated",
+            Status::AlreadyImported => "already_imported",
+            Status::Suppressed => "suppressed",
+            Status::Invalid => "invalid",
+            Status::Rejected => "rejected",
+            Status::Failed => "failed",
+            Status::Uncertain => "uncertain",
+            Status::Ready => "ready",
+        }
+    }
+
+    /// Whether a row that ended so asks for somebody's attention: exit code 1.
+    pub fn is_problem(self) -> bool {
+        matches!(
+            self,
+            Status::Invalid | Status::Rejected | Status::Failed | Status::Uncertain
+        )
+    }
+}
+
+impl FromStr for Status {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Status, UnknownStatus> {
+        let found = Status::ALL.into_iter().find(|s| s.as_str() == text);
+        found.ok_or_else(|| UnknownStatus(text.to_owned()))
+    }
+}
+
+/// A word that is no status.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is no status")]
+pub struct UnknownStatus(String);
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_is_listed_once_and_named_in_snake_case() {
+        let names: Vec<&str> = Status::ALL.iter().map(|s| s.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "created",
+                "duplicate",
+                "repeated",
+                "already_imported",
+                "suppressed",
+                "invalid",
+                "rejected",
+                "failed",
+                "uncertain",
+                "ready"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_status_is_read_as_it_is_written() {
+        for status in Status::ALL {
+            assert_eq!(status.as_str().parse(), Ok(status));
+        }
+        assert!("done".parse::<Status>().is_err());
+    }
+}
