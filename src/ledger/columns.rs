@@ -1,0 +1,129 @@
+//! How values stand in columns that SQLite has no type for.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+/// A time, as seconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seconds(pub(super) Timestamp);
+
+impl ToSql for Seconds {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_second().into())
+    }
+}
+
+impl FromSql for Seconds {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let time = Timestamp::from_second(value.as_i64()?);
+        time.map(Seconds).map_err(FromSqlError::other)
+    }
+}
+
+/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so
+/// that a name that is no UTF-8 is found again too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathText<'a>(pub(super) &'a Path);
+
+impl ToSql for PathText<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let bytes = self.0.as_os_str().as_encoded_bytes();
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(bytes)))
+    }
+}
+
+/// What a path is known by when it is pruned.
+pub(super) fn place(path: &Path) -> [u8; 32] {
+    Sha256::digest(path.as_os_str().as_encoded_bytes()).into()
+}
+
+/// The same, read back.
+#[derive(Debug)]
+pub(super) struct StoredPath(pub(super) PathBuf);
+
+impl FromSql for StoredPath {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Text(bytes) => Ok(StoredPath(os_text(bytes).into())),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn os_text(bytes: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStringExt;
+    OsString::from_vec(bytes.to_vec())
+}
+
+/// Elsewhere names are Unicode, but for halves of characters that no keyboard makes:
+/// these are read as `\u{FFFD}`.
+#[cfg(not(unix))]
+fn os_text(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// A value that is kept as JSON, read back.
+#[derive(Debug)]
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let read = serde_json::from_str(value.as_str()?);
+        read.map(Json).map_err(FromSqlError::other)
+    }
+}
+
+/// One of the documented words, read back.
+#[derive(Debug)]
+pub(super) struct Word<T>(pub(super) T);
+
+impl<T> FromSql for Word<T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value
+            .as_str()?
+            .parse()
+            .map(Word)
+            .map_err(FromSqlError::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    fn stored(path: &Path) -> PathBuf {
+        let db = Connection::open_in_memory().unwrap();
+        let StoredPath(read) = db
+            .query_row("SELECT ?1", [PathText(path)], |row| row.get(0))
+            .unwrap();
+        read
+    }
+
+    #[test]
+    fn a_path_is_read_as_it_was_written() {
+        for path in ["/home/ada/leads.csv", "größe/list.csv", r"C:\lists\a.csv"] {
+            assert_eq!(stored(Path::new(path)), Path::new(path));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_text_is_read_as_it_was_written() {
+        let path = PathBuf::from(os_text(b"/lists/\xff\xfe.csv"));
+        assert_eq!(stored(&path), path);
+    }
+}

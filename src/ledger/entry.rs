@@ -1,0 +1,117 @@
+//! What is written into the ledger, row by row.
+
+use sha2::{Digest, Sha256};
+
+use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
+use crate::phone::PhoneNumber;
+
+/// The number by which the ledger knows a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServiceId(pub(super) i64);
+
+/// A digest of a row's cells: whether it has been seen before can be told by it, and
+/// what stands in it cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellsDigest(pub [u8; 16]);
+
+/// Entries that are committed together, all or none.
+#[derive(Debug, Default, Clone)]
+pub struct Group {
+    /// Rows whose first request may leave once the group is committed.
+    pub claims: Vec<Claim>,
+    /// Claimed rows that have their outcome.
+    pub settlements: Vec<Settlement>,
+    /// Claimed rows of which it is certain that no request was taken: as if they had
+    /// never been claimed.
+    pub releases: Vec<RowId>,
+    /// Rows that cannot be sent as they stand.
+    pub refusals: Vec<Refusal>,
+    /// The rows of the run by status, as far as they are known.
+    pub counts: Counts,
+}
+
+/// A row that is about to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// The row.
+    pub row: RowId,
+    /// Its input, counted from 0.
+    pub file: usize,
+    /// Its line there, from 1.
+    pub line: u64,
+    /// The number that it is sent with.
+    pub number: PhoneNumber,
+    /// The campaign that it is sent to.
+    pub campaign: CampaignId,
+}
+
+/// What became of a claimed row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settlement {
+    /// The row, as it was claimed.
+    pub claim: Claim,
+    /// Created, duplicate, rejected, failed or uncertain.
+    pub outcome: RowOutcome,
+    /// Its cells, where it was rejected.
+    pub cells: Option<CellsDigest>,
+}
+
+/// A row that could not be sent as it stood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The row.
+    pub row: RowId,
+    /// Its input, counted from 0.
+    pub file: usize,
+    /// Its line there, from 1.
+    pub line: u64,
+    /// Its campaign, where the id is known.
+    pub campaign: Option<CampaignId>,
+    /// The phone cell as it was read.
+    pub cell: String,
+    /// Why it could not be sent.
+    pub outcome: RowOutcome,
+    /// Its cells.
+    pub cells: CellsDigest,
+}
+
+impl CellsDigest {
+    /// The digest of a row's cells.
+    pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
+        let mut digest = Sha256::new();
+        for cell in cells {
+            // The lengths too: `a`, `bc` are other cells than `ab`, `c`.
+            digest.update((cell.len() as u64).to_le_bytes());
+            digest.update(cell);
+        }
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest.finalize()[..16]);
+        CellsDigest(short)
+    }
+}
+
+impl Group {
+    /// Takes the entries of a later group too.
+    pub(super) fn append(&mut self, later: Group) {
+        self.claims.extend(later.claims);
+        self.settlements.extend(later.settlements);
+        self.releases.extend(later.releases);
+        self.refusals.extend(later.refusals);
+        if !later.counts.is_empty() {
+            self.counts = later.counts;
+        }
+    }
+
+    /// Drops all entries.
+    pub(super) fn clear(&mut self) {
+        *self = Group::default();
+    }
+
+    /// Whether there is nothing in it that must not be lost.
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty()
+            && self.settlements.is_empty()
+            && self.releases.is_empty()
+            && self.refusals.is_empty()
+    }
+}

@@ -1,0 +1,435 @@
+//! The rows that runs sent or refused, in order.
+//!
+//! They are kept by number, so they have to be sorted: SQLite does that in files of its
+//! own, which nobody else can open, and in little memory. A row stands in several tables
+//! while it is filed, or when it was sent again after a run was killed; it is told once,
+//! by what is known of it best.
+
+use rusqlite::{Connection, Row, params};
+use serde_json::json;
+
+use super::columns::Word;
+use super::record::Record;
+use super::{Ledger, LedgerError};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+
+/// Which rows are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// Those of these runs.
+    pub runs: Vec<RunId>,
+    /// Those for this campaign; all where none is named.
+    pub campaign: Option<CampaignId>,
+    /// Those that ended in one of these; all where none is named.
+    pub statuses: Vec<Status>,
+}
+
+/// A row that a run sent or refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedRow {
+    /// The run.
+    pub run: RunId,
+    /// Its number in that run.
+    pub row: RowId,
+    /// Its input, counted from 0.
+    pub file: usize,
+    /// Its line there, from 1.
+    pub line: u64,
+    /// The number that it was sent with, or the cell as it was read.
+    pub phone: String,
+    /// Its campaign, where the id is known.
+    pub campaign: Option<CampaignId>,
+    /// What became of it.
+    pub outcome: RowOutcome,
+}
+
+/// What is known of rows, from the best to the least: an answer that has come, the state
+/// when a run was last filed, a claim, and a row that was never sent. The columns are
+/// those of [`Record::read`] and after them the table, and what is in place of a number.
+const ROWS: &str = "
+SELECT number, campaign, run, row, file, line_offset, status, http_status, attempts,
+    lead_id, settled_at, error_code, error, source, cell
+FROM (
+    SELECT number, campaign, run, row, file, line_offset, status, http_status,
+        attempts, lead_id, settled_at, error_code, error, 0 AS source, NULL AS cell, seq
+    FROM outcomes
+    UNION ALL
+    SELECT number, campaign, run, row, file, line_offset, status, http_status,
+        attempts, lead_id, settled_at, error_code, error, 1, NULL, 0
+    FROM sent
+    UNION ALL
+    SELECT number, campaign, run, row, file, line_offset, NULL, NULL,
+        NULL, NULL, NULL, NULL, NULL, 2, NULL, 0
+    FROM claims
+    UNION ALL
+    SELECT NULL, campaign, run, row, file, line, NULL, NULL,
+        NULL, NULL, NULL, error_code, error, 3, cell, 0
+    FROM refusals
+)
+WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
+ORDER BY run, row, source, seq DESC";
+
+/// The source of a row that has been claimed and has no outcome.
+const CLAIMED: u8 = 2;
+
+/// The source of a row that could not be sent.
+const REFUSED: u8 = 3;
+
+impl Ledger {
+    /// Hands every row of the selection to `each`, by run and by row, as they are at this
+    /// instant.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read, and what `each` returns.
+    pub fn export<E: From<LedgerError>>(
+        &self,
+        selection: &Selection,
+        mut each: impl FnMut(ExportedRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut result = Ok(());
+        let walked = walk(&self.db, selection, &mut |row| {
+            result = each(row);
+            result.is_ok()
+        });
+        self.checked(walked)?;
+        result
+    }
+}
+
+/// Goes on for as long as `each` wants more.
+fn walk(
+    db: &Connection,
+    selection: &Selection,
+    each: &mut dyn FnMut(ExportedRow) -> bool,
+) -> rusqlite::Result<()> {
+    let runs: Vec<u64> = selection.runs.iter().map(|run| run.0).collect();
+    let campaign = selection.campaign.map(|campaign| campaign.0);
+    let mut select = db.prepare(ROWS)?;
+    let mut rows = select.query(params![json!(runs).to_string(), campaign])?;
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let place = (row.get::<_, u64>("run")?, row.get::<_, u64>("row")?);
+        if last.replace(place) == Some(place) {
+            continue;
+        }
+        let exported = read(row)?;
+        // Only now, since what is known less well may have another status.
+        let statuses = &selection.statuses;
+        let is_wanted = statuses.is_empty() || statuses.contains(&exported.outcome.status);
+        if is_wanted && !each(exported) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
+    match row.get("source")? {
+        CLAIMED => claimed(row),
+        REFUSED => refused(row),
+        _ => Ok(sent(Record::read(row)?)),
+    }
+}
+
+fn sent(record: Record) -> ExportedRow {
+    ExportedRow {
+        run: record.run,
+        row: record.row,
+        file: record.file,
+        line: record.line,
+        phone: record.number.to_string(),
+        campaign: Some(record.campaign),
+        outcome: record.outcome,
+    }
+}
+
+fn claimed(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
+    let at: i64 = row.get("row")?;
+    let outcome = RowOutcome {
+        attempts: 1,
+        ..RowOutcome::not_sent(
+            Status::Uncertain,
+            Some(ErrorCode::AnswerLost),
+            Some("no answer yet, or the run ended before it came".into()),
+        )
+    };
+    Ok(ExportedRow {
+        run: RunId(row.get("run")?),
+        row: RowId(row.get("row")?),
+        file: row.get("file")?,
+        line: at.wrapping_add(row.get("line_offset")?).cast_unsigned(),
+        phone: format!("+{}", row.get::<_, u64>("number")?),
+        campaign: row.get("campaign").map(CampaignId).map(Some)?,
+        outcome,
+    })
+}
+
+fn refused(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
+    let Word(code) = row.get("error_code")?;
+    let campaign: Option<i64> = row.get("campaign")?;
+    let cell: Option<String> = row.get("cell")?;
+    Ok(ExportedRow {
+        run: RunId(row.get("run")?),
+        row: RowId(row.get("row")?),
+        file: row.get("file")?,
+        line: row.get("line_offset")?,
+        phone: cell.unwrap_or_default(),
+        campaign: campaign.map(CampaignId),
+        outcome: RowOutcome::not_sent(Status::Invalid, Some(code), row.get("error")?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ledger::record::status_code;
+    use crate::ledger::testing::{TestLedger, at};
+
+    /// A ledger with so many runs.
+    fn with_runs(count: u8) -> TestLedger {
+        let mut test = TestLedger::new();
+        for content in 1..=count {
+            let run = test.run_of(content);
+            test.ledger.begin(&run, at(1)).unwrap();
+        }
+        test
+    }
+
+    fn claim(test: &TestLedger, run: u64, row: u64, campaign: i64) {
+        test.sql(&format!(
+            "INSERT INTO claims VALUES ({run}, {row}, 0, 1, {}, {campaign})",
+            number(row)
+        ));
+    }
+
+    fn settle(test: &TestLedger, run: u64, row: u64, status: Status) {
+        let status = status_code(status);
+        test.sql(&format!(
+            "INSERT INTO outcomes (run, row, file, line_offset, number, campaign,
+                status, attempts, lead_id)
+                SELECT run, row, file, line_offset, number, campaign, {status}, 1, {}
+                FROM claims WHERE run = {run} AND row = {row};
+            DELETE FROM claims WHERE run = {run} AND row = {row}",
+            1000 + row
+        ));
+    }
+
+    fn file(test: &TestLedger, run: u64, row: u64, campaign: i64, status: Status) {
+        test.sql(&format!(
+            "INSERT INTO sent (service, number, campaign, run, row, file, line_offset,
+                status, http_status, attempts, lead_id, settled_at, error_code, error)
+                VALUES (1, {}, {campaign}, {run}, {row}, 0, 1, {}, 201, 1,
+                {}, 5, NULL, NULL)",
+            number(row),
+            status_code(status),
+            1000 + row
+        ));
+    }
+
+    fn refuse(test: &TestLedger, run: u64, row: u64) {
+        test.sql(&format!(
+            "INSERT INTO refusals VALUES ({run}, {row}, 0, {}, NULL, 'n/a',
+                'phone_not_e164', 'no number')",
+            row + 1
+        ));
+    }
+
+    /// Numbers that fall as rows rise, so that nothing is in order by chance.
+    fn number(row: u64) -> u64 {
+        447_911_000_000 - row
+    }
+
+    fn all(runs: &[u64]) -> Selection {
+        Selection {
+            runs: runs.iter().copied().map(RunId).collect(),
+            campaign: None,
+            statuses: Vec::new(),
+        }
+    }
+
+    fn exported(test: &TestLedger, selection: &Selection) -> Vec<(u64, u64, Status)> {
+        let mut rows = Vec::new();
+        let walked: Result<(), LedgerError> = test.ledger.export(selection, |row| {
+            rows.push((row.run.0, row.row.0, row.outcome.status));
+            Ok(())
+        });
+        walked.unwrap();
+        rows
+    }
+
+    #[test]
+    fn rows_come_by_run_and_by_row_wherever_they_are_kept() {
+        let test = with_runs(3);
+        file(&test, 1, 3, 101, Status::Created);
+        file(&test, 1, 1, 101, Status::Rejected);
+        refuse(&test, 1, 2);
+        file(&test, 2, 1, 101, Status::Duplicate);
+        claim(&test, 2, 4, 101);
+        claim(&test, 2, 3, 101);
+        settle(&test, 2, 3, Status::Failed);
+        file(&test, 3, 1, 101, Status::Created);
+        assert_eq!(
+            exported(&test, &all(&[2, 1])),
+            [
+                (1, 1, Status::Rejected),
+                (1, 2, Status::Invalid),
+                (1, 3, Status::Created),
+                (2, 1, Status::Duplicate),
+                (2, 3, Status::Failed),
+                (2, 4, Status::Uncertain),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_being_filed_comes_once() {
+        let test = with_runs(1);
+        claim(&test, 1, 1, 101);
+        settle(&test, 1, 1, Status::Created);
+        file(&test, 1, 1, 101, Status::Created);
+        assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
+    }
+
+    #[test]
+    fn a_row_that_was_sent_again_comes_as_its_latest_answer_says() {
+        let test = with_runs(1);
+        file(&test, 1, 1, 101, Status::Uncertain);
+        claim(&test, 1, 1, 101);
+        assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Uncertain)]);
+        settle(&test, 1, 1, Status::Created);
+        assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
+        let uncertain = Selection {
+            statuses: vec![Status::Uncertain],
+            ..all(&[1])
+        };
+        assert_eq!(exported(&test, &uncertain), []);
+    }
+
+    #[test]
+    fn rows_are_chosen_by_campaign_and_by_status() {
+        let test = with_runs(1);
+        file(&test, 1, 1, 101, Status::Created);
+        file(&test, 1, 2, 102, Status::Created);
+        file(&test, 1, 3, 102, Status::Failed);
+        refuse(&test, 1, 4);
+        let of_102 = Selection {
+            campaign: Some(CampaignId(102)),
+            ..all(&[1])
+        };
+        assert_eq!(
+            exported(&test, &of_102),
+            [(1, 2, Status::Created), (1, 3, Status::Failed)]
+        );
+        let problems = Selection {
+            statuses: vec![Status::Failed, Status::Invalid],
+            ..all(&[1])
+        };
+        assert_eq!(
+            exported(&test, &problems),
+            [(1, 3, Status::Failed), (1, 4, Status::Invalid)]
+        );
+    }
+
+    #[test]
+    fn a_row_has_all_that_is_known_of_it() {
+        let test = with_runs(1);
+        refuse(&test, 1, 1);
+        claim(&test, 1, 2, 101);
+        file(&test, 1, 3, 101, Status::Created);
+        let mut rows = Vec::new();
+        let walked: Result<(), LedgerError> = test.ledger.export(&all(&[1]), |row| {
+            rows.push(row);
+            Ok(())
+        });
+        walked.unwrap();
+        let row = |row, phone: &str, campaign, outcome| ExportedRow {
+            run: RunId(1),
+            row: RowId(row),
+            file: 0,
+            line: row + 1,
+            phone: phone.into(),
+            campaign,
+            outcome,
+        };
+        let campaign = Some(CampaignId(101));
+        let uncertain = RowOutcome {
+            attempts: 1,
+            ..RowOutcome::not_sent(
+                Status::Uncertain,
+                Some(ErrorCode::AnswerLost),
+                Some("no answer yet, or the run ended before it came".into()),
+            )
+        };
+        let created = RowOutcome {
+            lead_id: Some("1003".into()),
+            http_status: Some(201),
+            attempts: 1,
+            settled_at: Some(at(5)),
+            ..RowOutcome::not_sent(Status::Created, None, None)
+        };
+        let invalid = RowOutcome::invalid(ErrorCode::PhoneNotE164, "no number");
+        assert_eq!(
+            rows,
+            [
+                row(1, "n/a", None, invalid),
+                row(2, "+447910999998", campaign, uncertain),
+                row(3, "+447910999997", campaign, created),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_export_ends_at_the_first_error() {
+        let test = with_runs(1);
+        for row in 1..=3 {
+            file(&test, 1, row, 101, Status::Created);
+        }
+        let mut seen = 0;
+        let walked = test.ledger.export(&all(&[1]), |_| {
+            seen += 1;
+            Err(LedgerError::Full { path: "x".into() })
+        });
+        assert!(walked.is_err());
+        assert_eq!(seen, 1);
+    }
+
+    /// Where a row is kept, and what is told of it then.
+    fn place(test: &TestLedger, row: u64, home: u8) -> Option<Status> {
+        match home {
+            0 => return None,
+            1 => file(test, 1, row, 101, Status::Rejected),
+            2 => refuse(test, 1, row),
+            _ => claim(test, 1, row, 101),
+        }
+        if home >= 4 {
+            settle(test, 1, row, Status::Created);
+        }
+        if home >= 5 {
+            file(test, 1, row, 101, Status::Created);
+        }
+        Some(match home {
+            1 => Status::Rejected,
+            2 => Status::Invalid,
+            3 => Status::Uncertain,
+            _ => Status::Created,
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn every_row_comes_once_and_in_order(homes in prop::collection::vec(0..6_u8, 0..60)) {
+            let test = with_runs(1);
+            test.sql("BEGIN");
+            let rows: Vec<_> = (1..)
+                .zip(homes)
+                .filter_map(|(row, home)| Some((1, row, place(&test, row, home)?)))
+                .collect();
+            test.sql("COMMIT");
+            prop_assert_eq!(exported(&test, &all(&[1])), rows);
+        }
+    }
+}

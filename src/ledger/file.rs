@@ -1,0 +1,169 @@
+//! The ledger's file: opened, made on first use, brought to this version.
+
+use std::fs::File;
+#[cfg(unix)]
+use std::fs::Permissions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::LedgerError;
+use super::filing::Filing;
+use super::schema;
+use crate::private_file;
+use crate::source::folder_of;
+
+/// How long another program is waited for that holds the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The same once leads are being made: another run may be filing a lot, and a run of hours
+/// must not end for that.
+const PATIENCE_MIDWAY: Duration = Duration::from_secs(30);
+
+/// How large the log beside the ledger stays once it has begun anew.
+const LOG_BYTES: i64 = 8 * 1024 * 1024;
+
+/// An open ledger.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(super) db: Connection,
+    pub(super) path: PathBuf,
+    pub(super) filing: Filing,
+}
+
+impl Ledger {
+    /// Opens the ledger to write in it. Where there is none it is made, with its folder,
+    /// for its owner's eyes only.
+    pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
+        make(path).map_err(|error| LedgerError::Unusable {
+            path: path.to_owned(),
+            error,
+        })?;
+        let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        ledger.refuse_others()?;
+        let Ledger { db, .. } = &mut ledger;
+        let opened = begin_to_write(db).and_then(|()| schema::migrate(db));
+        ledger.checked(opened)?;
+        Ok(ledger)
+    }
+
+    /// Opens the ledger to read in it, beside whoever writes; nothing where there is none.
+    pub fn read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
+        let exists = path.try_exists().map_err(|error| LedgerError::Unusable {
+            path: path.to_owned(),
+            error,
+        })?;
+        if !exists {
+            return Ok(None);
+        }
+        refuse_other_kinds(path).map_err(|error| LedgerError::Unusable {
+            path: path.to_owned(),
+            error,
+        })?;
+        let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        ledger.refuse_others()?;
+        // One that was made and never written has no tables yet.
+        let version = ledger.checked(schema::version(&ledger.db))?;
+        Ok((version > 0).then_some(ledger))
+    }
+
+    /// From now on others are waited for longer.
+    pub(super) fn be_patient(&self) -> Result<(), LedgerError> {
+        self.checked(self.db.busy_timeout(PATIENCE_MIDWAY))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn connect(path: &Path, access: OpenFlags) -> Result<Ledger, LedgerError> {
+        // Without the flag that takes names that begin with `file:` for something else,
+        // and without SQLite's own locks: a connection never leaves its thread.
+        let opened = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let db = opened.map_err(|error| LedgerError::of(path, error))?;
+        let ledger = Ledger {
+            db,
+            path: path.to_owned(),
+            filing: Filing::default(),
+        };
+        ledger.checked(ledger.db.busy_timeout(PATIENCE))?;
+        Ok(ledger)
+    }
+
+    /// Makes sure that it is a ledger, and of no version to come.
+    fn refuse_others(&self) -> Result<(), LedgerError> {
+        let path = self.path.clone();
+        let version = self.checked(schema::version(&self.db))?;
+        let application_id = self.checked(schema::application_id(&self.db))?;
+        let is_new = self.checked(is_empty(&self.db))?;
+        if !is_new && application_id != schema::APPLICATION_ID {
+            return Err(LedgerError::NotALedger { path });
+        }
+        if version > schema::VERSION {
+            return Err(LedgerError::Newer {
+                path,
+                version,
+                known: schema::VERSION,
+            });
+        }
+        Ok(())
+    }
+
+    /// The value, or what went wrong with the ledger.
+    pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
+        result.map_err(|error| LedgerError::of(&self.path, error))
+    }
+}
+
+/// Settings of every connection that writes.
+fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
+    // Readers and the writer do not wait for each other …
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    // … what is committed is on disk …
+    db.pragma_update(None, "synchronous", "FULL")?;
+    // … also where `fsync` alone leaves it in the disk's own memory (macOS) …
+    db.pragma_update(None, "fullfsync", true)?;
+    db.pragma_update(None, "checkpoint_fullfsync", true)?;
+    // … the log, which a reader can hold up, shrinks again …
+    db.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    // … what is deleted is gone …
+    db.pragma_update(None, "secure_delete", true)?;
+    // … and rows of a run that is forgotten go with it.
+    db.pragma_update(None, "foreign_keys", true)
+}
+
+fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
+    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(tables == 0)
+}
+
+/// Makes an empty file where there is none: SQLite would make one that others can read,
+/// and gives the files beside it the permissions of this one.
+fn make(path: &Path) -> io::Result<()> {
+    private_file::folders().create(folder_of(path))?;
+    refuse_other_kinds(path)?;
+    keep_private(&private_file::options().open(path)?);
+    Ok(())
+}
+
+/// Asked before opening, which would wait for ever at a pipe.
+fn refuse_other_kinds(path: &Path) -> io::Result<()> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
+        _ => Ok(()),
+    }
+}
+
+/// Also where the file was there before: what will be in it is about people. One that is
+/// somebody else's is used as it is.
+#[cfg(unix)]
+fn keep_private(file: &File) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = file.set_permissions(Permissions::from_mode(0o600));
+}
+
+#[cfg(not(unix))]
+fn keep_private(_file: &File) {}

@@ -1,0 +1,344 @@
+//! What the ledger knows of runs, to be looked at.
+//!
+//! Whoever looks needs no right to write and holds nobody up, also while a run is being
+//! sent. All that is told of one look is of the same instant.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+
+use super::columns::{Json, Seconds, StoredPath};
+use super::run::Sha256;
+use super::sender::SenderLock;
+use super::{Ledger, LedgerError, ServiceId};
+use crate::lead::{CampaignId, Counts, RunId};
+
+/// A run as the ledger knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// Its number.
+    pub run: RunId,
+    /// The address of its service.
+    pub service: String,
+    /// What makes it the same run, in words; none once it was pruned.
+    pub options: Option<Value>,
+    /// When its first start began.
+    pub began_at: Timestamp,
+    /// When every row had its outcome.
+    pub completed_at: Option<Timestamp>,
+    /// When its cells, texts and file names were removed.
+    pub pruned_at: Option<Timestamp>,
+    /// Whether a process is sending it now.
+    pub is_at_work: bool,
+    /// Its rows by status, as far as they are known.
+    pub counts: Counts,
+    /// Every process that has worked at it, in order.
+    pub starts: Vec<StartRecord>,
+    /// Its inputs, in order.
+    pub inputs: Vec<KnownInput>,
+    /// The files that it has written, or begun to write.
+    pub outputs: Vec<KnownOutput>,
+}
+
+/// A process that has worked at a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartRecord {
+    /// When it began.
+    pub began_at: Timestamp,
+    /// When it ended; none if it was killed, or is at work.
+    pub ended_at: Option<Timestamp>,
+    /// Its id in the operating system.
+    pub process: u32,
+    /// The version of the program.
+    pub version: String,
+    /// The exit code that it ended with.
+    pub exit_code: Option<u8>,
+    /// What stopped it, in one word.
+    pub stopped_by: Option<String>,
+    /// Requests that it has sent, once it has ended.
+    pub requests: Option<u64>,
+    /// Its do-not-call lists.
+    pub lists: Vec<KnownList>,
+}
+
+/// An input of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownInput {
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
+    /// Where it was; none for standard input.
+    pub path: Option<PathBuf>,
+    /// What it held.
+    pub sha256: Sha256,
+    /// Its size.
+    pub bytes: u64,
+    /// Its data rows, once it has been read to its end.
+    pub rows: Option<u64>,
+}
+
+/// A do-not-call list of a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownList {
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
+    /// What it held.
+    pub sha256: Sha256,
+    /// The numbers on it.
+    pub numbers: u64,
+}
+
+/// A file that a run has written, or begun to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownOutput {
+    /// Where it was put; none once it was pruned.
+    pub path: Option<PathBuf>,
+    /// `results` or `rejects`.
+    pub kind: String,
+    /// What it holds, once it is complete.
+    pub sha256: Option<Sha256>,
+    /// Its rows, once it is complete.
+    pub rows: Option<u64>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState<'a> {
+    /// Every row has its outcome.
+    Complete,
+    /// A process is sending it.
+    AtWork,
+    /// Its last start ended before that, for this reason.
+    Stopped(&'a str),
+    /// Its last start has told no end.
+    Killed,
+}
+
+impl RunRecord {
+    /// How far it is.
+    pub fn state(&self) -> RunState<'_> {
+        let last = self.starts.last();
+        match last.filter(|start| start.ended_at.is_some()) {
+            _ if self.is_at_work => RunState::AtWork,
+            _ if self.completed_at.is_some() => RunState::Complete,
+            Some(start) => RunState::Stopped(start.stopped_by.as_deref().unwrap_or("unknown")),
+            None => RunState::Killed,
+        }
+    }
+
+    /// The campaign that the user chose by this name, where the run knows its id.
+    pub fn campaign_called(&self, name: &str) -> Option<CampaignId> {
+        let ids = self.options.as_ref()?.get("campaign_ids")?;
+        ids.get(name)?.as_i64().map(CampaignId)
+    }
+}
+
+impl Ledger {
+    /// All runs, in order.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        let services = self.services()?;
+        // Before the runs are read: one that ends meanwhile is shown as it ended.
+        let held = services
+            .into_iter()
+            .map(|service| Ok((service, SenderLock::is_held(&self.path, service)?)))
+            .collect::<Result<Vec<_>, LedgerError>>()?;
+        let busy: Vec<ServiceId> = held
+            .into_iter()
+            .filter_map(|(service, is_held)| is_held.then_some(service))
+            .collect();
+        let runs = runs(&self.db, &busy);
+        self.checked(runs)
+    }
+
+    /// Every service that it knows.
+    pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+        self.checked(services(&self.db))
+    }
+}
+
+fn services(db: &Connection) -> rusqlite::Result<Vec<ServiceId>> {
+    let mut services = db.prepare("SELECT id FROM services ORDER BY id")?;
+    let ids = services.query_map([], |row| row.get(0).map(ServiceId))?;
+    ids.collect()
+}
+
+/// All runs; those of the `busy` services may be at work.
+fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
+    let instant = db.unchecked_transaction()?;
+    let mut select = instant.prepare(
+        "SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
+            FROM runs JOIN services ON services.id = service ORDER BY runs.id",
+    )?;
+    let runs = select.query_map([], run)?;
+    let mut runs: Vec<RunRecord> = runs.collect::<rusqlite::Result<_>>()?;
+    for run in &mut runs {
+        run.starts = starts(&instant, run.run)?;
+        run.inputs = inputs(&instant, run.run)?;
+        run.outputs = outputs(&instant, run.run)?;
+    }
+    for service in busy {
+        let at_work = super::earlier::at_work(&instant, *service)?;
+        let mut runs = runs.iter_mut();
+        if let Some(run) = at_work.and_then(|found| runs.find(|run| run.run == found.run)) {
+            run.is_at_work = true;
+        }
+    }
+    Ok(runs)
+}
+
+fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
+    let options: Option<Json<Value>> = row.get(2)?;
+    let Json(counts) = row.get(6)?;
+    Ok(RunRecord {
+        run: RunId(row.get(0)?),
+        service: row.get(1)?,
+        options: options.map(|Json(options)| options),
+        began_at: row.get::<_, Seconds>(3)?.0,
+        completed_at: time(row, 4)?,
+        pruned_at: time(row, 5)?,
+        is_at_work: false,
+        counts,
+        starts: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+    })
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let time: Option<Seconds> = row.get(column)?;
+    Ok(time.map(|Seconds(time)| time))
+}
+
+fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
+    let path: Option<StoredPath> = row.get(column)?;
+    Ok(path.map(|StoredPath(path)| path))
+}
+
+fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
+    let mut select = db.prepare_cached(
+        "SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests
+            FROM starts WHERE run = ?1 ORDER BY start",
+    )?;
+    let starts = select.query_map([run.0], |row| {
+        Ok(StartRecord {
+            lists: lists(db, run, row.get(0)?)?,
+            began_at: row.get::<_, Seconds>(1)?.0,
+            ended_at: time(row, 2)?,
+            process: row.get(3)?,
+            version: row.get(4)?,
+            exit_code: row.get(5)?,
+            stopped_by: row.get(6)?,
+            requests: row.get(7)?,
+        })
+    })?;
+    starts.collect()
+}
+
+fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<KnownList>> {
+    let mut select = db.prepare_cached(
+        "SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position",
+    )?;
+    let lists = select.query_map((run.0, start), |row| {
+        Ok(KnownList {
+            name: row.get(0)?,
+            sha256: row.get(1)?,
+            numbers: row.get(2)?,
+        })
+    })?;
+    lists.collect()
+}
+
+fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownInput>> {
+    let mut select = db.prepare_cached(
+        "SELECT name, path, sha256, bytes, rows FROM inputs WHERE run = ?1 ORDER BY position",
+    )?;
+    let inputs = select.query_map([run.0], |row| {
+        Ok(KnownInput {
+            name: row.get(0)?,
+            path: path(row, 1)?,
+            sha256: row.get(2)?,
+            bytes: row.get(3)?,
+            rows: row.get(4)?,
+        })
+    })?;
+    inputs.collect()
+}
+
+/// The latest version of each.
+fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownOutput>> {
+    let mut select = db.prepare_cached(
+        "SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
+            (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
+            ORDER BY rowid",
+    )?;
+    let outputs = select.query_map([run.0], |row| {
+        Ok(KnownOutput {
+            path: path(row, 0)?,
+            kind: row.get(1)?,
+            sha256: row.get(2)?,
+            rows: row.get(3)?,
+        })
+    })?;
+    outputs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Ending;
+    use crate::ledger::testing::{TestLedger, at};
+
+    fn end(test: &mut TestLedger, stopped_by: Option<&str>) {
+        let ending = Ending {
+            exit_code: 0,
+            stopped_by,
+            requests: 0,
+            complete: stopped_by.is_none(),
+            input_rows: Vec::new(),
+            counts: Counts::default(),
+        };
+        test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
+    }
+
+    fn only_run(ledger: &Ledger) -> RunRecord {
+        ledger.runs().unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_run_is_at_work_while_its_process_holds_the_lock_and_killed_without() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        test.ledger.begin(&run, at(1)).unwrap();
+        let reading = Ledger::read(test.ledger.path()).unwrap().unwrap();
+        let lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        assert_eq!(only_run(&reading).state(), RunState::AtWork);
+        drop(lock);
+        assert_eq!(only_run(&reading).state(), RunState::Killed);
+    }
+
+    #[test]
+    fn a_run_is_stopped_until_it_is_complete() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        test.ledger.begin(&run, at(1)).unwrap();
+        end(&mut test, Some("outage"));
+        assert_eq!(only_run(&test.ledger).state(), RunState::Stopped("outage"));
+        end(&mut test, None);
+        assert_eq!(only_run(&test.ledger).state(), RunState::Complete);
+    }
+
+    #[test]
+    fn a_run_that_has_ended_is_not_at_work_whoever_holds_the_lock() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        test.ledger.begin(&run, at(1)).unwrap();
+        end(&mut test, None);
+        let _lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        assert_eq!(only_run(&test.ledger).state(), RunState::Complete);
+    }
+}

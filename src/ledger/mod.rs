@@ -1,0 +1,105 @@
+//! What is known of every lead that was ever sent: claimed before its request leaves,
+//! settled after its answer has come. A file of SQLite, and the memory from which a run
+//! goes on and a results file can be made again.
+//!
+//! # Promises
+//!
+//! 1. A row is claimed on disk before its first request leaves. Whatever happens then,
+//!    the ledger knows that it may have been taken.
+//! 2. A group is committed as a whole or not at all. What [`Ledger::commit`] has
+//!    returned for is on disk; after an error nothing of the group is, and the same
+//!    group can be committed again.
+//! 3. A settled row stays settled: no kill, at no instant, takes it from the ledger or
+//!    makes anything else of it. Only [`Ledger::forget_run`] and
+//!    [`Ledger::forget_number`] do.
+//! 4. After [`Ledger::recover`] every row that was ever claimed and not released is a
+//!    [`Record`], under its number: settled, or `uncertain` where no answer came.
+//! 5. What is pruned or forgotten stands nowhere in the ledger's files when the call
+//!    returns.
+//!
+//! Each has its tests in `promises`; `model` does anything in any order, kills it
+//! anywhere, and compares what is known with a model in memory.
+//!
+//! # What is on disk, and what a kill leaves
+//!
+//! A row is claimed in `claims`; with its outcome it moves to the end of `outcomes`. These
+//! two are the journal. From there it is filed among `sent`, where it is found by its
+//! number.
+//!
+//! | instant | on disk | after a kill here, recovery makes of it |
+//! |-|-|-|
+//! | before the claim is committed | nothing | nothing: no request has left |
+//! | before its answer | a claim | `uncertain`, `answer_lost` |
+//! | the answer has come, the group is not committed | a claim | the same: the request is repeated or held, as the user says |
+//! | the outcome is committed | the outcome | a record |
+//! | while it is filed | the outcome, or it and the record, or the record | the record; filing it again changes nothing |
+//! | the claim is released | nothing | nothing: it is certain that no request was taken |
+//! | while it is pruned or forgotten | all, or what stays | the run is still there, not noted as pruned: the same command finishes |
+//!
+//! A row that an earlier start of the run has left uncertain is claimed again under the
+//! same key; its record stays until another takes its place.
+//!
+//! *Power loss* is a kill, as far as the disk keeps what it says it has written: every
+//! commit waits for it (`synchronous=FULL`, and `fullfsync` where `fsync` alone would
+//! not). *A full disk* fails the commit or the slice that needs room; nothing is half
+//! written, and the run can go on when there is room. *A copy* of the ledger is whole
+//! only together with the log beside it (`-wal`).
+//!
+//! # Who may be at it at once
+//!
+//! One [`Ledger`] that sends for each service, which [`SenderLock`] sees to; each
+//! touches the rows of its own service only. Any number that read ([`Recall`],
+//! [`Ledger::read`]): they see what is committed, never wait, and are never waited for,
+//! but by [`Ledger::prune`] and its like, which want the ledger for themselves.
+//!
+//! # Cost
+//!
+//! The journal is appended to, and filing goes through the table in order, so a lead
+//! costs much the same whether it is the first or the ten-millionth. Measured in
+//! `benches/ledger.rs`.
+
+mod columns;
+mod earlier;
+mod entry;
+mod error;
+mod export;
+mod file;
+mod filing;
+mod history;
+mod journal;
+mod keeper;
+mod lead_id;
+#[cfg(test)]
+mod model;
+mod outputs;
+#[cfg(test)]
+mod promises;
+mod prune;
+mod recall;
+mod record;
+mod recover;
+mod round;
+mod run;
+mod runs;
+#[cfg(test)]
+mod samples;
+mod schema;
+mod sender;
+#[cfg(test)]
+mod testing;
+mod unfiled;
+
+pub use entry::{CellsDigest, Claim, Group, Refusal, ServiceId, Settlement};
+pub use error::LedgerError;
+pub use export::{ExportedRow, Selection};
+pub use file::Ledger;
+pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
+pub use keeper::{Committed, Keeper};
+pub use prune::Pruned;
+pub use recall::{Known, Look, Recall, Scope};
+pub use record::Record;
+pub use run::{
+    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputKind, OutputRecord, Sha256,
+    StoredDefaults, Unfinished,
+};
+pub use sender::{SenderLock, SenderLocks};

@@ -1,0 +1,375 @@
+//! The ledger beside a model of itself in memory: whatever is done, and whenever the
+//! process is killed, both know the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::samples::{RUN, Sample, created, rejected, uncertain};
+use super::{CellsDigest, Claim, Group, Known, Record, Scope, Settlement};
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::phone::PhoneNumber;
+
+const ROWS: u64 = 16;
+const NUMBERS: u64 = 5;
+
+type Key = (RunId, u64);
+
+/// What can be done to a ledger.
+#[derive(Debug, Clone)]
+enum Deed {
+    Claim(u64),
+    Settle(u64, RowOutcome),
+    Release(u64),
+    Commit,
+    FileSome,
+    FileAll,
+    /// The process is killed; then this, recovery, and the same run again or a new one.
+    Kill(Care, bool),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Care {
+    Nothing,
+    Prune,
+    ForgetRun,
+    ForgetNumber(u64),
+}
+
+fn any_deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        8 => (1..=ROWS).prop_map(Deed::Claim),
+        8 => (1..=ROWS, any_outcome()).prop_map(|(row, outcome)| Deed::Settle(row, outcome)),
+        1 => (1..=ROWS).prop_map(Deed::Release),
+        5 => Just(Deed::Commit),
+        6 => Just(Deed::FileSome),
+        1 => Just(Deed::FileAll),
+        1 => (any_care(), any::<bool>()).prop_map(|(care, is_new)| Deed::Kill(care, is_new)),
+    ]
+}
+
+fn any_care() -> impl Strategy<Value = Care> {
+    prop_oneof![
+        3 => Just(Care::Nothing),
+        1 => Just(Care::Prune),
+        1 => Just(Care::ForgetRun),
+        1 => (0..NUMBERS).prop_map(Care::ForgetNumber),
+    ]
+}
+
+fn any_outcome() -> impl Strategy<Value = RowOutcome> {
+    let at = |second: i64| jiff::Timestamp::from_second(second).ok();
+    prop_oneof![
+        (0..4_i64).prop_map(move |second| RowOutcome {
+            settled_at: at(second),
+            ..created()
+        }),
+        (0..4_i64).prop_map(move |second| RowOutcome {
+            status: Status::Duplicate,
+            settled_at: at(second),
+            ..created()
+        }),
+        Just(rejected()),
+        Just(uncertain()),
+        Just(RowOutcome {
+            status: Status::Failed,
+            ..rejected()
+        }),
+    ]
+}
+
+fn number(of: u64) -> PhoneNumber {
+    PhoneNumber::from_key(447_911_000_000 + of).unwrap()
+}
+
+fn campaign(row: u64) -> CampaignId {
+    CampaignId(row as i64 % 2)
+}
+
+fn claim(row: u64) -> Claim {
+    Claim {
+        row: RowId(row),
+        file: (row % 3) as usize,
+        line: 2 * row,
+        number: number(row % NUMBERS),
+        campaign: campaign(row),
+    }
+}
+
+fn digest(row: u64) -> CellsDigest {
+    CellsDigest([row as u8; 16])
+}
+
+/// What the ledger should know.
+#[derive(Debug, Clone, Default)]
+struct Model {
+    records: BTreeMap<Key, Record>,
+    /// Claimed rows, with their outcome if they have one.
+    journal: BTreeMap<Key, Option<RowOutcome>>,
+    bad: BTreeMap<CellsDigest, RunId>,
+    /// Runs that have done nothing since they were pruned: not pruned again.
+    pruned: BTreeSet<RunId>,
+}
+
+impl Model {
+    fn commit(&mut self, run: RunId, group: &Group) {
+        for claim in &group.claims {
+            self.journal.insert((run, claim.row.0), None);
+        }
+        for settlement in &group.settlements {
+            let outcome = settlement.outcome.clone();
+            if outcome.status == Status::Rejected {
+                self.bad
+                    .entry(digest(settlement.claim.row.0))
+                    .or_insert(run);
+            }
+            self.journal
+                .insert((run, settlement.claim.row.0), Some(outcome));
+        }
+        for row in &group.releases {
+            self.journal.remove(&(run, row.0));
+        }
+    }
+
+    fn file(&mut self) {
+        for (key, outcome) in std::mem::take(&mut self.journal) {
+            match outcome {
+                Some(outcome) => drop(self.records.insert(key, record(key, outcome))),
+                None => drop(self.journal.insert(key, None)),
+            }
+        }
+    }
+
+    fn recover(&mut self) -> u64 {
+        self.file();
+        let open = std::mem::take(&mut self.journal);
+        for key in open.keys() {
+            let earlier = self.records.get(key).map_or(0, |r| r.outcome.attempts);
+            let outcome = RowOutcome {
+                attempts: earlier + 1,
+                ..uncertain()
+            };
+            self.records.insert(*key, record(*key, outcome));
+        }
+        open.len() as u64
+    }
+
+    fn prune(&mut self, last: RunId) {
+        self.file();
+        for record in self.records.values_mut() {
+            if !self.pruned.contains(&record.run) {
+                record.outcome.error = None;
+            }
+        }
+        self.pruned.extend((1..=last.0).map(RunId));
+    }
+
+    fn forget(&mut self, is_forgotten: impl Fn(&Key) -> bool) -> u64 {
+        self.file();
+        let forgotten = self.records.iter().filter(|(key, _)| is_forgotten(key));
+        let leads = forgotten
+            .filter(|(_, record)| {
+                matches!(record.outcome.status, Status::Created | Status::Duplicate)
+            })
+            .count();
+        self.records.retain(|key, _| !is_forgotten(key));
+        self.journal.retain(|key, _| !is_forgotten(key));
+        leads as u64
+    }
+
+    fn known(&self, number: PhoneNumber, scope: Scope) -> Known {
+        let is_meant = |record: &&Record| {
+            record.number == number
+                && match scope {
+                    Scope::Campaign(campaign) => record.campaign == campaign,
+                    Scope::Service => true,
+                }
+        };
+        let all: Vec<&Record> = self.records.values().filter(is_meant).collect();
+        let with = |status| {
+            all.iter()
+                .copied()
+                .filter(move |r| r.outcome.status == status)
+        };
+        let earliest = |status| with(status).min_by_key(|r| (r.outcome.settled_at, r.run, r.row));
+        let latest = |status| with(status).max_by_key(|r| (r.run, r.row)).cloned();
+        let settled = earliest(Status::Created).or_else(|| earliest(Status::Duplicate));
+        Known {
+            settled: settled.cloned(),
+            uncertain: latest(Status::Uncertain),
+            rejected: latest(Status::Rejected),
+        }
+    }
+}
+
+fn record((run, row): Key, outcome: RowOutcome) -> Record {
+    let Claim {
+        row,
+        file,
+        line,
+        number,
+        campaign,
+    } = claim(row);
+    Record {
+        run,
+        row,
+        campaign,
+        number,
+        file,
+        line,
+        outcome,
+    }
+}
+
+/// A ledger, its model, and the process that works at both.
+struct World {
+    sample: Sample,
+    model: Model,
+    run: RunId,
+    /// What has been gathered and not committed.
+    group: Group,
+    /// The rows that this process has claimed, and whether they have ended.
+    rows: BTreeMap<u64, bool>,
+}
+
+impl World {
+    fn new() -> World {
+        let mut sample = Sample::new();
+        sample.file_in_small_slices();
+        World {
+            sample,
+            model: Model::default(),
+            run: RUN,
+            group: Group::default(),
+            rows: BTreeMap::new(),
+        }
+    }
+
+    /// Does it, where a process would.
+    fn perform(&mut self, deed: &Deed) {
+        match deed {
+            Deed::Claim(row) if !self.rows.contains_key(row) => {
+                self.group.claims.push(claim(*row));
+                self.rows.insert(*row, false);
+            }
+            Deed::Settle(row, outcome) if self.rows.get(row) == Some(&false) => {
+                self.group.settlements.push(Settlement {
+                    claim: claim(*row),
+                    outcome: outcome.clone(),
+                    cells: Some(digest(*row)),
+                });
+                self.rows.insert(*row, true);
+            }
+            Deed::Release(row) if self.rows.get(row) == Some(&false) => {
+                self.group.releases.push(RowId(*row));
+                self.rows.insert(*row, true);
+            }
+            Deed::Commit => {
+                let group = std::mem::take(&mut self.group);
+                self.model.commit(self.run, &group);
+                self.sample.commit(self.run, group);
+            }
+            Deed::FileSome => drop(self.sample.ledger.file_some().unwrap()),
+            Deed::FileAll => self.sample.ledger.file_all().unwrap(),
+            Deed::Kill(care, is_new) => self.kill(*care, *is_new),
+            Deed::Claim(_) | Deed::Settle(..) | Deed::Release(_) => {}
+        }
+    }
+
+    fn kill(&mut self, care: Care, is_new: bool) {
+        self.sample = self.sample.killed();
+        self.sample.file_in_small_slices();
+        (self.group, self.rows) = Default::default();
+        let is_gone = self.care(care);
+        assert_eq!(self.sample.recover(), self.model.recover());
+        if is_new || is_gone {
+            self.run = self.sample.run();
+        } else {
+            self.sample.start(self.run);
+            self.model.pruned.remove(&self.run);
+        }
+    }
+
+    /// Returns whether the run is gone.
+    fn care(&mut self, care: Care) -> bool {
+        let (ledger, model, run) = (&mut self.sample.ledger, &mut self.model, self.run);
+        match care {
+            Care::Nothing => {}
+            Care::Prune => {
+                ledger.prune(jiff::Timestamp::MAX).unwrap();
+                model.prune(run);
+            }
+            Care::ForgetRun => {
+                let leads = ledger.forget_run(run).unwrap();
+                assert_eq!(leads, model.forget(|key| key.0 == run));
+                model.bad.retain(|_, first| *first != run);
+            }
+            Care::ForgetNumber(of) => {
+                let leads = ledger.forget_number(number(of)).unwrap();
+                assert_eq!(leads, model.forget(|key| key.1 % NUMBERS == of));
+            }
+        }
+        matches!(care, Care::ForgetRun)
+    }
+
+    /// What is on file is true; and were the process killed now, all would be known.
+    fn check(&self) {
+        self.check_filed();
+        let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
+        assert_eq!(killed.recover(), model.recover());
+        let mut recall = killed.recall();
+        let look = recall.look().unwrap();
+        for of in 0..NUMBERS {
+            let scopes = [0, 1].map(|id| Scope::Campaign(CampaignId(id)));
+            for scope in scopes.into_iter().chain([Scope::Service]) {
+                let known = look.find(killed.service, number(of), scope).unwrap();
+                assert_eq!(known, model.known(number(of), scope));
+            }
+        }
+        for row in 1..=ROWS {
+            let key = (self.run, row);
+            let (number, campaign) = (number(row % NUMBERS), campaign(row));
+            let found = look.row(killed.service, number, campaign, self.run, RowId(row));
+            assert_eq!(found.unwrap().as_ref(), model.records.get(&key));
+            let is_bad = look.is_known_bad(killed.service, digest(row), self.run);
+            let first = model.bad.get(&digest(row));
+            assert_eq!(is_bad.unwrap(), first.is_some_and(|run| *run != self.run));
+        }
+    }
+
+    /// A row on file is as it was recovered, or as it has been settled since.
+    fn check_filed(&self) {
+        let mut recall = self.sample.recall();
+        let look = recall.look().unwrap();
+        for row in 1..=ROWS {
+            let key = (self.run, row);
+            let (number, campaign) = (number(row % NUMBERS), campaign(row));
+            let found = look.row(self.sample.service, number, campaign, self.run, RowId(row));
+            let found = found.unwrap();
+            let before = self.model.records.get(&key).cloned();
+            let since = self.model.journal.get(&key).cloned().flatten();
+            let since = since.map(|outcome| record(key, outcome));
+            assert!(
+                found == before || since.is_some() && found == since,
+                "{found:?}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn whatever_is_done_the_ledger_knows_what_its_model_knows(
+        deeds in prop::collection::vec(any_deed(), 1..60),
+    ) {
+        let mut world = World::new();
+        for deed in &deeds {
+            world.perform(deed);
+            if matches!(deed, Deed::Commit | Deed::FileSome | Deed::FileAll | Deed::Kill(..)) {
+                world.check();
+            }
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! A test for each promise at the head of the module.
+
+use jiff::Timestamp;
+
+use super::samples::{
+    BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, number, refusal, rejected, releases,
+    run_of, settlements, uncertain,
+};
+use super::{CellsDigest, Group, Ledger, LedgerError, Pruned, Record, Scope, Settlement};
+use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
+
+/// Where rows are: claims, outcomes, on file.
+fn places(sample: &Sample) -> (i64, i64, i64) {
+    (
+        sample.number("SELECT count(*) FROM claims"),
+        sample.number("SELECT count(*) FROM outcomes"),
+        sample.number("SELECT count(*) FROM sent"),
+    )
+}
+
+#[test]
+fn a_committed_claim_is_on_disk() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1]));
+    let killed = sample.killed();
+    assert_eq!(places(&killed), (1, 0, 0));
+    assert_eq!(killed.number("SELECT has_sent FROM runs"), 1);
+}
+
+#[test]
+fn a_claim_without_outcome_is_uncertain_after_recovery() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1, 2]));
+    sample.commit(RUN, settlements([1], &created()));
+    let mut killed = sample.killed();
+    assert_eq!(killed.recover(), 1);
+    assert_eq!(killed.status(1), Some(Status::Created));
+    assert_eq!(
+        killed.row(RUN, 2),
+        Some(Record {
+            run: RUN,
+            row: RowId(2),
+            campaign: CAMPAIGN,
+            number: number(2),
+            file: 0,
+            line: 3,
+            outcome: uncertain(),
+        })
+    );
+    assert_eq!(places(&killed), (0, 0, 2));
+}
+
+#[test]
+fn a_settled_row_is_read_back_as_it_was_settled() {
+    let mut sample = Sample::new();
+    for (row, outcome) in [(1, created()), (2, rejected()), (3, uncertain())] {
+        sample.commit(RUN, claims([row]));
+        sample.commit(RUN, settlements([row], &outcome));
+        sample.recover();
+        assert_eq!(sample.row(RUN, row).unwrap().outcome, outcome);
+    }
+}
+
+#[test]
+fn a_released_row_is_as_if_it_had_never_been_claimed() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1]));
+    sample.commit(RUN, releases([1]));
+    assert_eq!(sample.recover(), 0);
+    assert_eq!(places(&sample), (0, 0, 0));
+}
+
+#[test]
+fn a_row_can_be_claimed_again() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1]));
+    sample.commit(RUN, claims([1]));
+    sample.recover();
+    sample.commit(RUN, claims([1]));
+    sample.commit(RUN, settlements([1], &created()));
+    sample.recover();
+    assert_eq!(sample.status(1), Some(Status::Created));
+    assert_eq!(places(&sample), (0, 0, 1));
+}
+
+#[test]
+fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1]));
+    sample.recover();
+    sample.commit(RUN, claims([1]));
+    sample.commit(RUN, releases([1]));
+    sample.recover();
+    assert_eq!(sample.status(1), Some(Status::Uncertain));
+}
+
+#[test]
+fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
+    let mut sample = Sample::new();
+    let mut group = claims([1, 2]);
+    // No table takes a refusal without a reason.
+    group.refusals = vec![refusal(3, "x")];
+    group.refusals[0].outcome.error_code = None;
+    assert!(sample.ledger.commit(RUN, &group).is_err());
+    assert_eq!(places(&sample), (0, 0, 0));
+    assert_eq!(sample.number("SELECT has_sent FROM runs"), 0);
+    group.refusals.clear();
+    sample.commit(RUN, group);
+    assert_eq!(places(&sample), (2, 0, 0));
+}
+
+#[test]
+fn nothing_is_committed_for_a_run_that_is_not_there() {
+    let mut sample = Sample::new();
+    let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
+    assert!(matches!(error, LedgerError::Failed { .. }), "{error}");
+    assert_eq!(places(&sample), (0, 0, 0));
+}
+
+#[test]
+fn killed_at_any_slice_of_filing_every_row_is_on_file_after_recovery() {
+    let mut sample = Sample::new();
+    sample.file_in_small_slices();
+    sample.commit(RUN, claims(1..=20));
+    sample.commit(RUN, settlements(1..=19, &created()));
+    loop {
+        let more = sample.ledger.file_some().unwrap();
+        let mut killed = sample.killed();
+        assert_eq!(killed.recover(), 1);
+        assert_eq!(places(&killed), (0, 0, 20));
+        assert!((1..=19).all(|row| killed.status(row) == Some(Status::Created)));
+        assert_eq!(killed.status(20), Some(Status::Uncertain));
+        if !more {
+            break;
+        }
+    }
+    let (_, outcomes, sent) = places(&sample);
+    assert!(outcomes < 3 && sent > 16, "{outcomes} left, {sent} filed");
+}
+
+#[test]
+fn filing_again_after_an_error_loses_nothing() {
+    let mut sample = Sample::new();
+    sample.file_in_small_slices();
+    sample.commit(RUN, claims(1..=6));
+    sample.commit(RUN, settlements(1..=6, &created()));
+    assert!(sample.ledger.file_some().unwrap());
+    let refuse = "CREATE TRIGGER full BEFORE INSERT ON sent
+        BEGIN SELECT raise(ABORT, 'full'); END";
+    sample.ledger.db.execute_batch(refuse).unwrap();
+    while let Ok(more) = sample.ledger.file_some() {
+        assert!(more);
+    }
+    sample.ledger.db.execute_batch("DROP TRIGGER full").unwrap();
+    sample.ledger.file_all().unwrap();
+    assert_eq!(places(&sample), (0, 0, 6));
+}
+
+#[test]
+fn groups_go_in_between_the_slices_of_filing() {
+    let mut sample = Sample::new();
+    sample.file_in_small_slices();
+    sample.commit(RUN, claims(1..=6));
+    sample.commit(RUN, settlements(1..=6, &created()));
+    let mut row = 7;
+    while sample.ledger.file_some().unwrap() && row < 100 {
+        sample.commit(RUN, claims([row]));
+        sample.commit(RUN, settlements([row], &created()));
+        row += 1;
+    }
+    sample.ledger.file_all().unwrap();
+    assert_eq!(places(&sample), (0, 0, row as i64 - 1));
+}
+
+#[test]
+fn each_files_the_rows_of_its_own_service_only() {
+    let mut sample = Sample::new();
+    let other = sample.ledger.service("https://other.example").unwrap();
+    let other_run = run_of(&sample.ledger.db, other);
+    for row in 1..=4 {
+        for run in [RUN, other_run] {
+            sample.commit(run, claims([row]));
+            sample.commit(run, settlements([row], &created()));
+        }
+    }
+    sample.commit(other_run, claims([5]));
+    assert_eq!(sample.recover(), 0);
+    assert_eq!(places(&sample), (1, 4, 4));
+    assert_eq!(sample.row(other_run, 1), None);
+    sample.service = other;
+    assert_eq!(sample.recover(), 1);
+    assert_eq!(places(&sample), (0, 0, 9));
+    assert_eq!(sample.row(other_run, 1).unwrap().outcome, created());
+}
+
+#[test]
+fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
+    let mut sample = Sample::new();
+    sample.file_in_small_slices();
+    sample.commit(RUN, claims(1..=7));
+    sample.commit(RUN, settlements(1..=6, &created()));
+    let mut other = Ledger::open(sample.ledger.path()).unwrap();
+    let service = other.service("https://other.example").unwrap();
+    let other_run = run_of(&other.db, service);
+    other.commit(other_run, &claims([1])).unwrap();
+    other
+        .commit(other_run, &settlements([1], &created()))
+        .unwrap();
+    assert!(sample.ledger.file_some().unwrap());
+    // Three slices more, and all that there is has been gathered, but not cleared.
+    sample.ledger.filing.limits.most = 100;
+    (0..3).for_each(|_| assert!(sample.ledger.file_some().unwrap()));
+    // The other's was the last; its number is given again.
+    other.file_all().unwrap();
+    sample.commit(RUN, settlements([7], &created()));
+    while sample.ledger.file_some().unwrap() {}
+    assert_eq!(sample.recover(), 0);
+    assert_eq!(sample.status(7), Some(Status::Created));
+}
+
+#[test]
+fn the_highest_row_on_file_is_known() {
+    let mut sample = Sample::new();
+    let reached = "SELECT reached FROM runs";
+    sample.commit(RUN, claims([3, 9, 11]));
+    sample.commit(RUN, settlements([9, 3], &created()));
+    sample.ledger.file_all().unwrap();
+    assert_eq!(sample.number(reached), 9);
+    sample.recover();
+    assert_eq!(sample.number(reached), 11);
+}
+
+#[test]
+fn a_run_that_counts_from_the_beginning_again_does_not_lose_its_counts() {
+    let mut sample = Sample::new();
+    let group = |rows: usize| {
+        let mut counts = Counts::default();
+        (0..rows).for_each(|_| counts.add(Status::Created));
+        Group {
+            counts,
+            ..Group::default()
+        }
+    };
+    let created = "SELECT counts ->> 'created' FROM runs";
+    for (counted, known) in [(3, 3), (1, 3), (2, 3), (4, 4)] {
+        sample.commit(RUN, group(counted));
+        assert_eq!(sample.number(created), known);
+    }
+}
+
+#[test]
+fn the_earliest_lead_is_the_one_that_settles_a_number() {
+    let mut sample = Sample::new();
+    let at = |status, seconds| RowOutcome {
+        status,
+        settled_at: Timestamp::from_second(seconds).ok(),
+        ..created()
+    };
+    let outcomes = [
+        at(Status::Duplicate, 10),
+        at(Status::Created, 30),
+        at(Status::Created, 20),
+        uncertain(),
+        uncertain(),
+        rejected(),
+    ];
+    for (row, outcome) in (1..).zip(outcomes) {
+        let mut claim = claim(row);
+        (claim.number, claim.campaign) = (number(1), CampaignId(row as i64 % 2));
+        let mut group = settlements([row], &outcome);
+        group.settlements[0].claim = claim;
+        group.claims.push(claim);
+        sample.commit(RUN, group);
+    }
+    sample.recover();
+    let rows = |scope| {
+        let known = sample.find(number(1), scope);
+        [known.settled, known.uncertain, known.rejected].map(|record| record.map(|r| r.row.0))
+    };
+    assert_eq!(rows(Scope::Service), [Some(3), Some(5), Some(6)]);
+    assert_eq!(
+        rows(Scope::Campaign(CampaignId(0))),
+        [Some(2), Some(4), Some(6)]
+    );
+    assert_eq!(
+        rows(Scope::Campaign(CampaignId(1))),
+        [Some(3), Some(5), None]
+    );
+    assert_eq!(rows(Scope::Campaign(CampaignId(2))), [None; 3]);
+}
+
+#[test]
+fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
+    let mut sample = Sample::new();
+    let later = sample.run();
+    let (refused, rejected_cells) = (refusal(1, "x").cells, CellsDigest([9; 16]));
+    let mut group = claims([2, 3]);
+    group.refusals = vec![refusal(1, "x")];
+    for (row, outcome) in [(2, rejected()), (3, created())] {
+        group.settlements.push(Settlement {
+            claim: claim(row),
+            outcome,
+            cells: Some(CellsDigest([row as u8 + 7; 16])),
+        });
+    }
+    sample.commit(RUN, group.clone());
+    sample.commit(later, group);
+    for digest in [refused, rejected_cells] {
+        assert!(!sample.is_known_bad(digest, RUN));
+        assert!(sample.is_known_bad(digest, later));
+    }
+    assert!(!sample.is_known_bad(CellsDigest([10; 16]), later));
+}
+
+/// A run with a refused cell, a rejected row, an unfiled one and an open claim.
+fn with_texts() -> Sample {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1, 2]));
+    sample.commit(RUN, settlements([1], &rejected()));
+    sample.ledger.file_all().unwrap();
+    let group = Group {
+        refusals: vec![refusal(3, "call Grace Hopper first")],
+        ..settlements([2], &rejected())
+    };
+    sample.commit(RUN, group);
+    sample.commit(RUN, claims([4]));
+    for text in ["Ada Lovelace", "Grace Hopper", "the options"] {
+        assert!(sample.holds(text), "{text}");
+    }
+    sample
+}
+
+fn time(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap()
+}
+
+#[test]
+fn pruned_texts_are_nowhere_in_the_files_and_numbers_stay() {
+    let mut sample = with_texts();
+    assert_eq!(sample.ledger.prune(time(BEGAN_AT - 1)).unwrap().runs, 0);
+    assert!(sample.holds("Ada Lovelace"));
+    let pruned = sample.ledger.prune(time(BEGAN_AT)).unwrap();
+    assert_eq!(pruned, Pruned { runs: 1, rows: 3 });
+    for text in ["Ada Lovelace", "Grace Hopper", "the options"] {
+        assert!(!sample.holds(text), "{text}");
+    }
+    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 0);
+    assert_eq!(sample.recover(), 1);
+    assert_eq!(sample.status(1), Some(Status::Rejected));
+    assert_eq!(sample.status(2), Some(Status::Rejected));
+    assert_eq!(sample.status(4), Some(Status::Uncertain));
+    assert!(sample.is_known_bad(CellsDigest([3; 16]), RunId(2)));
+}
+
+#[test]
+fn a_run_is_as_old_as_its_last_end() {
+    let mut sample = with_texts();
+    let start = |start: i64, ended_at: Option<i64>| {
+        let add = "INSERT INTO starts (run, start, began_at, ended_at, process, version)
+            VALUES (1, ?1, ?2, ?3, 1, '1')";
+        let began_at = BEGAN_AT + start * 100;
+        let values = (start, began_at, ended_at);
+        sample.ledger.db.execute(add, values).unwrap();
+    };
+    start(1, Some(BEGAN_AT + 150));
+    start(2, None);
+    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 199)).unwrap().runs, 0);
+    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 200)).unwrap().runs, 1);
+}
+
+#[test]
+fn a_forgotten_run_is_nowhere_in_the_files() {
+    let mut sample = with_texts();
+    let kept = sample.run();
+    sample.commit(kept, claims([1]));
+    sample.commit(kept, settlements([1], &created()));
+    assert_eq!(sample.ledger.forget_run(RUN).unwrap(), 0);
+    for text in ["Ada Lovelace", "Grace Hopper"] {
+        assert!(!sample.holds(text), "{text}");
+    }
+    assert_eq!(sample.number("SELECT group_concat(id) = '2' FROM runs"), 1);
+    assert_eq!(sample.recover(), 0);
+    assert_eq!(places(&sample), (0, 0, 1));
+    assert!(!sample.is_known_bad(CellsDigest([3; 16]), kept));
+    assert_eq!(sample.run(), RunId(3));
+}
+
+#[test]
+fn a_forgotten_number_counts_as_new() {
+    let mut sample = with_texts();
+    let written = format!("0044 {}", &number(1).to_string()[3..]);
+    let group = Group {
+        refusals: vec![refusal(5, &written)],
+        ..Group::default()
+    };
+    sample.commit(RUN, group);
+    assert!(sample.holds(&written));
+    let later = sample.run();
+    sample.commit(later, claims([1]));
+    sample.commit(later, settlements([1], &created()));
+    assert_eq!(sample.ledger.forget_number(number(1)).unwrap(), 1);
+    assert_eq!(sample.ledger.forget_number(number(4)).unwrap(), 0);
+    assert!(!sample.holds(&written));
+    assert!(sample.holds("Grace Hopper"));
+    assert_eq!(sample.recover(), 0);
+    assert_eq!(sample.find(number(1), Scope::Service).rejected, None);
+    assert_eq!(sample.status(2), Some(Status::Rejected));
+    assert_eq!(places(&sample), (0, 0, 1));
+}
+
+#[test]
+fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
+    let mut sample = with_texts();
+    sample
+        .ledger
+        .db
+        .busy_timeout(std::time::Duration::ZERO)
+        .unwrap();
+    let mut recall = sample.recall();
+    let look = recall.look().unwrap();
+    look.find(sample.service, number(1), Scope::Service)
+        .unwrap();
+    let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
+    assert!(
+        matches!(error, LedgerError::NotOverwritten { .. }),
+        "{error}"
+    );
+    drop(look);
+    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
+    assert!(!sample.holds("Ada Lovelace"));
+}
+
+#[test]
+fn a_value_that_no_version_writes_is_damage() {
+    let mut sample = Sample::new();
+    sample.commit(RUN, claims([1]));
+    sample.commit(RUN, settlements([1], &created()));
+    sample.recover();
+    let damage = "UPDATE sent SET status = 99";
+    sample.ledger.db.execute_batch(damage).unwrap();
+    let mut recall = sample.recall();
+    let look = recall.look().unwrap();
+    let error = look
+        .find(sample.service, number(1), Scope::Service)
+        .unwrap_err();
+    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+}

@@ -1,0 +1,243 @@
+//! What the ledger knows is taken out of it again, for good.
+//!
+//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and
+//! the log beside it is emptied. Only then is it noted that it is gone, or is the run
+//! itself removed: a process that is killed meanwhile is made good by doing it again.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+
+use super::{Ledger, LedgerError, ServiceId};
+use crate::lead::RunId;
+use crate::phone::PhoneNumber;
+
+/// What [`Ledger::prune`] has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Runs whose cells, texts and names of files are gone.
+    pub runs: u64,
+    /// Rows of theirs that had any.
+    pub rows: u64,
+}
+
+/// Runs that last did something before then, and have done something since they were
+/// pruned. A start without an end was killed: its beginning counts.
+const OLD_RUNS: &str = "
+SELECT id FROM (
+    SELECT id, pruned_at, max(began_at, coalesce(
+        (SELECT max(coalesce(ended_at, began_at)) FROM starts WHERE run = runs.id), 0
+    )) AS worked_at
+    FROM runs
+)
+WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
+
+const PRUNE_ROWS: [&str; 2] = [
+    "UPDATE sent SET error = NULL
+     WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
+    "UPDATE refusals SET cell = NULL, error = NULL
+     WHERE (cell IS NOT NULL OR error IS NOT NULL)
+         AND run IN (SELECT value FROM json_each(?1))",
+];
+
+const PRUNE_NAMES: [&str; 4] = [
+    "UPDATE inputs SET name = NULL, path = NULL
+     WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE runs SET options = NULL, defaults = NULL
+     WHERE id IN (SELECT value FROM json_each(?1))",
+];
+
+const NOTE_PRUNED: &str =
+    "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
+
+/// All of a run but its row in `runs`, which stays until the rest is gone.
+const FORGET_REST: [&str; 7] = [
+    "DELETE FROM outcomes WHERE run = ?1",
+    "DELETE FROM refusals WHERE run = ?1",
+    "DELETE FROM known_bad WHERE run = ?1",
+    "DELETE FROM inputs WHERE run = ?1",
+    "DELETE FROM lists WHERE run = ?1",
+    "DELETE FROM outputs WHERE run = ?1",
+    "UPDATE runs SET options = NULL, defaults = NULL WHERE id = ?1",
+];
+
+/// Created and duplicate, as `record::status_code` has them.
+const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
+const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
+
+const CELLS: &str = "SELECT run, row, cell FROM refusals WHERE cell IS NOT NULL";
+const FORGET_CELL: &str =
+    "UPDATE refusals SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
+
+/// Cells with fewer digits than a number can have are of no number.
+const FEWEST_DIGITS: usize = 7;
+
+impl Ledger {
+    /// Removes cells, texts and names of files from runs that ended before `older_than`
+    /// (or began then, and were killed). Numbers, campaigns and lead ids stay: what has
+    /// been sent is not sent again.
+    ///
+    /// Only while nobody sends.
+    pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
+        let runs = self.checked(old_runs(&self.db, older_than))?;
+        if runs.is_empty() {
+            return Ok(Pruned::default());
+        }
+        self.file_everything()?;
+        let ids = format!("[{}]", runs.join(","));
+        let pruned = prune(&mut self.db, &ids);
+        let rows = self.checked(pruned)?;
+        self.scrub()?;
+        let now = Timestamp::now().as_second();
+        self.checked(self.db.execute(NOTE_PRUNED, (&ids, now)))?;
+        Ok(Pruned {
+            runs: runs.len() as u64,
+            rows,
+        })
+    }
+
+    /// Removes all that is known of a run, and the run. Returns how many leads these
+    /// were that were settled: their numbers count as new.
+    ///
+    /// Only while nobody sends.
+    pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
+        self.file_everything()?;
+        let run = run.0.cast_signed();
+        let forgotten = forget_rest(&mut self.db, run);
+        let leads = self.checked(forgotten)?;
+        self.scrub()?;
+        self.checked(self.db.execute("DELETE FROM runs WHERE id = ?1", [run]))?;
+        Ok(leads)
+    }
+
+    /// Removes all that is known of a number, whatever the service. Returns how many
+    /// leads these were.
+    ///
+    /// Only while nobody sends.
+    pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
+        self.file_everything()?;
+        let forgotten = forget_number(&mut self.db, number);
+        let leads = self.checked(forgotten)?;
+        self.scrub()?;
+        Ok(leads)
+    }
+
+    /// Files the settled rows of every service.
+    fn file_everything(&mut self) -> Result<(), LedgerError> {
+        for service in self.checked(services(&self.db))? {
+            self.file_service(service)?;
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the file without what has been deleted, and empties the log.
+    fn scrub(&self) -> Result<(), LedgerError> {
+        let not_yet = || LedgerError::NotOverwritten {
+            path: self.path.clone(),
+        };
+        match self.checked(self.db.execute_batch("VACUUM")) {
+            Err(LedgerError::Locked { .. }) => return Err(not_yet()),
+            done => done?,
+        }
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;
+        if is_held { Err(not_yet()) } else { Ok(()) }
+    }
+}
+
+fn services(db: &Connection) -> rusqlite::Result<Vec<ServiceId>> {
+    let mut query = db.prepare("SELECT id FROM services")?;
+    let services = query.query_map([], |row| row.get(0).map(ServiceId))?;
+    services.collect()
+}
+
+fn old_runs(db: &Connection, older_than: Timestamp) -> rusqlite::Result<Vec<String>> {
+    let mut query = db.prepare(OLD_RUNS)?;
+    let id = |row: &Row<'_>| row.get(0).map(|id: i64| id.to_string());
+    let runs = query.query_map([older_than.as_second()], id)?;
+    runs.collect()
+}
+
+/// Returns how many rows had something to remove.
+fn prune(db: &mut Connection, runs: &str) -> rusqlite::Result<u64> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut rows = 0;
+    for sql in PRUNE_ROWS {
+        rows += change.execute(sql, [runs])?;
+    }
+    for sql in PRUNE_NAMES {
+        change.execute(sql, [runs])?;
+    }
+    change.commit()?;
+    Ok(rows as u64)
+}
+
+fn forget_rest(db: &mut Connection, run: i64) -> rusqlite::Result<u64> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
+    change.execute("DELETE FROM sent WHERE run = ?1", [run])?;
+    change.execute("DELETE FROM claims WHERE run = ?1", [run])?;
+    for sql in FORGET_REST {
+        change.execute(sql, [run])?;
+    }
+    change.commit()?;
+    Ok(leads)
+}
+
+fn forget_number(db: &mut Connection, number: PhoneNumber) -> rusqlite::Result<u64> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let key = [number.key().cast_signed()];
+    let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
+    change.execute("DELETE FROM sent WHERE number = ?1", key)?;
+    change.execute("DELETE FROM claims WHERE number = ?1", key)?;
+    forget_cells(&change, number)?;
+    change.commit()?;
+    Ok(leads)
+}
+
+/// A row that could not be sent may have had the number all the same: too many cells,
+/// or a country that was not allowed.
+fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
+    let digits = number.key().to_string();
+    let mut query = change.prepare(CELLS)?;
+    let mut rows = query.query([])?;
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        if may_be(row.get_ref(2)?.as_str()?, &digits) {
+            found.push((row.get(0)?, row.get(1)?));
+        }
+    }
+    for key in found {
+        change.execute(FORGET_CELL, key)?;
+    }
+    Ok(())
+}
+
+/// Whether a cell may be a way of writing the number: with the calling code or without,
+/// and whatever stands between the digits.
+fn may_be(cell: &str, digits: &str) -> bool {
+    let written: String = cell.chars().filter(char::is_ascii_digit).collect();
+    let written = written.trim_start_matches('0');
+    written.len() >= FEWEST_DIGITS && digits.ends_with(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_told_to_be_a_number_however_it_is_written() {
+        for cell in [
+            "+44 7911 123456",
+            "07911 123456",
+            "(0044) 7911-123456",
+            "7911123456",
+        ] {
+            assert!(may_be(cell, "447911123456"), "{cell}");
+        }
+        for cell in ["", "none", "123456", "+44 7911 123457", "1447911123456"] {
+            assert!(!may_be(cell, "447911123456"), "{cell}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What the ledger knows of a number, asked while another thread writes.
+//!
+//! A connection of its own that only reads: it never waits for the writer, nor the
+//! writer for it. It sees what has been filed; after [`Ledger::recover`] nothing of the
+//! service is anywhere else, but what the present run has sent since.
+//!
+//! To ask is to hold a snapshot of the ledger, and to take one costs as much as to ask.
+//! So there is a [`Look`] for many questions. While one is held, the log beside the
+//! ledger cannot begin anew and grows: it is for a batch of rows, not to be kept.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
+
+use super::record::{Record, select_sent};
+use super::{CellsDigest, Ledger, LedgerError, ServiceId};
+use crate::lead::{CampaignId, RowId, RunId, Status};
+use crate::phone::PhoneNumber;
+
+const SERVICE: &str = "SELECT id FROM services WHERE address = ?1";
+const OF_SERVICE: &str = select_sent!("WHERE service = ?1 AND number = ?2");
+const OF_CAMPAIGN: &str = select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3");
+const OF_ROW: &str =
+    select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5");
+const IS_BAD: &str = "SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3";
+
+/// How much of the ledger is kept in memory, in KiB: the upper levels of a table of
+/// tens of millions, and as much of the rest as is cheap.
+const CACHE_KIB: i64 = 8 * 1024;
+
+/// The memory of the ledger.
+#[derive(Debug)]
+pub struct Recall {
+    pub(super) ledger: Ledger,
+}
+
+/// The ledger as it was when the first question was asked; one for each batch of rows.
+#[derive(Debug)]
+pub struct Look<'a> {
+    snapshot: Transaction<'a>,
+    path: &'a Path,
+}
+
+/// Where a number may be sent only once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// In each campaign; this one is asked about.
+    Campaign(CampaignId),
+    /// In the whole service.
+    Service,
+}
+
+/// What is known of a number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The earliest lead that the service has made, else the earliest that it says it
+    /// already has.
+    pub settled: Option<Record>,
+    /// The latest that may have been taken.
+    pub uncertain: Option<Record>,
+    /// The latest that was refused.
+    pub rejected: Option<Record>,
+}
+
+impl Recall {
+    /// Opens the ledger; nothing where there is none.
+    pub fn open(path: &Path) -> Result<Option<Recall>, LedgerError> {
+        let Some(ledger) = Ledger::read(path)? else {
+            return Ok(None);
+        };
+        // A negative number is one of KiB.
+        let set = ledger.db.pragma_update(None, "cache_size", -CACHE_KIB);
+        ledger.checked(set)?;
+        Ok(Some(Recall { ledger }))
+    }
+
+    /// The number of the service at this address, where any lead went there.
+    pub fn service(&mut self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
+        let db = &self.ledger.db;
+        let found = db.query_row(SERVICE, [address], |row| row.get(0).map(ServiceId));
+        self.ledger.checked(found.optional())
+    }
+
+    /// Begins to look: for a batch of rows, a matter of milliseconds.
+    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
+        let Ledger { db, path, .. } = &mut self.ledger;
+        let snapshot = db.transaction();
+        Ok(Look {
+            snapshot: snapshot.map_err(|error| LedgerError::of(path, error))?,
+            path,
+        })
+    }
+}
+
+impl Look<'_> {
+    /// What is known of the number. Reads every record of it in that scope, of which
+    /// there are few unless duplicates were allowed: then ask by [`row`](Self::row).
+    pub fn find(
+        &self,
+        service: ServiceId,
+        number: PhoneNumber,
+        scope: Scope,
+    ) -> Result<Known, LedgerError> {
+        let number = number.key().cast_signed();
+        let db = &self.snapshot;
+        let known = match scope {
+            Scope::Campaign(campaign) => {
+                know(db, OF_CAMPAIGN, params![service.0, number, campaign.0])
+            }
+            Scope::Service => know(db, OF_SERVICE, params![service.0, number]),
+        };
+        self.checked(known)
+    }
+
+    /// The record of one row of one run; costs the same however many its number has.
+    pub fn row(
+        &self,
+        service: ServiceId,
+        number: PhoneNumber,
+        campaign: CampaignId,
+        run: RunId,
+        row: RowId,
+    ) -> Result<Option<Record>, LedgerError> {
+        let key = params![
+            service.0,
+            number.key().cast_signed(),
+            campaign.0,
+            run.0.cast_signed(),
+            row.0.cast_signed(),
+        ];
+        self.checked(first(&self.snapshot, OF_ROW, key))
+    }
+
+    /// Whether a run other than `run` has found that these cells cannot be sent, or
+    /// that the service refuses them.
+    pub fn is_known_bad(
+        &self,
+        service: ServiceId,
+        digest: CellsDigest,
+        run: RunId,
+    ) -> Result<bool, LedgerError> {
+        let key = params![service.0, digest.0, run.0.cast_signed()];
+        self.checked(exists(&self.snapshot, key))
+    }
+
+    fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
+        result.map_err(|error| LedgerError::of(self.path, error))
+    }
+}
+
+impl Known {
+    fn add(&mut self, record: Record) {
+        let (kept, is_better) = match record.outcome.status {
+            Status::Created | Status::Duplicate => {
+                let is_earlier = |kept: &Record| earliness(&record) < earliness(kept);
+                let is_better = self.settled.as_ref().is_none_or(is_earlier);
+                (&mut self.settled, is_better)
+            }
+            Status::Uncertain => {
+                let is_better = is_latest(&record, self.uncertain.as_ref());
+                (&mut self.uncertain, is_better)
+            }
+            Status::Rejected => {
+                let is_better = is_latest(&record, self.rejected.as_ref());
+                (&mut self.rejected, is_better)
+            }
+            // Nothing was taken of the others: as if they had never been sent.
+            _ => return,
+        };
+        if is_better {
+            *kept = Some(record);
+        }
+    }
+}
+
+/// Created before duplicate, then by time.
+fn earliness(record: &Record) -> impl Ord + use<> {
+    let is_duplicate = record.outcome.status == Status::Duplicate;
+    (
+        is_duplicate,
+        record.outcome.settled_at,
+        record.run,
+        record.row,
+    )
+}
+
+fn is_latest(record: &Record, kept: Option<&Record>) -> bool {
+    kept.is_none_or(|kept| (record.run, record.row) > (kept.run, kept.row))
+}
+
+fn know(db: &Connection, sql: &str, key: impl Params) -> rusqlite::Result<Known> {
+    let mut query = db.prepare_cached(sql)?;
+    let mut rows = query.query(key)?;
+    let mut known = Known::default();
+    while let Some(row) = rows.next()? {
+        known.add(Record::read(row)?);
+    }
+    Ok(known)
+}
+
+fn first(db: &Connection, sql: &str, key: impl Params) -> rusqlite::Result<Option<Record>> {
+    let mut query = db.prepare_cached(sql)?;
+    query.query_row(key, Record::read).optional()
+}
+
+fn exists(db: &Connection, key: impl Params) -> rusqlite::Result<bool> {
+    db.prepare_cached(IS_BAD)?.exists(key)
+}

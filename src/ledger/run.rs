@@ -1,0 +1,170 @@
+//! What is written into the ledger of a whole run.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::ServiceId;
+use crate::lead::{Counts, RunId};
+
+/// A SHA-256.
+pub type Sha256 = [u8; 32];
+
+/// A run that is about to begin, or to go on.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// Where its leads go.
+    pub service: ServiceId,
+    /// A digest of all that makes a run the same run.
+    pub identity: Sha256,
+    /// The same in words: an object of names and values. `campaign` is the campaign as
+    /// it was given, `campaign_ids` an object of names of campaigns and their ids.
+    pub options: Value,
+    /// What a rejects file of this run takes for its defaults, as JSON.
+    pub defaults: String,
+    /// Whether a run that is complete, but has rows that are uncertain, goes on: where
+    /// leads are known by run and row, no other run can send them.
+    pub reopens: bool,
+    /// The inputs, in order.
+    pub inputs: Vec<InputRecord>,
+    /// The do-not-call lists of this start.
+    pub lists: Vec<ListRecord>,
+    /// The files that this start will write: absolute paths.
+    pub outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+/// An input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputRecord {
+    /// As it was named.
+    pub name: String,
+    /// Where it is, as an absolute path; none for standard input.
+    pub path: Option<PathBuf>,
+    /// What it holds.
+    pub sha256: Sha256,
+    /// Its size.
+    pub bytes: u64,
+    /// A digest of the names of its columns.
+    pub columns: Sha256,
+}
+
+/// A do-not-call list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRecord {
+    /// As it was named.
+    pub name: String,
+    /// What it holds.
+    pub sha256: Sha256,
+    /// The numbers on it.
+    pub numbers: u64,
+}
+
+/// What a file that was written holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputKind {
+    /// What became of each row.
+    Results,
+    /// Rows to mend.
+    Rejects,
+}
+
+impl OutputKind {
+    /// The word in the ledger and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OutputKind::Results => "results",
+            OutputKind::Rejects => "rejects",
+        }
+    }
+}
+
+/// A file that is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputRecord {
+    /// Where it is, as an absolute path.
+    pub path: PathBuf,
+    /// What is in it.
+    pub kind: OutputKind,
+    /// The same, to the byte.
+    pub sha256: Sha256,
+    /// Its rows, without the header.
+    pub rows: u64,
+}
+
+/// A run that has begun, or goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun {
+    /// Its number.
+    pub run: RunId,
+    /// Which of its starts this is, from 1.
+    pub start: u32,
+    /// Whether there was one before.
+    pub continues: bool,
+    /// No row above this one has ever been claimed; 0 if none has.
+    pub reached: u64,
+    /// The latest run of the same inputs that is neither complete nor this one.
+    pub other: Option<Unfinished>,
+}
+
+/// A run that was not completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Its number.
+    pub run: RunId,
+    /// The address of its service.
+    pub service: String,
+    /// Its options, unless they were pruned.
+    pub options: Option<Value>,
+}
+
+/// How a start has ended.
+#[derive(Debug, Clone)]
+pub struct Ending<'a> {
+    /// The exit code of its process.
+    pub exit_code: u8,
+    /// What stopped it, in one word.
+    pub stopped_by: Option<&'a str>,
+    /// Requests that it has sent.
+    pub requests: u64,
+    /// Whether every row of the run has its outcome.
+    pub complete: bool,
+    /// The data rows of each input, where it was read to its end.
+    pub input_rows: Vec<Option<u64>>,
+    /// The rows of the run by status.
+    pub counts: Counts,
+}
+
+/// What a rejects file of a run takes for its defaults.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDefaults {
+    /// The address of the run's service.
+    pub service: String,
+    /// As they were given to [`NewRun`].
+    pub defaults: String,
+    /// The digest of the columns of each input.
+    pub columns: Vec<Sha256>,
+}
+
+/// The process that is sending to a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtWork {
+    /// Its run.
+    pub run: RunId,
+    /// Its id in the operating system.
+    pub process: u32,
+    /// Since when it is at it.
+    pub began_at: Timestamp,
+}
+
+impl fmt::Display for AtWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AtWork { run, process, .. } = self;
+        let began_at = self.began_at.strftime("%Y-%m-%d %H:%M:%S UTC");
+        write!(
+            f,
+            "run {run} is being sent by process {process}, since {began_at}"
+        )
+    }
+}

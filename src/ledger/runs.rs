@@ -1,0 +1,444 @@
+//! Runs: when they begin, go on and end.
+//!
+//! A run is one and the same as long as its identity is, and until it is complete: the
+//! next start then begins a new one. What a start promises to write is known before it
+//! writes it, so that a file it leaves behind is known for its own.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::json;
+
+use super::columns::{Json, PathText, Seconds, place};
+use super::run::{Begun, Ending, NewRun, Sha256, Unfinished};
+use super::{Ledger, LedgerError, ServiceId};
+use crate::lead::RunId;
+
+impl Ledger {
+    /// Goes on with the latest run of this identity, unless that is complete: then a new
+    /// one begins. Everything that is known of this start is on disk afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be written; then nothing has begun.
+    pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
+        let begun = begin(&mut self.db, run, now);
+        self.checked(begun)
+    }
+
+    /// Writes down how a start has ended.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be written; then the start looks as if it had been killed.
+    pub fn end(
+        &mut self,
+        run: RunId,
+        start: u32,
+        ending: &Ending<'_>,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let ended = end(&mut self.db, run, start, ending, now);
+        self.checked(ended)
+    }
+}
+
+fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
+    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let unfinished = going_on(&step, new.service, &new.identity, new.reopens)?;
+    let run = match unfinished {
+        Some(run) => run,
+        None => insert_run(&step, new, now)?,
+    };
+    describe(&step, run, new)?;
+    let start = insert_start(&step, run, now)?;
+    insert_lists(&step, run, start, new)?;
+    insert_outputs(&step, run, new)?;
+    let begun = Begun {
+        run,
+        start,
+        continues: unfinished.is_some(),
+        reached: reached(&step, run)?,
+        other: other(&step, run, new)?,
+    };
+    step.commit()?;
+    Ok(begun)
+}
+
+/// The run that goes on.
+pub(super) fn going_on(
+    db: &Connection,
+    service: ServiceId,
+    identity: &Sha256,
+    reopens: bool,
+) -> rusqlite::Result<Option<RunId>> {
+    let latest = "SELECT id, completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0 FROM runs
+        WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
+    let found = db.query_row(latest, params![service.0, identity, reopens], |row| {
+        Ok((RunId(row.get(0)?), row.get(1)?))
+    });
+    let found: Option<(RunId, bool)> = found.optional()?;
+    Ok(found.filter(|(_, goes_on)| *goes_on).map(|(run, _)| run))
+}
+
+fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<RunId> {
+    let insert = "INSERT INTO runs (service, identity, began_at)
+        VALUES (?1, ?2, ?3) RETURNING id";
+    let values = params![new.service.0, new.identity, Seconds(now)];
+    step.query_row(insert, values, |row| row.get(0).map(RunId))
+}
+
+/// What can be pruned from a run is written at every start: the names of its inputs may
+/// be others by now too.
+fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
+    let update = "UPDATE runs SET options = ?2, defaults = ?3, pruned_at = NULL,
+        completed_at = NULL WHERE id = ?1";
+    let options = new.options.to_string();
+    step.execute(update, params![run.0, options, new.defaults])?;
+    let mut insert = step.prepare(
+        "INSERT INTO inputs (run, position, name, path, sha256, bytes, columns, place)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT DO UPDATE
+            SET name = excluded.name, path = excluded.path, place = excluded.place",
+    )?;
+    for (position, input) in new.inputs.iter().enumerate() {
+        insert.execute(params![
+            run.0,
+            position,
+            input.name,
+            input.path.as_deref().map(PathText),
+            input.sha256,
+            input.bytes,
+            input.columns,
+            input.path.as_deref().map(place),
+        ])?;
+    }
+    Ok(())
+}
+
+fn insert_start(step: &Transaction<'_>, run: RunId, now: Timestamp) -> rusqlite::Result<u32> {
+    let insert = "INSERT INTO starts (run, start, began_at, process, version)
+        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4 FROM starts WHERE run = ?1
+        RETURNING start";
+    let version = env!("CARGO_PKG_VERSION");
+    let values = params![run.0, Seconds(now), std::process::id(), version];
+    step.query_row(insert, values, |row| row.get(0))
+}
+
+fn insert_lists(
+    step: &Transaction<'_>,
+    run: RunId,
+    start: u32,
+    new: &NewRun,
+) -> rusqlite::Result<()> {
+    let mut insert = step.prepare(
+        "INSERT INTO lists (run, start, position, name, sha256, numbers)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (position, list) in new.lists.iter().enumerate() {
+        insert.execute(params![
+            run.0,
+            start,
+            position,
+            list.name,
+            list.sha256,
+            list.numbers
+        ])?;
+    }
+    Ok(())
+}
+
+/// Files that an earlier start has completed stay known as it left them: they stand there
+/// until this one has completed its own.
+fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
+    step.execute(
+        "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL",
+        [run.0],
+    )?;
+    let mut insert =
+        step.prepare("INSERT INTO outputs (run, path, kind, place) VALUES (?1, ?2, ?3, ?4)")?;
+    for (path, kind) in &new.outputs {
+        insert.execute(params![run.0, PathText(path), kind.as_str(), place(path)])?;
+    }
+    Ok(())
+}
+
+/// Every row with an outcome is filed: whoever begins to send has seen to that.
+fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<u64> {
+    let highest = "SELECT reached FROM runs WHERE id = ?1";
+    step.query_row(highest, [run.0], |row| row.get(0))
+}
+
+/// The latest unfinished run of the same inputs, whatever its service: an address that
+/// was mistyped is a difference worth telling too.
+fn other(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
+    let Some(first) = new.inputs.first() else {
+        return Ok(None);
+    };
+    let mut candidates = step.prepare(
+        "SELECT runs.id, address, options FROM runs
+            JOIN services ON services.id = service
+            JOIN inputs ON run = runs.id AND position = 0
+            WHERE completed_at IS NULL AND runs.id <> ?1 AND sha256 = ?2
+            ORDER BY runs.id DESC",
+    )?;
+    let mut rows = candidates.query(params![run.0, first.sha256])?;
+    while let Some(row) = rows.next()? {
+        let candidate = RunId(row.get(0)?);
+        if has_inputs(step, candidate, new)? {
+            let options: Option<Json<_>> = row.get(2)?;
+            return Ok(Some(Unfinished {
+                run: candidate,
+                service: row.get(1)?,
+                options: options.map(|Json(options)| options),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+fn has_inputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<bool> {
+    let mut inputs =
+        step.prepare_cached("SELECT sha256 FROM inputs WHERE run = ?1 ORDER BY position")?;
+    let found = inputs.query_map([run.0], |row| row.get::<_, Sha256>(0))?;
+    let found: Vec<Sha256> = found.collect::<rusqlite::Result<_>>()?;
+    Ok(found
+        .iter()
+        .eq(new.inputs.iter().map(|input| &input.sha256)))
+}
+
+fn end(
+    db: &mut Connection,
+    run: RunId,
+    start: u32,
+    ending: &Ending<'_>,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    step.execute(
+        "UPDATE starts SET ended_at = ?3, exit_code = ?4, stopped_by = ?5, requests = ?6
+            WHERE run = ?1 AND start = ?2",
+        params![
+            run.0,
+            start,
+            Seconds(now),
+            ending.exit_code,
+            ending.stopped_by,
+            ending.requests
+        ],
+    )?;
+    // A start that stopped early may have counted less far than the one before it.
+    step.execute(
+        "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END, counts = CASE
+            WHEN ?2 OR ?5 >= (SELECT coalesce(sum(value), 0) FROM json_each(counts))
+            THEN ?4 ELSE counts END
+            WHERE id = ?1",
+        params![
+            run.0,
+            ending.complete,
+            Seconds(now),
+            json!(ending.counts).to_string(),
+            ending.counts.total(),
+        ],
+    )?;
+    for (position, rows) in ending.input_rows.iter().enumerate() {
+        let update = "UPDATE inputs SET rows = coalesce(?3, rows) WHERE run = ?1 AND position = ?2";
+        step.execute(update, params![run.0, position, rows])?;
+    }
+    step.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::{Counts, Status};
+    use crate::ledger::testing::{TestLedger, at, input};
+    use crate::ledger::{ListRecord, OutputKind, OutputRecord};
+
+    fn created(rows: usize) -> Counts {
+        let mut counts = Counts::default();
+        for _ in 0..rows {
+            counts.add(Status::Created);
+        }
+        counts
+    }
+
+    fn ending(complete: bool, rows: usize) -> Ending<'static> {
+        Ending {
+            exit_code: if complete { 0 } else { 3 },
+            stopped_by: (!complete).then_some("outage"),
+            requests: 7,
+            complete,
+            input_rows: vec![complete.then_some(rows as u64)],
+            counts: created(rows),
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_not_complete_goes_on() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        let first = test.ledger.begin(&run, at(1)).unwrap();
+        assert_eq!((first.start, first.continues), (1, false));
+        let second = test.ledger.begin(&run, at(2)).unwrap();
+        assert_eq!((second.run, second.start), (first.run, 2));
+        assert!(second.continues);
+        let ended = ending(false, 1);
+        test.ledger.end(first.run, 2, &ended, at(3)).unwrap();
+        let third = test.ledger.begin(&run, at(4)).unwrap();
+        assert_eq!((third.run, third.start), (first.run, 3));
+    }
+
+    #[test]
+    fn a_complete_run_is_followed_by_a_new_one() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        let first = test.ledger.begin(&run, at(1)).unwrap();
+        test.ledger
+            .end(first.run, 1, &ending(true, 1), at(2))
+            .unwrap();
+        let second = test.ledger.begin(&run, at(3)).unwrap();
+        assert_eq!((second.run, second.start), (RunId(2), 1));
+        assert!(!second.continues);
+    }
+
+    #[test]
+    fn a_run_goes_on_in_its_own_service_alone() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        let first = test.ledger.begin(&run, at(1)).unwrap();
+        let elsewhere = NewRun {
+            service: test.another_service(),
+            ..run
+        };
+        let second = test.ledger.begin(&elsewhere, at(2)).unwrap();
+        assert_ne!(second.run, first.run);
+    }
+
+    #[test]
+    fn a_number_is_never_given_twice() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        assert_eq!(test.ledger.begin(&run, at(1)).unwrap().run, RunId(1));
+        test.sql("DELETE FROM runs");
+        assert_eq!(test.ledger.begin(&run, at(2)).unwrap().run, RunId(2));
+    }
+
+    #[test]
+    fn the_latest_unfinished_run_of_the_same_inputs_is_named() {
+        let mut test = TestLedger::new();
+        let two = |identity, contents: [u8; 2]| NewRun {
+            inputs: contents.map(input).to_vec(),
+            ..test.run_of(identity)
+        };
+        let (first, swapped, same) = (two(1, [1, 2]), two(2, [2, 1]), two(3, [1, 2]));
+        let only_one = test.run_of(1);
+        for (run, other) in [
+            (&only_one, None),
+            (&first, None),
+            (&swapped, None),
+            (&same, Some(RunId(1))),
+            (&first, Some(RunId(3))),
+        ] {
+            let begun = test.ledger.begin(run, at(1)).unwrap();
+            assert_eq!(begun.other.map(|other| other.run), other, "{}", begun.run);
+        }
+        test.ledger
+            .end(RunId(3), 1, &ending(true, 1), at(2))
+            .unwrap();
+        let begun = test.ledger.begin(&first, at(3)).unwrap();
+        assert_eq!(begun.other, None);
+    }
+
+    #[test]
+    fn what_differs_can_be_told_by_the_options_of_the_other_run() {
+        let mut test = TestLedger::new();
+        let first = test.run_of(1);
+        test.ledger.begin(&first, at(1)).unwrap();
+        let second = NewRun {
+            identity: [9; 32],
+            options: json!({ "campaign": "102" }),
+            ..first.clone()
+        };
+        let other = test.ledger.begin(&second, at(2)).unwrap().other.unwrap();
+        assert_eq!(other.options, Some(first.options));
+        assert_eq!(other.service, "https://service.example");
+    }
+
+    #[test]
+    fn a_run_has_reached_the_highest_row_that_is_filed() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        assert_eq!(test.ledger.begin(&run, at(1)).unwrap().reached, 0);
+        test.sql("UPDATE runs SET reached = 10");
+        assert_eq!(test.ledger.begin(&run, at(2)).unwrap().reached, 10);
+    }
+
+    #[test]
+    fn starts_inputs_lists_and_outputs_are_all_known_of_a_run() {
+        let mut test = TestLedger::new();
+        let mut run = test.run_of(1);
+        run.lists.push(ListRecord {
+            name: "dnc.txt".into(),
+            sha256: [5; 32],
+            numbers: 20,
+        });
+        run.outputs
+            .push(("/lists/1.results.csv".into(), OutputKind::Results));
+        let begun = test.ledger.begin(&run, at(1)).unwrap();
+        test.ledger
+            .end(begun.run, 1, &ending(true, 4), at(2))
+            .unwrap();
+        let [known] = &test.ledger.runs().unwrap()[..] else {
+            panic!("one run");
+        };
+        assert_eq!(known.options, Some(run.options));
+        assert_eq!(known.completed_at, Some(at(2)));
+        assert_eq!(known.counts, created(4));
+        assert_eq!(known.inputs[0].path, run.inputs[0].path);
+        assert_eq!(known.inputs[0].rows, Some(4));
+        assert_eq!(known.outputs[0].path.as_ref(), Some(&run.outputs[0].0));
+        assert_eq!(known.outputs[0].sha256, None);
+        let start = &known.starts[0];
+        assert_eq!((start.began_at, start.ended_at), (at(1), Some(at(2))));
+        assert_eq!(start.process, std::process::id());
+        assert_eq!(start.version, env!("CARGO_PKG_VERSION"));
+        assert_eq!((start.exit_code, start.requests), (Some(0), Some(7)));
+        assert_eq!(start.lists[0].name.as_deref(), Some("dnc.txt"));
+    }
+
+    #[test]
+    fn a_start_that_got_less_far_takes_nothing_from_what_is_known() {
+        let mut test = TestLedger::new();
+        let run = test.run_of(1);
+        let begun = test.ledger.begin(&run, at(1)).unwrap();
+        for (start, rows, known) in [(1, 5, 5), (2, 2, 5), (3, 6, 6)] {
+            let ended = ending(false, rows);
+            test.ledger.end(begun.run, start, &ended, at(2)).unwrap();
+            let runs = test.ledger.runs().unwrap();
+            assert_eq!(runs[0].counts, created(known));
+            test.ledger.begin(&run, at(3)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_start_forgets_nothing_of_a_file_that_is_complete() {
+        let mut test = TestLedger::new();
+        let path = std::path::PathBuf::from("/lists/1.results.csv");
+        let mut run = test.run_of(1);
+        run.outputs.push((path.clone(), OutputKind::Results));
+        let places = [path.clone(), "/elsewhere".into()];
+        let begun = test.ledger.begin(&run, at(1)).unwrap();
+        let known = |test: &TestLedger| test.ledger.outputs_at(&places).unwrap();
+        assert_eq!(known(&test), [(path.clone(), None)]);
+        let output = OutputRecord {
+            path: path.clone(),
+            kind: OutputKind::Results,
+            sha256: [8; 32],
+            rows: 3,
+        };
+        test.ledger.record_outputs(begun.run, &[output]).unwrap();
+        assert_eq!(known(&test), [(path.clone(), Some([8; 32]))]);
+        test.ledger.begin(&run, at(2)).unwrap();
+        assert_eq!(known(&test), [(path.clone(), Some([8; 32])), (path, None)]);
+    }
+}

@@ -1,0 +1,239 @@
+//! Ledgers, rows and answers for tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{CellsDigest, Claim, Group, Known, Ledger, Recall, Record, Refusal, Scope};
+use super::{ServiceId, Settlement};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::phone::PhoneNumber;
+
+pub(super) const CAMPAIGN: CampaignId = CampaignId(17);
+pub(super) const RUN: RunId = RunId(1);
+
+/// When [`run`]s begin.
+pub(super) const BEGAN_AT: i64 = 1_700_000_000;
+
+/// A ledger in a folder of its own, with one run.
+pub(super) struct Sample {
+    folder: TempDir,
+    pub(super) ledger: Ledger,
+    pub(super) service: ServiceId,
+}
+
+impl Sample {
+    pub(super) fn new() -> Sample {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        // What has been written to the system is what these tests are about.
+        let fast = ledger.db.pragma_update(None, "synchronous", "OFF");
+        fast.unwrap();
+        let service = ledger.service("https://calls.example").unwrap();
+        let sample = Sample {
+            folder,
+            ledger,
+            service,
+        };
+        assert_eq!(sample.run(), RUN);
+        sample
+    }
+
+    /// Adds a run.
+    pub(super) fn run(&self) -> RunId {
+        run_of(&self.ledger.db, self.service)
+    }
+
+    /// Notes that the run goes on, later than anything is pruned.
+    pub(super) fn start(&self, run: RunId) {
+        let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, version)
+            VALUES (?1, 2, 9000000000, 1, '1')";
+        let run = [run.0.cast_signed()];
+        self.ledger.db.execute(add, run).unwrap();
+    }
+
+    pub(super) fn commit(&mut self, run: RunId, group: Group) {
+        self.ledger.commit(run, &group).unwrap();
+    }
+
+    /// Files in such small pieces that few rows are many slices.
+    pub(super) fn file_in_small_slices(&mut self) {
+        let limits = &mut self.ledger.filing.limits;
+        (limits.least, limits.most, limits.slice) = (3, 6, 2);
+    }
+
+    /// What a process that is killed now leaves behind: the files as they are.
+    pub(super) fn killed(&self) -> Sample {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["ledger.db", "ledger.db-wal"] {
+            fs::copy(self.folder.path().join(name), folder.path().join(name)).unwrap();
+        }
+        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        ledger.db.pragma_update(None, "synchronous", "OFF").unwrap();
+        Sample {
+            folder,
+            ledger,
+            service: self.service,
+        }
+    }
+
+    pub(super) fn recover(&mut self) -> u64 {
+        self.ledger.recover(self.service).unwrap()
+    }
+
+    pub(super) fn recall(&self) -> Recall {
+        Recall::open(self.ledger.path()).unwrap().unwrap()
+    }
+
+    pub(super) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
+        let mut recall = self.recall();
+        let look = recall.look().unwrap();
+        look.find(self.service, number, scope).unwrap()
+    }
+
+    /// What is on file of the [`claim`] of this row.
+    pub(super) fn row(&self, run: RunId, row: u64) -> Option<Record> {
+        let Claim {
+            row,
+            number,
+            campaign,
+            ..
+        } = claim(row);
+        let mut recall = self.recall();
+        let look = recall.look().unwrap();
+        look.row(self.service, number, campaign, run, row).unwrap()
+    }
+
+    pub(super) fn status(&self, row: u64) -> Option<Status> {
+        self.row(RUN, row).map(|record| record.outcome.status)
+    }
+
+    pub(super) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
+        let mut recall = self.recall();
+        let look = recall.look().unwrap();
+        look.is_known_bad(self.service, digest, run).unwrap()
+    }
+
+    /// The single value that a query gives.
+    pub(super) fn number(&self, sql: &str) -> i64 {
+        self.ledger.db.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// Whether the bytes stand anywhere in the ledger's files.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        files(self.folder.path()).iter().any(|file| {
+            let bytes = fs::read(file).unwrap();
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        })
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Adds a run of the service.
+pub(super) fn run_of(db: &Connection, service: ServiceId) -> RunId {
+    let add = "INSERT INTO runs (service, identity, options, began_at)
+        VALUES (?1, x'00', 'the options', ?2) RETURNING id";
+    let id = db.query_row(add, [service.0, BEGAN_AT], |row| row.get::<_, i64>(0));
+    RunId(id.unwrap().cast_unsigned())
+}
+
+/// A number of its own for each row.
+pub(super) fn number(row: u64) -> PhoneNumber {
+    PhoneNumber::from_key(447_911_000_000 + row * 61_803 % 1_000_000).unwrap()
+}
+
+pub(super) fn claim(row: u64) -> Claim {
+    Claim {
+        row: RowId(row),
+        file: 0,
+        line: row + 1,
+        number: number(row),
+        campaign: CAMPAIGN,
+    }
+}
+
+pub(super) fn claims(rows: impl IntoIterator<Item = u64>) -> Group {
+    Group {
+        claims: rows.into_iter().map(claim).collect(),
+        ..Group::default()
+    }
+}
+
+pub(super) fn settlements(rows: impl IntoIterator<Item = u64>, outcome: &RowOutcome) -> Group {
+    let settle = |row| Settlement {
+        claim: claim(row),
+        outcome: outcome.clone(),
+        cells: None,
+    };
+    Group {
+        settlements: rows.into_iter().map(settle).collect(),
+        ..Group::default()
+    }
+}
+
+pub(super) fn releases(rows: impl IntoIterator<Item = u64>) -> Group {
+    Group {
+        releases: rows.into_iter().map(RowId).collect(),
+        ..Group::default()
+    }
+}
+
+pub(super) fn created() -> RowOutcome {
+    RowOutcome {
+        is_known_bad: false,
+        status: Status::Created,
+        lead_id: Some("4711".to_owned()),
+        http_status: Some(201),
+        attempts: 1,
+        error_code: None,
+        error: None,
+        settled_at: Timestamp::from_second(BEGAN_AT + 5).ok(),
+    }
+}
+
+pub(super) fn rejected() -> RowOutcome {
+    RowOutcome {
+        is_known_bad: false,
+        status: Status::Rejected,
+        lead_id: None,
+        http_status: Some(422),
+        attempts: 2,
+        error_code: Some(ErrorCode::Http(422)),
+        error: Some("no such person: Ada Lovelace".to_owned()),
+        settled_at: None,
+    }
+}
+
+pub(super) fn uncertain() -> RowOutcome {
+    RowOutcome {
+        is_known_bad: false,
+        status: Status::Uncertain,
+        lead_id: None,
+        http_status: None,
+        attempts: 1,
+        error_code: Some(ErrorCode::AnswerLost),
+        error: Some("the run ended before the answer came".to_owned()),
+        settled_at: None,
+    }
+}
+
+pub(super) fn refusal(row: u64, cell: &str) -> Refusal {
+    Refusal {
+        row: RowId(row),
+        file: 0,
+        line: row + 1,
+        campaign: Some(CAMPAIGN),
+        cell: cell.to_owned(),
+        outcome: RowOutcome::invalid(ErrorCode::PhoneNotE164, "no `+`"),
+        cells: CellsDigest([row as u8; 16]),
+    }
+}

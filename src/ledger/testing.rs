@@ -1,0 +1,71 @@
+//! A ledger in a folder of its own, for tests.
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{InputRecord, Ledger, NewRun, ServiceId};
+
+/// An empty ledger that knows one service.
+pub(super) struct TestLedger {
+    pub(super) ledger: Ledger,
+    pub(super) service: ServiceId,
+    _folder: tempfile::TempDir,
+}
+
+impl TestLedger {
+    pub(super) fn new() -> TestLedger {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger.sqlite3")).unwrap();
+        let service = service(&ledger, "https://service.example");
+        TestLedger {
+            ledger,
+            service,
+            _folder: folder,
+        }
+    }
+
+    pub(super) fn another_service(&self) -> ServiceId {
+        service(&self.ledger, "https://another.example")
+    }
+
+    /// A run of one input that holds nothing but this byte.
+    pub(super) fn run_of(&self, content: u8) -> NewRun {
+        NewRun {
+            service: self.service,
+            identity: [content; 32],
+            options: json!({ "campaign": "101" }),
+            defaults: "{}".into(),
+            inputs: vec![input(content)],
+            lists: Vec::new(),
+            reopens: false,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Runs SQL that no part of the program would.
+    pub(super) fn sql(&self, sql: &str) {
+        self.ledger.db.execute_batch(sql).unwrap();
+    }
+}
+
+fn service(ledger: &Ledger, address: &str) -> ServiceId {
+    let insert = "INSERT INTO services (address) VALUES (?1) RETURNING id";
+    let id = ledger.db.query_row(insert, [address], |row| row.get(0));
+    ServiceId(id.unwrap())
+}
+
+/// An input that holds nothing but this byte.
+pub(super) fn input(content: u8) -> InputRecord {
+    InputRecord {
+        name: format!("{content}.csv"),
+        path: Some(format!("/lists/{content}.csv").into()),
+        sha256: [content; 32],
+        bytes: 1,
+        columns: [content; 32],
+    }
+}
+
+/// So many seconds after the beginning of time.
+pub(super) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
