@@ -3,7 +3,7 @@
 //! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
 //! the id of the one campaign that bears it, or a message that lists what exists.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use thiserror::Error;
 
@@ -178,6 +178,12 @@ impl CampaignBook {
             ids,
             keys: HashMap::new(),
         }
+    }
+
+    /// The campaigns that are named, with their ids.
+    pub fn ids(&self) -> BTreeMap<&str, i64> {
+        let ids = self.ids.iter();
+        ids.map(|(name, id)| (name.as_str(), id.0)).collect()
     }
 
     /// The campaign of a row whose campaign cell, if there is one, is `cell`.

@@ -1,5 +1,7 @@
 //! The plan for one input: which cell goes where.
 
+use std::borrow::Cow;
+
 use memchr::memmem::find;
 
 use super::columns::Columns;
@@ -110,6 +112,23 @@ impl Mapping {
         mapping.other_lengths = mapping.other_lengths(sample);
         mapping.refuse_two_sources(&columns)?;
         Ok(mapping)
+    }
+
+    /// The cell that the number is expected in, as text to be shown.
+    pub fn phone_cell<'r>(&self, row: Row<'r>) -> Cow<'r, str> {
+        row.lossy(self.phone_columns.first().copied().unwrap_or(0))
+    }
+
+    /// The cells of a row that are the input's own: not those that `leadload` has added
+    /// to a rejects file.
+    pub fn own_cells<'r>(&self, row: Row<'r>) -> impl Iterator<Item = &'r [u8]> {
+        let is_own = |column: &usize| match &self.rejects_form {
+            Some(form) => form.input_columns.contains(column),
+            None => true,
+        };
+        (0..row.len())
+            .filter(is_own)
+            .filter_map(move |column| row.cell(column))
     }
 
     /// The plan for a list of numbers to be left alone: all its phone columns, and

@@ -24,6 +24,8 @@ pub struct RejectsForm {
     /// Where the error code stands: a `field_count` that is still there says
     /// that nobody has looked at the row, whose cells may have shifted.
     pub error_code: usize,
+    /// Where the run stands that wrote the file.
+    pub run: usize,
     /// Where surplus cells stand, if the file has that column.
     pub surplus: Option<usize>,
 }
@@ -42,6 +44,7 @@ impl RejectsForm {
                 .filter(|column| !is_ours(&names[*column]))
                 .collect(),
             error_code: position(ADDED_COLUMNS[2])?,
+            run: position(ADDED_COLUMNS[4])?,
             surplus: position(SURPLUS_COLUMN),
         })
     }

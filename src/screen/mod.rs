@@ -8,4 +8,4 @@ mod numbers;
 mod suppression;
 
 pub use first_rows::FirstRows;
-pub use suppression::{Suppressed, SuppressionError, SuppressionLists};
+pub use suppression::{ListFacts, Suppressed, SuppressionError, SuppressionLists};

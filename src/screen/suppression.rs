@@ -15,7 +15,7 @@ use crate::mapping::Mapping;
 use crate::phone::{
     PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number, looks_like_number,
 };
-use crate::source::{Content, Flaw, Form, FormChoice, Input, Row, SourceError};
+use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
 /// How many rows are looked at to find the columns of numbers.
@@ -36,8 +36,20 @@ pub struct SuppressionLists {
 #[derive(Debug)]
 struct SuppressionList {
     input: Input,
+    fingerprint: Fingerprint,
     /// Each number and the line on which it stands first.
     numbers: Numbers,
+}
+
+/// What a list was when it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListFacts<'a> {
+    /// The list as it was named on the command line.
+    pub name: &'a str,
+    /// What its file is known again by.
+    pub fingerprint: Fingerprint,
+    /// How many distinct numbers are on it.
+    pub numbers: usize,
 }
 
 /// A number that is on a list.
@@ -122,11 +134,13 @@ impl SuppressionLists {
         self.lists.iter().map(|list| &list.input)
     }
 
-    /// The lists' names and how many distinct numbers are on each.
-    pub fn sizes(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.lists
-            .iter()
-            .map(|list| (list.input.name(), list.numbers.len()))
+    /// What each list was when it was read, in the order in which they were named.
+    pub fn records(&self) -> impl Iterator<Item = ListFacts<'_>> {
+        self.lists.iter().map(|list| ListFacts {
+            name: list.input.name(),
+            fingerprint: list.fingerprint,
+            numbers: list.numbers.len(),
+        })
     }
 }
 
@@ -145,7 +159,8 @@ impl SuppressionList {
             let plan = plan(&input, form)?;
             gathered.read(&input, &plan, phones, region)?;
         }
-        input.check_unchanged()?;
+        // Of what has just been read: it is said if that has changed meanwhile.
+        let fingerprint = input.fingerprint()?;
         if gathered.unreadable > 0 {
             return Err(SuppressionError::UnreadableLines {
                 name: input.name().to_owned(),
@@ -160,6 +175,7 @@ impl SuppressionList {
         }
         Ok(SuppressionList {
             input,
+            fingerprint,
             numbers: gathered.numbers,
         })
     }
@@ -327,4 +343,34 @@ impl Gathered {
 /// Whether there is a digit of any script.
 fn has_digit(cell: &[u8]) -> bool {
     digits(&String::from_utf8_lossy(cell)) > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+    use crate::phone::PhoneRules;
+
+    #[test]
+    fn a_list_is_recorded_by_its_name_its_bytes_and_its_distinct_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dnc.csv");
+        fs::write(
+            &path,
+            "phone\n+447911000001\n+447911000002\n+447911000001\n",
+        )
+        .unwrap();
+        let phones = PhoneReader::new(PhoneRules::default());
+        let lists = SuppressionLists::read(std::slice::from_ref(&path), &phones, None).unwrap();
+        let records: Vec<ListFacts<'_>> = lists.records().collect();
+        assert_eq!(
+            records,
+            [ListFacts {
+                name: &path.display().to_string(),
+                fingerprint: Fingerprint::of(File::open(&path).unwrap()).unwrap(),
+                numbers: 2,
+            }]
+        );
+    }
 }

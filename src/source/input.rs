@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{
-    Compression, Content, CsvReader, Form, FormChoice, RowReader, SheetReader, SourceError,
-    decoded, decompressed,
+    Compression, Content, CsvReader, Fingerprint, Form, FormChoice, RowReader, SheetReader,
+    SourceError, decoded, decompressed,
 };
 use crate::text::nearest;
 
@@ -117,6 +117,19 @@ impl Input {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What the input is known again by. Reads it to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::Unreadable`], and [`SourceError::Changed`] if it is no longer what
+    /// it was when it was opened.
+    pub fn fingerprint(&self) -> Result<Fingerprint, SourceError> {
+        let fingerprint = self.rewound().and_then(Fingerprint::of);
+        let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
+        self.check_unchanged()?;
+        Ok(fingerprint)
     }
 
     /// Finds out in what form the input is, as far as `choice` leaves it open. Reads it

@@ -18,6 +18,7 @@ mod batch;
 mod compression;
 mod dialect;
 mod encoding;
+mod fingerprint;
 mod form;
 mod header;
 mod input;
@@ -33,6 +34,7 @@ pub use compression::{Compression, decompressed};
 pub use encoding::{
     Basis, Bom, Encoding, EncodingError, EncodingWriter, decoded, detect_encoding, shown,
 };
+pub use fingerprint::Fingerprint;
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
 pub use input::{Input, folder_of};

@@ -1,0 +1,137 @@
+//! What a file is known again by, whatever it is called.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+use sha2::{Digest, Sha256};
+
+/// How much is read at a time: reading is what takes the time, so in large pieces.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A digest of a file's bytes as they are on disk, packed ones packed, and how many there
+/// are. Shown, it is the digest in lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    /// Their SHA-256.
+    pub sha256: [u8; 32],
+    /// Their number.
+    pub bytes: u64,
+}
+
+impl Fingerprint {
+    /// The fingerprint of all that can still be read.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading.
+    pub fn of(mut bytes: impl Read) -> io::Result<Fingerprint> {
+        let mut digest = Sha256::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut total = 0;
+        loop {
+            match bytes.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    digest.update(&buffer[..read]);
+                    total += read as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Fingerprint {
+            sha256: digest.finalize().into(),
+            bytes: total,
+        })
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sha256
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::SystemTime;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::source::{Input, SourceError};
+
+    #[test]
+    fn the_digest_is_that_of_the_standard() {
+        // FIPS 180-2, appendix B.
+        let abc = Fingerprint::of(&b"abc"[..]).unwrap();
+        assert_eq!(abc.bytes, 3);
+        assert_eq!(
+            abc.to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        let nothing = Fingerprint::of(io::empty()).unwrap();
+        assert_eq!(nothing.bytes, 0);
+        assert_eq!(
+            nothing.to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    /// Hands out a few bytes at a time.
+    struct Dripping<'a>(&'a [u8], usize);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..len])
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_in_what_pieces_the_bytes_come(
+            bytes: Vec<u8>,
+            piece in 1usize..20,
+        ) {
+            let whole = Fingerprint::of(&bytes[..]).unwrap();
+            prop_assert_eq!(whole.bytes, bytes.len() as u64);
+            prop_assert_eq!(Fingerprint::of(Dripping(&bytes, piece)).unwrap(), whole);
+        }
+
+        #[test]
+        fn other_bytes_have_another_fingerprint(a: Vec<u8>, b: Vec<u8>) {
+            let same = Fingerprint::of(&a[..]).unwrap() == Fingerprint::of(&b[..]).unwrap();
+            prop_assert_eq!(same, a == b);
+        }
+    }
+
+    #[test]
+    fn an_input_is_known_by_its_bytes_and_not_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["a.csv", "b.csv"].map(|name| {
+            let path = folder.path().join(name);
+            fs::write(&path, "phone\n+447911000001\n").unwrap();
+            Input::open(&path).unwrap().fingerprint().unwrap()
+        });
+        assert_eq!(a, b);
+        assert_eq!(a.bytes, 20);
+    }
+
+    #[test]
+    fn an_input_that_changes_has_no_fingerprint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        fs::write(&path, "phone\n").unwrap();
+        let input = Input::open(&path).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(matches!(
+            input.fingerprint(),
+            Err(SourceError::Changed { .. })
+        ));
+    }
+}
