@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::OutputError;
 use super::output_file::OutputFile;
+use super::{KnownOutputs, OutputError};
 use crate::source::{Bom, Encoding, EncodingWriter, TextForm};
 
 /// How much is written at a time.
@@ -66,10 +66,15 @@ pub(super) struct CsvOutput {
 }
 
 impl CsvOutput {
-    /// Creates the file.
-    pub(super) fn create(path: &Path, form: CsvForm) -> Result<CsvOutput, OutputError> {
+    /// Creates the file; see [`OutputFile::create`].
+    pub(super) fn create(
+        path: &Path,
+        form: CsvForm,
+        known: &KnownOutputs,
+    ) -> Result<CsvOutput, OutputError> {
         let prefix = form.bom.map_or(&b""[..], Bom::bytes);
-        Ok(CsvOutput::over(OutputFile::create(path, prefix)?, form))
+        let file = OutputFile::create(path, prefix, known)?;
+        Ok(CsvOutput::over(file, form))
     }
 
     /// Goes on in a file that exists.

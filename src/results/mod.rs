@@ -2,31 +2,49 @@
 //!
 //! Rule: the only writer of output files. Rows come in input order and are
 //! written as they come. Under their names outputs appear only when they are
-//! complete: until then they are written beside, as `NAME.part`, then synced
-//! and renamed. A file that stood there before is kept under another name.
+//! complete: until then they are written beside, as `NAME.part`, then sealed (all of
+//! them is on disk, and their digests are known) and renamed.
+//!
+//! What stands in their places before is somebody's. It is replaced only where it is
+//! certain that nothing is lost: a file that is, byte for byte, one that the ledger has
+//! recorded there. Any other is kept under another name. A `.part` that a killed run has
+//! left where the ledger knows of a run holds nothing that the ledger does not; without
+//! that it may be all that is known of the leads it made, and is kept too.
+//!
 //! What they hold is about people: they are readable by their owner only.
 
 mod csv_output;
 mod error;
+mod export_file;
 mod formula;
+mod known;
 mod output_file;
 mod paths;
 mod records;
 mod rejects_file;
+mod results_csv;
 mod results_file;
+mod sealed;
 mod workbook;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::OutputError;
-pub use paths::{OutputChoice, OutputPaths};
-pub use results_file::has_results_header;
+pub use export_file::ExportFile;
+pub use known::KnownOutputs;
+pub use paths::{OutputChoice, OutputPaths, RejectsPlace};
+pub use results_csv::{ResultsLine, has_results_header};
 pub use workbook::{WorkbookError, write_workbook};
 
 use std::path::PathBuf;
 
 use crate::intake::{Batch, PlannedInput};
-use crate::lead::{RowOutcome, Status};
+use crate::lead::{RowOutcome, RunId, Status};
+use crate::ledger::OutputRecord;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
+use sealed::SealedFile;
 
 /// Writes what became of each row.
 #[derive(Debug)]
@@ -35,6 +53,11 @@ pub struct Writer {
     /// One for each input.
     rejects: Vec<Option<RejectsFile>>,
     rejects_uncertain: bool,
+    /// The run that the rejects name.
+    run: Option<RunId>,
+    known: KnownOutputs,
+    /// Those of the above that are complete, once they are.
+    sealed: Vec<SealedFile>,
 }
 
 /// The files that were left behind.
@@ -53,31 +76,46 @@ pub struct Written {
 impl Writer {
     /// Creates the files beside their final places, so that whatever keeps them
     /// from being written is found out before anything is sent. Rows that are
-    /// `uncertain` are rejects only where they may be sent again.
+    /// `uncertain` are rejects only where they may be sent again. `known` is what the
+    /// ledger has recorded of the [places](OutputPaths::places), nothing without one.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Busy`] where another run writes, [`OutputError::Unwritable`].
     pub fn create(
         paths: &OutputPaths,
         inputs: &[PlannedInput],
         rejects_uncertain: bool,
+        known: &KnownOutputs,
     ) -> Result<Writer, OutputError> {
         let results = paths
             .results
             .as_deref()
-            .map(|path| ResultsFile::create(path, inputs))
+            .map(|path| ResultsFile::create(path, inputs, known))
             .transpose()?;
         let rejects = paths
             .rejects
             .iter()
             .zip(inputs)
-            .map(|(path, input)| {
-                let create = |path| RejectsFile::create(path, input);
-                path.as_deref().map(create).transpose()
+            .map(|(place, input)| {
+                let create = |place| RejectsFile::create(place, input, known);
+                place.as_ref().map(create).transpose()
             })
             .collect::<Result<_, _>>()?;
         Ok(Writer {
             results,
             rejects,
             rejects_uncertain,
+            run: None,
+            known: known.clone(),
+            sealed: Vec::new(),
         })
+    }
+
+    /// Says which run it is: rejects name it from now on, so that it is known when they
+    /// are given back.
+    pub fn name_run(&mut self, run: RunId) {
+        self.run = Some(run);
     }
 
     /// Leaves the unfinished files where they are, should they never be finished:
@@ -92,8 +130,13 @@ impl Writer {
     }
 
     /// Writes the rows of a batch that have an outcome, and lets no buffer keep
-    /// them: a run may take hours, and be killed.
+    /// them: a run may take hours, and be killed. Not for files that are sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Unwritable`], such as on a full disk.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
+        debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let Some(outcome) = &prepared.outcome else {
                 continue;
@@ -104,7 +147,7 @@ impl Writer {
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                rejects.write(row, outcome)?;
+                rejects.write(row, outcome, self.run)?;
             }
         }
         if let Some(results) = &mut self.results {
@@ -116,26 +159,43 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts the files in their places. What cannot be is left beside.
-    pub fn finish(self) -> Result<Written, OutputError> {
+    /// Completes the files where they are, and says what will stand where when they are
+    /// [finished](Self::finish): recorded before that, it tells the next run what it
+    /// finds, whenever this one is killed. Nothing may be written after it.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Gone`], [`OutputError::Unwritable`], [`OutputError::Unreadable`].
+    /// What has been written is left beside then.
+    pub fn seal(&mut self) -> Result<Vec<OutputRecord>, OutputError> {
         self.leave();
-        let mut written = Written::default();
-        if let Some(results) = self.results {
-            let (path, kept) = results.finish()?;
-            written.results = Some(path);
-            written.kept.extend(kept);
+        if let Some(results) = self.results.take() {
+            self.sealed.push(results.seal()?);
         }
-        for rejects in self.rejects.into_iter().flatten() {
-            let finished = rejects.finish()?;
-            written.rejects.extend(finished.path);
-            written.kept.extend(finished.kept);
-            written.notes.extend(finished.note);
+        for rejects in self.rejects.drain(..).flatten() {
+            self.sealed.extend(rejects.seal()?);
+        }
+        Ok(self.sealed.iter().filter_map(SealedFile::output).collect())
+    }
+
+    /// Puts the files in their places, sealed before or now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`seal`](Self::seal), and [`OutputError::NotReplaced`]. What cannot be
+    /// put in its place is left beside.
+    pub fn finish(mut self) -> Result<Written, OutputError> {
+        self.seal()?;
+        let mut written = Written::default();
+        for sealed in self.sealed {
+            sealed.finish(&self.known, &mut written)?;
         }
         Ok(written)
     }
 
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {
         match outcome.status {
+            _ if outcome.is_known_bad => false,
             Status::Invalid | Status::Rejected | Status::Failed => true,
             Status::Uncertain => self.rejects_uncertain,
             _ => false,

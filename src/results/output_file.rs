@@ -1,24 +1,36 @@
 //! One output file, from the first byte beside its place to its name.
 
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use same_file::Handle;
+use sha2::{Digest, Sha256};
 
-use super::OutputError;
-use super::paths::part_of;
+use super::paths::{part_of, place_of};
+use super::{KnownOutputs, OutputError};
+use crate::private_file;
 use crate::source::folder_of;
+
+/// How much is copied at a time.
+const COPY_BYTES: usize = 64 * 1024;
 
 /// A file that is written beside its place, under a lock that keeps a second run
 /// from writing there too. Dropped unfinished, it is removed, unless it is to be
 /// left for people to read.
 #[derive(Debug)]
 pub(super) struct OutputFile {
+    /// Its path as it was named.
     path: PathBuf,
+    /// The same, absolute, by which it is recorded.
+    place: PathBuf,
     part: PathBuf,
+    /// Where it was to stand, if it goes elsewhere.
+    left_place: Option<PathBuf>,
+    /// SHA-256 of what has been written: by us, whatever else may get into the file.
+    digest: Sha256,
     /// What every version of the file begins with.
     prefix: &'static [u8],
     is_left: Cell<bool>,
@@ -28,33 +40,31 @@ pub(super) struct OutputFile {
 
 impl OutputFile {
     /// Creates `PATH.part`. What a killed run has left there is kept under another
-    /// name: it may be all that is known of the leads that it made.
-    pub(super) fn create(path: &Path, prefix: &'static [u8]) -> Result<OutputFile, OutputError> {
+    /// name, since it may be all that is known of the leads that it made; unless the
+    /// place is a known one, where the ledger has all of it.
+    pub(super) fn create(
+        path: &Path,
+        prefix: &'static [u8],
+        known: &KnownOutputs,
+    ) -> Result<OutputFile, OutputError> {
         let part = part_of(path);
         let unwritable = |error| OutputError::Unwritable {
             path: path.to_owned(),
             error,
         };
-        let file = loop {
-            let file = open_private(&part).map_err(unwritable)?;
-            if !lock(&file).map_err(unwritable)? {
-                return Err(OutputError::Busy {
-                    path: path.to_owned(),
-                });
-            }
-            // Between the opening and the lock another run may have put the file in
-            // its place: then it is no part any more.
-            let is_the_part = is_file_at(&file, &part).map_err(unwritable)?;
-            if is_the_part && file.metadata().map_err(unwritable)?.len() == 0 {
-                break file;
-            }
-            if is_the_part {
-                keep_existing(&part).map_err(unwritable)?;
-            }
+        let place = place_of(path).map_err(unwritable)?;
+        let opened = open_part(&part, || known.has_part(&place, &part)).map_err(unwritable)?;
+        let Some(file) = opened else {
+            return Err(OutputError::Busy {
+                path: path.to_owned(),
+            });
         };
         let mut output = OutputFile {
             path: path.to_owned(),
+            place,
             part,
+            left_place: None,
+            digest: Sha256::new(),
             prefix,
             is_left: Cell::new(false),
             file: Some(file),
@@ -66,6 +76,11 @@ impl OutputFile {
     /// What it will be called.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where it will be: the same as an absolute path.
+    pub(super) fn place(&self) -> &Path {
+        &self.place
     }
 
     /// What went wrong, with the file's name.
@@ -96,22 +111,25 @@ impl OutputFile {
     pub(super) fn replace(&mut self, mut content: File) -> Result<(), OutputError> {
         let replaced = self.begin().and_then(|()| {
             content.rewind()?;
-            let file = self.file.as_mut().ok_or_else(already_finished)?;
-            io::copy(&mut content, file).map(drop)
+            let mut content = BufReader::with_capacity(COPY_BYTES, content);
+            io::copy(&mut content, self).map(drop)
         });
         replaced.map_err(|error| self.error(error))
     }
 
     /// Puts the file at `path` instead, when it is finished.
-    pub(super) fn rename(&mut self, path: PathBuf) {
-        self.path = path;
+    pub(super) fn rename(&mut self, path: PathBuf) -> Result<(), OutputError> {
+        self.place = place_of(&path).map_err(|error| self.error(error))?;
+        self.left_place = Some(std::mem::replace(&mut self.path, path));
+        Ok(())
     }
 
     fn begin(&mut self) -> io::Result<()> {
         let file = self.file.as_mut().ok_or_else(already_finished)?;
         file.seek(SeekFrom::Start(0))?;
         file.set_len(0)?;
-        file.write_all(self.prefix)
+        self.digest.reset();
+        self.write_all(self.prefix)
     }
 
     /// From now on the file is left where it is should it never be finished.
@@ -119,38 +137,71 @@ impl OutputFile {
         self.is_left.set(true);
     }
 
-    /// Puts the file in its place, once it is safely on disk. A file that stands
-    /// there is kept under another name, which is returned.
-    pub(super) fn finish(mut self) -> Result<(PathBuf, Option<PathBuf>), OutputError> {
-        let kept = self.put_in_place().map_err(|error| self.error(error))?;
-        Ok((self.path.clone(), kept))
+    /// Makes sure that what has been written is on disk, all of it and to be found;
+    /// returns its SHA-256.
+    pub(super) fn seal(&mut self) -> Result<[u8; 32], OutputError> {
+        let file = self.file.as_ref().ok_or_else(already_finished);
+        let synced = file.and_then(File::sync_all);
+        synced.map_err(|error| self.error(error))?;
+        self.refuse_gone()?;
+        Ok(self.digest.clone().finalize().into())
     }
 
-    fn put_in_place(&mut self) -> io::Result<Option<PathBuf>> {
-        let file = self.file.as_ref().ok_or_else(already_finished)?;
-        file.sync_all()?;
-        let kept = keep_existing(&self.path)?;
-        fs::rename(&self.part, &self.path)?;
+    /// Puts the sealed file in its place. A file that stands there is replaced if it is
+    /// as we wrote it; any other is kept under another name, which is returned.
+    pub(super) fn finish(
+        mut self,
+        known: &KnownOutputs,
+    ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
+        self.refuse_gone()?;
+        let mut kept = Vec::new();
+        if let Some(left) = &self.left_place {
+            kept.extend(clear(left, known)?);
+        }
+        kept.extend(self.put_in_place(known)?);
         // Only now the lock may go: before, another run could take the part over.
         self.file = None;
         sync_folder(&self.path);
-        Ok(kept)
+        Ok((self.path.clone(), kept))
     }
 
-    /// Leaves no file behind; one that stands in its place is kept under another
-    /// name all the same, since it is not of this run.
-    pub(super) fn discard(self) -> Result<Option<PathBuf>, OutputError> {
+    fn put_in_place(&self, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
+        let put = || {
+            let kept = match known.is_as_written(&self.place) {
+                true => None,
+                false => keep_existing(&self.path)?,
+            };
+            fs::rename(&self.part, &self.path)?;
+            Ok(kept)
+        };
+        put().map_err(|error| OutputError::not_replaced(&self.path, error))
+    }
+
+    /// Leaves no file behind: one that stands in its place is not of this run.
+    pub(super) fn discard(self, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
         self.is_left.set(false);
-        keep_existing(&self.path).map_err(|error| self.error(error))
+        clear(&self.path, known)
+    }
+
+    /// Somebody may have tidied up: what is written to a deleted file is lost.
+    fn refuse_gone(&self) -> Result<(), OutputError> {
+        let file = self.file.as_ref().ok_or_else(already_finished);
+        let found = file.and_then(|file| is_file_at(file, &self.part));
+        match found.map_err(|error| self.error(error))? {
+            true => Ok(()),
+            false => Err(OutputError::Gone {
+                path: self.part.clone(),
+            }),
+        }
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file
-            .as_mut()
-            .ok_or_else(already_finished)?
-            .write(bytes)
+        let file = self.file.as_mut().ok_or_else(already_finished)?;
+        let written = file.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -169,6 +220,37 @@ impl Drop for OutputFile {
 
 fn already_finished() -> io::Error {
     io::Error::other("the file is finished already")
+}
+
+/// Opens the part under its lock, none if another run has that. What is in it is to be
+/// overwritten: it is empty, or `is_known` to be of no further use.
+fn open_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
+    loop {
+        let file = private_file::options().open(part)?;
+        if !lock(&file)? {
+            return Ok(None);
+        }
+        // Between the opening and the lock another run may have put the file in its
+        // place: then it is no part any more.
+        if !is_file_at(&file, part)? {
+            continue;
+        }
+        if file.metadata()?.len() == 0 || is_known() {
+            return Ok(Some(file));
+        }
+        keep_existing(part)?;
+    }
+}
+
+/// Leaves nothing at `path`: what is as we wrote it is removed, anything else is kept
+/// under another name, which is returned.
+fn clear(path: &Path, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
+    let is_as_written = place_of(path).is_ok_and(|place| known.is_as_written(&place));
+    let cleared = match is_as_written {
+        true => fs::remove_file(path).map(|()| None),
+        false => keep_existing(path),
+    };
+    cleared.map_err(|error| OutputError::not_replaced(path, error))
 }
 
 /// Whether the lock was to be had. Where a file system knows no locks, there is no
@@ -218,24 +300,6 @@ fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn open_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    make_private(&mut options);
-    options.open(path)
-}
-
-#[cfg(unix)]
-fn make_private(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-/// Elsewhere a file takes the permissions of its folder, which for a user's own
-/// folders are that user's alone.
-#[cfg(not(unix))]
-fn make_private(_options: &mut OpenOptions) {}
-
 /// Makes a rename durable. Where it cannot be, the data still is.
 #[cfg(unix)]
 fn sync_folder(path: &Path) {
@@ -248,4 +312,261 @@ fn sync_folder(path: &Path) {
 #[cfg(not(unix))]
 fn sync_folder(path: &Path) {
     let _ = folder_of(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::source::Fingerprint;
+
+    struct Place {
+        folder: tempfile::TempDir,
+        path: PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Place {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("leads.results.csv");
+            Place { folder, path }
+        }
+
+        fn holding(text: &str) -> Place {
+            let place = Place::new();
+            fs::write(&place.path, text).unwrap();
+            place
+        }
+
+        fn begin(&self, known: &KnownOutputs) -> OutputFile {
+            OutputFile::create(&self.path, b"", known).unwrap()
+        }
+
+        /// As if a run had written this text here.
+        fn known(&self, text: Option<&str>) -> KnownOutputs {
+            let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
+            KnownOutputs::new([(place_of(&self.path).unwrap(), sha256)])
+        }
+
+        fn read(&self) -> String {
+            fs::read_to_string(&self.path).unwrap()
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.folder.path()).unwrap();
+            let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+            let mut names: Vec<String> = entries
+                .map(|entry| name(entry).into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    fn write(output: &mut OutputFile, text: &str) {
+        output.write_all(text.as_bytes()).unwrap();
+        output.seal().unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_as_we_wrote_it_is_replaced() {
+        let place = Place::holding("old");
+        let known = place.known(Some("old"));
+        let mut output = place.begin(&known);
+        write(&mut output, "new");
+        assert_eq!(place.read(), "old", "until the new one takes its place");
+        let (path, kept) = output.finish(&known).unwrap();
+        assert_eq!((path, kept), (place.path.clone(), vec![]));
+        assert_eq!(place.read(), "new");
+        assert_eq!(place.names(), ["leads.results.csv"]);
+    }
+
+    #[test]
+    fn a_file_that_somebody_has_changed_is_kept() {
+        let place = Place::holding("old, and a note");
+        for known in [
+            place.known(Some("old")),
+            place.known(None),
+            KnownOutputs::default(),
+        ] {
+            fs::write(&place.path, "old, and a note").unwrap();
+            let mut output = place.begin(&known);
+            write(&mut output, "new");
+            let (_, kept) = output.finish(&known).unwrap();
+            let [kept] = kept.try_into().unwrap();
+            assert_eq!(fs::read_to_string(kept).unwrap(), "old, and a note");
+            assert_eq!(place.read(), "new");
+        }
+        assert_eq!(place.names().len(), 4);
+    }
+
+    #[test]
+    fn without_rows_what_is_as_we_wrote_it_is_removed_and_anything_else_kept() {
+        let place = Place::holding("old");
+        let known = place.known(Some("old"));
+        assert_eq!(place.begin(&known).discard(&known).unwrap(), None);
+        assert_eq!(place.names(), [""; 0]);
+
+        fs::write(&place.path, "mine").unwrap();
+        let kept = place.begin(&known).discard(&known).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+        assert_eq!(place.names().len(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_discarded_where_the_place_is_known() {
+        for (left, text) in [("half a li", None), ("complete", Some("complete"))] {
+            let place = Place::new();
+            fs::write(part_of(&place.path), left).unwrap();
+            let known = place.known(text);
+            let mut output = place.begin(&known);
+            write(&mut output, "new");
+            output.finish(&known).unwrap();
+            assert_eq!(place.read(), "new");
+            assert_eq!(place.names(), ["leads.results.csv"]);
+        }
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_kept_where_nothing_is_known() {
+        let place = Place::new();
+        fs::write(part_of(&place.path), "half a li").unwrap();
+        drop(place.begin(&KnownOutputs::default()));
+        let names = place.names();
+        let [kept] = &names[..] else {
+            panic!("{names:?}");
+        };
+        let text = fs::read_to_string(place.folder.path().join(kept)).unwrap();
+        assert_eq!(text, "half a li");
+    }
+
+    #[test]
+    fn a_file_that_goes_elsewhere_leaves_nothing_stale_in_the_place_it_was_to_have() {
+        let place = Place::holding("old");
+        let known = place.known(Some("old"));
+        let mut output = place.begin(&known);
+        let elsewhere = place.folder.path().join("elsewhere.csv");
+        output.rename(elsewhere.clone()).unwrap();
+        write(&mut output, "new");
+        assert_eq!(output.place(), place_of(&elsewhere).unwrap());
+        let (path, kept) = output.finish(&known).unwrap();
+        assert_eq!((path, kept), (elsewhere, vec![]));
+        assert_eq!(place.names(), ["elsewhere.csv"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_part_that_is_deleted_meanwhile_is_missed_and_what_stood_there_stays() {
+        let place = Place::holding("old");
+        let known = place.known(Some("old"));
+        let mut unsealed = place.begin(&known);
+        fs::remove_file(part_of(&place.path)).unwrap();
+        let text = unsealed.seal().unwrap_err().to_string();
+        assert!(
+            text.contains("leads.results.csv.part`, which was being written, has been deleted"),
+            "{text}"
+        );
+        assert!(text.contains("run the same command again"), "{text}");
+
+        let mut sealed = place.begin(&known);
+        write(&mut sealed, "new");
+        fs::remove_file(part_of(&place.path)).unwrap();
+        assert!(matches!(
+            sealed.finish(&known),
+            Err(OutputError::Gone { .. })
+        ));
+        assert_eq!(place.read(), "old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_deleted_meanwhile_is_missed() {
+        let place = Place::new();
+        let mut output = place.begin(&KnownOutputs::default());
+        fs::remove_dir_all(place.folder.path()).unwrap();
+        output.write_all(b"row").unwrap();
+        assert!(matches!(output.seal(), Err(OutputError::Gone { .. })));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_to_be_made() {
+        let place = Place::new();
+        let path = place.folder.path().join("out").join("r.csv");
+        let error = OutputFile::create(&path, b"", &KnownOutputs::default()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("hint: make the folder `"), "{text}");
+    }
+
+    /// Whoever may do anything (root) may write there all the same.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_read_only_is_told_or_written_to() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = Place::new();
+        let folder = place.folder.path();
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+        let is_refused = File::create(folder.join("probe")).is_err();
+        let created = OutputFile::create(&place.path, b"", &KnownOutputs::default());
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+        match created {
+            Ok(_) => assert!(!is_refused),
+            Err(error) => {
+                assert!(is_refused);
+                let text = error.to_string();
+                assert!(text.contains("hint: get the right to write in"), "{text}");
+            }
+        }
+    }
+
+    /// The same, when a file is to take its place.
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_take_its_place_is_left_beside() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = Place::holding("old");
+        let known = place.known(Some("old"));
+        let mut output = place.begin(&known);
+        write(&mut output, "new");
+        output.leave();
+        let folder = place.folder.path();
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+        let finished = output.finish(&known);
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+        match finished {
+            Ok(_) => assert_eq!(place.read(), "new"),
+            Err(error) => {
+                assert!(matches!(error, OutputError::NotReplaced { .. }), "{error}");
+                assert_eq!(place.read(), "old");
+                let part = fs::read_to_string(part_of(&place.path)).unwrap();
+                assert_eq!(part, "new");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_digest_is_that_of_the_file_as_it_is_found(
+            first: Vec<Vec<u8>>,
+            other in prop::option::of(any::<Vec<u8>>()),
+            last: Vec<u8>,
+        ) {
+            let place = Place::new();
+            let known = KnownOutputs::default();
+            let mut output = OutputFile::create(&place.path, b"\xEF\xBB\xBF", &known).unwrap();
+            for piece in &first {
+                output.write_all(piece).unwrap();
+            }
+            if let Some(other) = other {
+                let mut content = tempfile::tempfile().unwrap();
+                content.write_all(&other).unwrap();
+                output.replace(content).unwrap();
+            }
+            output.write_all(&last).unwrap();
+            let sha256 = output.seal().unwrap();
+            output.finish(&known).unwrap();
+            let found = Fingerprint::of(File::open(&place.path).unwrap()).unwrap();
+            prop_assert_eq!(found.sha256, sha256);
+        }
+    }
 }

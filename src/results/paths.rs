@@ -1,10 +1,12 @@
 //! Where outputs go, and where they must not.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use crate::intake::PlannedInput;
+use crate::ledger::OutputKind;
 use crate::source::{Input, folder_of};
 
 /// Where an output goes.
@@ -24,7 +26,17 @@ pub struct OutputPaths {
     /// The results file.
     pub results: Option<PathBuf>,
     /// The rejects file of each input.
-    pub rejects: Vec<Option<PathBuf>>,
+    pub rejects: Vec<Option<RejectsPlace>>,
+}
+
+/// Where the rejects of one input go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectsPlace {
+    /// Their place.
+    pub path: PathBuf,
+    /// Set where they are to be a workbook: their place as a CSV file, should they not
+    /// fit into one.
+    pub spare: Option<PathBuf>,
 }
 
 impl OutputPaths {
@@ -41,6 +53,25 @@ impl OutputPaths {
         if matches!(rejects, OutputChoice::Path(_)) && inputs.len() > 1 {
             return Err(OutputError::OneRejectsForSeveral);
         }
+        let mut paths = OutputPaths::named(inputs, results, rejects, sandbox);
+        let read: Vec<&Path> = inputs
+            .iter()
+            .map(|planned| &planned.input)
+            .chain(others)
+            .filter_map(Input::path)
+            .collect();
+        paths.refuse_other_forms()?;
+        let seen = paths.refuse_clashes(&read)?;
+        paths.plan_spares(inputs, &read, seen);
+        Ok(paths)
+    }
+
+    fn named(
+        inputs: &[PlannedInput],
+        results: &OutputChoice,
+        rejects: &OutputChoice,
+        sandbox: bool,
+    ) -> OutputPaths {
         let kind = |kind: &str| match sandbox {
             true => format!("sandbox.{kind}"),
             false => kind.to_owned(),
@@ -50,7 +81,7 @@ impl OutputPaths {
             OutputChoice::Path(path) => Some(path.clone()),
             OutputChoice::None => None,
         };
-        let paths = OutputPaths {
+        OutputPaths {
             results: inputs
                 .first()
                 .and_then(|first| place(results, &first.input, &kind("results"), "csv")),
@@ -61,19 +92,66 @@ impl OutputPaths {
                         Some(_) => "csv",
                         None => "xlsx",
                     };
-                    place(rejects, &planned.input, &kind("rejects"), extension)
+                    let path = place(rejects, &planned.input, &kind("rejects"), extension)?;
+                    Some(RejectsPlace { path, spare: None })
                 })
                 .collect(),
+        }
+    }
+
+    /// The absolute paths of all files that may come to stand there, by which they are
+    /// recorded. Those whose folder is not there are left out.
+    pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
+        let rejects = self.rejects.iter().flatten();
+        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
+        let rejects = rejects.flatten().map(|path| (path, OutputKind::Rejects));
+        let results = self.results.iter().map(|path| (path, OutputKind::Results));
+        results
+            .chain(rejects)
+            .filter_map(|(path, kind)| Some((place_of(path).ok()?, kind)))
+            .collect()
+    }
+
+    /// Makes sure that an export can be written to `results`, and that this is none of
+    /// the files that are to stay as they are.
+    pub fn refuse_export(
+        results: &Path,
+        ledger: &Path,
+        untouched: &[&Path],
+    ) -> Result<(), OutputError> {
+        let paths = OutputPaths {
+            results: Some(results.to_owned()),
+            rejects: Vec::new(),
         };
-        let read: Vec<&Path> = inputs
-            .iter()
-            .map(|planned| &planned.input)
-            .chain(others)
-            .filter_map(Input::path)
-            .collect();
+        paths.refuse_ledger(ledger)?;
         paths.refuse_other_forms()?;
-        paths.refuse_clashes(&read)?;
-        Ok(paths)
+        paths.refuse_clashes(untouched).map(drop)
+    }
+
+    /// Makes sure that none is the ledger or one of the files beside it, which have its
+    /// name and more: the log, and the locks that keep two runs from sending at once.
+    pub fn refuse_ledger(&self, ledger: &Path) -> Result<(), OutputError> {
+        let real = ledger.canonicalize().ok();
+        let is_beside = |place: &Path, ledger: &Path| {
+            let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
+            let Ok((place, ledger)) = place_of(place).and_then(|p| Ok((p, place_of(ledger)?)))
+            else {
+                return false;
+            };
+            let begins = place.file_name().unwrap_or_default().as_encoded_bytes();
+            begins.starts_with(name) && place.parent() == ledger.parent()
+        };
+        let rejects = self.rejects.iter().flatten();
+        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
+        let mut all = self.results.iter().chain(rejects.flatten());
+        let clash = all.find(|place| {
+            let ledgers = [Some(ledger), real.as_deref()];
+            is_same(ledger, place) || ledgers.into_iter().flatten().any(|l| is_beside(place, l))
+        });
+        match clash {
+            Some(path) => Err(OutputError::IsTheLedger { path: path.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// What is called a workbook could not be opened as one.
@@ -86,8 +164,9 @@ impl OutputPaths {
                     .any(|other| extension == *other)
         };
         let mut rejects = self.rejects.iter().flatten();
-        if let Some(path) = rejects.find(|path| path.as_os_str() == "-") {
-            return Err(OutputError::NotAFile { path: path.clone() });
+        if let Some(place) = rejects.find(|place| place.path.as_os_str() == "-") {
+            let path = place.path.clone();
+            return Err(OutputError::NotAFile { path });
         }
         match &self.results {
             Some(path) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
@@ -95,18 +174,48 @@ impl OutputPaths {
         }
     }
 
-    /// Looks at every output under its name and as the part that it is until then.
-    fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
+    /// Looks at every output under its name and as the part that it is until then;
+    /// returns all of these paths.
+    fn refuse_clashes(&self, read: &[&Path]) -> Result<Vec<PathBuf>, OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
-        for path in self.results.iter().chain(self.rejects.iter().flatten()) {
+        let rejects = self.rejects.iter().flatten().map(|place| &place.path);
+        for path in self.results.iter().chain(rejects) {
             let both = [path.clone(), part_of(path)];
             for place in &both {
                 refuse_place(place, read, &seen)?;
             }
             seen.extend(both);
         }
-        Ok(())
+        Ok(seen)
     }
+
+    /// Finds a place for every workbook's rows as a CSV file. Nobody has asked for that,
+    /// so what cannot be there is not refused: another name is taken.
+    fn plan_spares(&mut self, inputs: &[PlannedInput], read: &[&Path], mut seen: Vec<PathBuf>) {
+        for (place, input) in self.rejects.iter_mut().zip(inputs) {
+            let Some(place) = place.as_mut().filter(|p| is_workbook(&p.path, input)) else {
+                continue;
+            };
+            let mut spare = place.path.with_extension("csv");
+            let mut number = 2;
+            while refuse_place(&spare, read, &seen).is_err() {
+                spare = place.path.with_extension(format!("{number}.csv"));
+                number += 1;
+            }
+            seen.push(spare.clone());
+            place.spare = Some(spare);
+        }
+    }
+}
+
+/// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
+fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
+    let has_extension = |names: &[&str]| {
+        path.extension()
+            .is_some_and(|found| names.iter().any(|name| found.eq_ignore_ascii_case(name)))
+    };
+    let is_spreadsheet = input.form.text().is_none();
+    has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
@@ -126,14 +235,14 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
 
 /// Whether two paths lead to one file, be it there already or not.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let is_one_place = || absolute(a).is_some_and(|place| Some(place) == absolute(b));
+    let is_one_place = || place_of(a).is_ok_and(|place| place_of(b).is_ok_and(|b| b == place));
     same_file::is_same_file(a, b).unwrap_or(false) || is_one_place()
 }
 
-/// The path with its folder resolved; the file itself need not exist.
-fn absolute(path: &Path) -> Option<PathBuf> {
-    let folder = folder_of(path).canonicalize().ok()?;
-    Some(folder.join(path.file_name()?))
+/// The absolute path with its folder resolved; the file itself need not exist.
+pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Ok(folder_of(path).canonicalize()?.join(name))
 }
 
 /// What an output is called until it is complete.
@@ -164,6 +273,7 @@ fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intake::SurveyedInput;
     use crate::mapping::MappingSpec;
     use crate::source::FormChoice;
 
@@ -175,7 +285,11 @@ mod tests {
                 let path = folder.path().join(name);
                 fs::write(&path, "phone\n").unwrap();
                 let input = Input::open(&path).unwrap();
-                PlannedInput::new(input, &FormChoice::default(), &MappingSpec::default()).unwrap()
+                PlannedInput::new(
+                    SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap(),
+                    &MappingSpec::default(),
+                )
+                .unwrap()
             })
             .collect();
         (folder, inputs)
@@ -212,12 +326,40 @@ mod tests {
         let (folder, inputs) = folder_with(&["a.csv", "b.csv"]);
         let paths = plan_beside(&inputs).unwrap();
         assert_eq!(paths.results, Some(folder.path().join("a.results.csv")));
+        let rejects: Vec<&Path> = paths.rejects.iter().flatten().map(|p| &*p.path).collect();
         assert_eq!(
-            paths.rejects,
+            rejects,
             [
-                Some(folder.path().join("a.rejects.csv")),
-                Some(folder.path().join("b.rejects.csv"))
+                folder.path().join("a.rejects.csv"),
+                folder.path().join("b.rejects.csv")
             ]
+        );
+    }
+
+    #[test]
+    fn a_workbook_has_a_spare_place_that_nothing_else_has() {
+        let (folder, inputs) = folder_with(&["a.csv"]);
+        let plan = |rejects: &str| {
+            let rejects = OutputChoice::Path(folder.path().join(rejects));
+            let nothing = std::iter::empty();
+            OutputPaths::plan(&inputs, nothing, &OutputChoice::None, &rejects, false)
+        };
+        let spare = |paths: &OutputPaths| paths.rejects[0].clone().unwrap().spare;
+        assert_eq!(spare(&plan("r.csv").unwrap()), None);
+        let workbook = plan("r.xlsx").unwrap();
+        assert_eq!(spare(&workbook), Some(folder.path().join("r.csv")));
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(
+            workbook.places(),
+            [
+                (real.join("r.xlsx"), OutputKind::Rejects),
+                (real.join("r.csv"), OutputKind::Rejects)
+            ]
+        );
+        assert_eq!(
+            spare(&plan("a.xlsx").unwrap()),
+            Some(folder.path().join("a.2.csv")),
+            "`a.csv` is the input"
         );
     }
 

@@ -7,14 +7,16 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::OutputError;
 use super::csv_output::{CsvForm, CsvOutput};
 use super::formula::harmless_bytes;
 use super::output_file::OutputFile;
 use super::records::Records;
+use super::sealed::SealedFile;
 use super::workbook::{WorkbookError, write_workbook};
+use super::{KnownOutputs, OutputError, RejectsPlace};
 use crate::intake::PlannedInput;
-use crate::lead::{RowId, RowOutcome};
+use crate::lead::{RowId, RowOutcome, RunId};
+use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 use crate::source::{CsvReader, EncodingWriter, Row, SourceError, decoded};
 
@@ -31,8 +33,8 @@ pub(super) struct RejectsFile {
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
     csv_form: CsvForm,
-    /// Whether a workbook is to be made of it.
-    is_workbook: bool,
+    /// Set where a workbook is to be made of it; see [`RejectsPlace`].
+    spare: Option<PathBuf>,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
     /// Their headers.
@@ -43,33 +45,37 @@ pub(super) struct RejectsFile {
     form: Option<RejectsForm>,
     /// Whether some row had more cells than the header.
     has_surplus: bool,
-    has_rows: bool,
+    /// The rows, without the header.
+    rows: u64,
 }
 
 impl RejectsFile {
     /// Creates the file with its header.
-    pub(super) fn create(path: &Path, input: &PlannedInput) -> Result<Self, OutputError> {
+    pub(super) fn create(
+        place: &RejectsPlace,
+        input: &PlannedInput,
+        known: &KnownOutputs,
+    ) -> Result<Self, OutputError> {
         let form = input.mapping.rejects_form.clone();
         let names = &input.header.names;
         let own_columns = match &form {
             Some(form) => form.input_columns.clone(),
             None => (0..names.len()).collect(),
         };
-        let is_workbook = is_workbook(path, input);
         let csv_form = match input.form.text() {
-            Some(form) if !is_workbook => CsvForm::from(form),
+            Some(form) if place.spare.is_none() => CsvForm::from(form),
             _ => CsvForm::default(),
         };
         let mut rejects = RejectsFile {
-            csv: Some(CsvOutput::create(path, csv_form)?),
+            csv: Some(CsvOutput::create(&place.path, csv_form, known)?),
             csv_form,
-            is_workbook,
+            spare: place.spare.clone(),
             headers: own_columns.iter().map(|c| names[*c].clone()).collect(),
             own_columns,
             input_columns: names.len(),
             form,
             has_surplus: false,
-            has_rows: false,
+            rows: 0,
         };
         rejects.write_header()?;
         // Now, so that a full disk is found out.
@@ -77,8 +83,13 @@ impl RejectsFile {
         Ok(rejects)
     }
 
-    /// Writes one row with what became of it.
-    pub(super) fn write(&mut self, row: Row<'_>, outcome: &RowOutcome) -> Result<(), OutputError> {
+    /// Writes one row with what became of it in which run.
+    pub(super) fn write(
+        &mut self,
+        row: Row<'_>,
+        outcome: &RowOutcome,
+        run: Option<RunId>,
+    ) -> Result<(), OutputError> {
         let surplus = self.surplus(row);
         if surplus.is_some() && !self.has_surplus {
             self.add_surplus_column()?;
@@ -93,13 +104,12 @@ impl RejectsFile {
             outcome.status.to_string(),
             code.unwrap_or_default(),
             outcome.error.clone().unwrap_or_default(),
-            // The run's number, once runs are recorded.
-            String::new(),
+            run.map(|run| run.to_string()).unwrap_or_default(),
         ];
         let surplus = self.has_surplus.then(|| surplus.unwrap_or_default());
         let ours = added.into_iter().map(String::into_bytes).chain(surplus);
         record.extend(ours.map(|cell| harmless_bytes(&cell).into_owned()));
-        self.has_rows = true;
+        self.rows += 1;
         self.record(record)
     }
 
@@ -115,24 +125,18 @@ impl RejectsFile {
         }
     }
 
-    /// Puts the file in its place if it has rows.
-    pub(super) fn finish(self) -> Result<FinishedRejects, OutputError> {
-        let mut finished = FinishedRejects::default();
+    /// Completes the file, and gives it the form in which it will be found. Nothing if
+    /// changing its form has failed before.
+    pub(super) fn seal(self) -> Result<Option<SealedFile>, OutputError> {
         let Some(csv) = self.csv else {
-            return Ok(finished);
+            return Ok(None);
         };
         let mut file = csv.into_file()?;
-        if !self.has_rows {
-            finished.kept = file.discard()?;
-            return Ok(finished);
-        }
-        if self.is_workbook {
-            finished.note = make_workbook(&mut file)?;
-        }
-        let (path, kept) = file.finish()?;
-        finished.path = Some(path);
-        finished.kept = kept;
-        Ok(finished)
+        let note = match self.spare {
+            Some(spare) if self.rows > 0 => make_workbook(&mut file, spare)?,
+            _ => None,
+        };
+        SealedFile::new(file, OutputKind::Rejects, self.rows, note).map(Some)
     }
 
     /// The cells of the row that no header stands above, as CSV, with those that a
@@ -230,31 +234,10 @@ impl RejectsFile {
     }
 }
 
-/// What has become of a rejects file.
-#[derive(Debug, Default)]
-pub(super) struct FinishedRejects {
-    /// Where it is; none if it had no rows.
-    pub(super) path: Option<PathBuf>,
-    /// How a file is called now that stood there before.
-    pub(super) kept: Option<PathBuf>,
-    /// Why it is not in the form in which it should be, if so.
-    pub(super) note: Option<String>,
-}
-
-/// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
-fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
-    let has_extension = |names: &[&str]| {
-        path.extension()
-            .is_some_and(|found| names.iter().any(|name| found.eq_ignore_ascii_case(name)))
-    };
-    let is_spreadsheet = input.form.text().is_none();
-    has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
-}
-
 /// Makes a workbook of the rows that have been written as CSV, which stand there until
-/// it is complete. Rows that do not fit into one stay as they are, under the name of a
-/// CSV file, and it is said why.
-fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
+/// it is complete. Rows that do not fit into one stay as they are, in the spare place,
+/// and it is said why.
+fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>, OutputError> {
     let path = file.path().to_owned();
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
     let written = reader_of(&path, file.copy()?, CsvForm::default())
@@ -272,25 +255,12 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
         }
         Err(WorkbookError::Write(error)) => Err(file.error(error)),
         Err(does_not_fit) => {
-            file.rename(free_csv_name(&path));
+            file.rename(spare)?;
             Ok(Some(format!(
                 "the rejects are a CSV file, not a workbook: {does_not_fit}"
             )))
         }
     }
-}
-
-/// The name of a CSV file in place of a workbook's. It was not among the names that were
-/// looked at before, so it must be nobody's.
-fn free_csv_name(path: &Path) -> PathBuf {
-    let mut name = path.with_extension("csv");
-    for number in 2.. {
-        if !name.exists() {
-            break;
-        }
-        name = path.with_extension(format!("{number}.csv"));
-    }
-    name
 }
 
 fn reader_of(path: &Path, file: File, form: CsvForm) -> Result<CsvReader, SourceError> {

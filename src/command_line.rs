@@ -1,0 +1,163 @@
+//! A command as it was typed, to be shown to whoever may repeat it.
+//!
+//! Rule: pure. What is shown can be pasted, and then means exactly the same; where that
+//! cannot be promised nothing is shown.
+
+use std::ffi::OsString;
+
+use crate::text::printable;
+
+/// The command that started this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    shown: Option<String>,
+}
+
+impl CommandLine {
+    /// The command of these arguments, the program's name first.
+    pub fn of(args: &[OsString]) -> CommandLine {
+        let quote = match cfg!(windows) {
+            true => for_windows,
+            false => for_posix,
+        };
+        CommandLine {
+            shown: joined(args, quote),
+        }
+    }
+
+    /// The line that can be pasted into the shell; none if an argument is no text, or has
+    /// characters that cannot be shown or quoted.
+    pub fn shown(&self) -> Option<&str> {
+        self.shown.as_deref()
+    }
+}
+
+fn joined(args: &[OsString], quote: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut words = Vec::with_capacity(args.len());
+    for arg in args {
+        let text = arg.to_str()?;
+        // What moves the cursor or the direction of text must not reach a terminal.
+        if printable(text) != text {
+            return None;
+        }
+        words.push(quote(text)?);
+    }
+    // In PowerShell a quoted word at the beginning is text, not a program.
+    let is_program = words.first().is_some_and(|word| !word.starts_with('"'));
+    is_program.then(|| words.join(" "))
+}
+
+/// As any POSIX shell takes it.
+fn for_posix(arg: &str) -> Option<String> {
+    shlex::try_quote(arg).ok().map(|quoted| quoted.into_owned())
+}
+
+/// As both PowerShell and the command prompt take it; none where they differ. Between
+/// double quotes the one expands `$` and has `` ` `` for an escape, the other expands `%`
+/// and `!`. A quote is quoted in different ways, a `\` before the last one would escape
+/// it, and older PowerShells leave empty arguments out.
+fn for_windows(arg: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_=/\\.:+".contains(c);
+    // PowerShell cuts `-a.b` and `-a:b` in two.
+    let is_cut = arg.starts_with('-') && arg.contains(['.', ':']);
+    if arg.is_empty() {
+        return None;
+    }
+    if arg.chars().all(is_plain) && !is_cut {
+        return Some(arg.to_owned());
+    }
+    // The curved quotes are quotes to PowerShell.
+    let has_special = arg.contains(['"', '$', '`', '%', '!', '“', '”', '„']);
+    (!has_special && !arg.ends_with('\\')).then(|| format!("\"{arg}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn args(texts: &[&str]) -> Vec<OsString> {
+        texts.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn plain_arguments_are_shown_as_they_were_typed() {
+        let plain = ["leadload", "import", "leads.csv", "--campaign", "101"];
+        let line = CommandLine::of(&args(&plain));
+        assert_eq!(
+            line.shown(),
+            Some("leadload import leads.csv --campaign 101")
+        );
+    }
+
+    #[test]
+    fn a_posix_shell_gets_each_argument_back_whole() {
+        let typed = args(&[
+            "./leadload",
+            "import",
+            "my leads.csv",
+            "--set",
+            "note=it's $5",
+            "",
+        ]);
+        assert_eq!(
+            joined(&typed, for_posix).as_deref(),
+            Some(r#"./leadload import 'my leads.csv' --set "note=it's "'$5' ''"#)
+        );
+    }
+
+    #[test]
+    fn windows_shells_get_double_quotes_where_both_take_them_alike() {
+        for (arg, quoted) in [
+            ("leads.csv", Some("leads.csv")),
+            (r"C:\Lists\größe.csv", Some(r"C:\Lists\größe.csv")),
+            (r"C:\My Lists\a.csv", Some(r#""C:\My Lists\a.csv""#)),
+            ("--rate=0.5/s", Some(r#""--rate=0.5/s""#)),
+            ("name=a,b;c", Some(r#""name=a,b;c""#)),
+            ("it's", Some(r#""it's""#)),
+            ("", None),
+            ("say \"x\"", None),
+            ("$HOME", None),
+            ("%PATH%", None),
+            ("Sale!", None),
+            ("a`b", None),
+            ("“a”", None),
+            (r"My Lists\", None),
+        ] {
+            assert_eq!(for_windows(arg).as_deref(), quoted, "{arg}");
+        }
+        let program = args(&[r"C:\Program Files\leadload.exe", "import"]);
+        assert_eq!(joined(&program, for_windows), None);
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_not_shown() {
+        for arg in ["a\nb", "a\u{1b}[2Jb", "a\u{202e}b", "a\0b"] {
+            assert_eq!(CommandLine::of(&args(&["leadload", arg])).shown(), None);
+        }
+        assert_eq!(CommandLine::of(&[]).shown(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_argument_that_is_no_text_is_not_shown() {
+        use std::os::unix::ffi::OsStringExt;
+        let name = OsString::from_vec(b"caf\xe9.csv".to_vec());
+        let line = CommandLine::of(&["leadload".into(), "import".into(), name]);
+        assert_eq!(line.shown(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_that_is_shown_is_read_back_as_it_was_typed(
+            rest in prop::collection::vec("\\PC{0,12}", 0..6),
+        ) {
+            let typed: Vec<String> = ["leadload".to_owned()].into_iter().chain(rest).collect();
+            let args: Vec<OsString> = typed.iter().map(OsString::from).collect();
+            if let Some(line) = joined(&args, for_posix) {
+                prop_assert_eq!(shlex::split(&line), Some(typed));
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A results file that is made from the ledger.
+
+use std::path::Path;
+
+use super::csv_output::CsvForm;
+use super::results_csv::{ExtraColumns, ResultsCsv, ResultsLine};
+use super::{KnownOutputs, OutputError, Written};
+
+/// A results file of rows that earlier runs have sent: the same columns in UTF-8, with
+/// commas. Dropped unfinished, it is removed: the ledger has all that it holds.
+#[derive(Debug)]
+pub struct ExportFile(ResultsCsv);
+
+impl ExportFile {
+    /// Creates the file beside its place, with its header. The column `file` is there
+    /// where runs had several inputs, the column `run` where there are several runs.
+    ///
+    /// # Errors
+    ///
+    /// Where the file cannot be made, or another command writes it.
+    pub fn create(path: &Path, with_file: bool, with_run: bool) -> Result<Self, OutputError> {
+        let extra = ExtraColumns {
+            file: with_file,
+            run: with_run,
+        };
+        let nothing = KnownOutputs::default();
+        ResultsCsv::create(path, CsvForm::default(), extra, &nothing).map(ExportFile)
+    }
+
+    /// Writes the line of one row.
+    ///
+    /// # Errors
+    ///
+    /// Where the disk is full, and the like.
+    pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+        self.0.write(line)
+    }
+
+    /// Puts the file in its place. One that stands there is kept under another name.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be; then nothing is changed.
+    pub fn finish(self) -> Result<Written, OutputError> {
+        let mut file = self.0.into_file()?;
+        file.seal()?;
+        // No record is kept of exports: one that stands there may be anybody's.
+        let (path, kept) = file.finish(&KnownOutputs::default())?;
+        Ok(Written {
+            results: Some(path),
+            kept: kept.into_iter().collect(),
+            ..Written::default()
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! An output that is complete and safely on disk, but not yet in its place.
+//!
+//! Between the sealing and the last renaming a run can be killed. So that the next one
+//! knows what it finds, the digests are recorded before anything is renamed.
+
+use super::output_file::OutputFile;
+use super::{KnownOutputs, OutputError, Written};
+use crate::ledger::{OutputKind, OutputRecord};
+
+/// A sealed file.
+#[derive(Debug)]
+pub(super) struct SealedFile {
+    file: OutputFile,
+    kind: OutputKind,
+    rows: u64,
+    sha256: [u8; 32],
+    /// Why it is not in the form in which it should be, if so.
+    note: Option<String>,
+}
+
+impl SealedFile {
+    /// Makes sure that all of the file is on disk.
+    pub(super) fn new(
+        mut file: OutputFile,
+        kind: OutputKind,
+        rows: u64,
+        note: Option<String>,
+    ) -> Result<SealedFile, OutputError> {
+        Ok(SealedFile {
+            sha256: file.seal()?,
+            file,
+            kind,
+            rows,
+            note,
+        })
+    }
+
+    /// What is to be recorded of it; nothing of what will not be left behind.
+    pub(super) fn output(&self) -> Option<OutputRecord> {
+        self.is_left_behind().then(|| OutputRecord {
+            path: self.file.place().to_owned(),
+            kind: self.kind,
+            sha256: self.sha256,
+            rows: self.rows,
+        })
+    }
+
+    /// Puts it in its place and notes where that is.
+    pub(super) fn finish(
+        self,
+        known: &KnownOutputs,
+        written: &mut Written,
+    ) -> Result<(), OutputError> {
+        if !self.is_left_behind() {
+            written.kept.extend(self.file.discard(known)?);
+            return Ok(());
+        }
+        let (path, kept) = self.file.finish(known)?;
+        written.kept.extend(kept);
+        written.notes.extend(self.note);
+        match self.kind {
+            OutputKind::Results => written.results = Some(path),
+            OutputKind::Rejects => written.rejects.push(path),
+        }
+        Ok(())
+    }
+
+    /// Rejects without rows are nothing that anybody could mend.
+    fn is_left_behind(&self) -> bool {
+        self.kind == OutputKind::Results || self.rows > 0
+    }
+}

@@ -1,0 +1,201 @@
+//! Results and rejects of a run, and of the next one.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::intake::{PreparedRow, SurveyedInput};
+use crate::lead::{ErrorCode, RowId};
+use crate::ledger::{OutputKind, OutputRecord};
+use crate::mapping::MappingSpec;
+use crate::source::{Fingerprint, FormChoice, Input, is_workbook};
+
+const NOTHING: [PathBuf; 0] = [];
+
+/// A folder with one list.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn with_leads(text: &str) -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        fs::write(folder.path("leads.csv"), text).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Where the ledger knows a file to be.
+    fn place(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+
+    fn inputs(&self) -> Vec<PlannedInput> {
+        let input = Input::open(&self.path("leads.csv")).unwrap();
+        let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+        let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
+        vec![planned]
+    }
+
+    fn plan(&self, rejects: &str) -> OutputPaths {
+        let inputs = self.inputs();
+        let rejects = OutputChoice::Path(self.path(rejects));
+        let nothing = std::iter::empty();
+        OutputPaths::plan(
+            &inputs,
+            nothing,
+            &OutputChoice::BesideInput,
+            &rejects,
+            false,
+        )
+        .unwrap()
+    }
+
+    /// A run in which every row ends alike.
+    fn run(&self, rejects: &str, status: Status, known: &KnownOutputs) -> Writer {
+        let inputs = self.inputs();
+        let paths = self.plan(rejects);
+        let mut writer = Writer::create(&paths, &inputs, true, known).unwrap();
+        writer.name_run(RunId(7));
+        let form = &inputs[0].form;
+        let mut reader = inputs[0].input.read(form).unwrap();
+        reader.read_header(form.has_header).unwrap();
+        let rows = reader.read_batch(0, RowId(1), 100).unwrap();
+        let prepared = PreparedRow {
+            phone: None,
+            kind: None,
+            campaign: None,
+            outcome: Some(RowOutcome::not_sent(
+                status,
+                Some(ErrorCode::PhoneMissing),
+                None,
+            )),
+            earlier: None,
+        };
+        let prepared = vec![prepared; rows.len()];
+        writer.write(&Batch { rows, prepared }).unwrap();
+        writer
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// What the ledger has after a run, were it killed at once.
+fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
+    let record = |output: &OutputRecord| (output.path.clone(), Some(output.sha256));
+    KnownOutputs::new(sealed.iter().map(record))
+}
+
+fn sha256(path: &Path) -> [u8; 32] {
+    Fingerprint::of(File::open(path).unwrap()).unwrap().sha256
+}
+
+#[test]
+fn what_is_sealed_is_what_is_found_when_it_is_finished() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
+    let mut writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    let sealed = writer.seal().unwrap();
+    assert_eq!(
+        folder.names(),
+        ["leads.csv", "leads.results.csv.part", "r.csv.part"]
+    );
+    assert_eq!(
+        writer.seal().unwrap(),
+        sealed,
+        "sealing twice is sealing once"
+    );
+    writer.finish().unwrap();
+    let output = |name, kind| OutputRecord {
+        path: folder.place(name),
+        kind,
+        sha256: sha256(&folder.path(name)),
+        rows: 2,
+    };
+    assert_eq!(
+        sealed,
+        [
+            output("leads.results.csv", OutputKind::Results),
+            output("r.csv", OutputKind::Rejects)
+        ]
+    );
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+}
+
+#[test]
+fn rejects_name_their_run() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    writer.finish().unwrap();
+    assert_eq!(
+        fs::read_to_string(folder.path("r.csv")).unwrap(),
+        "phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+         ,Ada,1,invalid,phone_missing,,7\n"
+    );
+}
+
+#[test]
+fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    let known = recorded(&first.seal().unwrap());
+    first.finish().unwrap();
+
+    let mut second = folder.run("r.csv", Status::Created, &known);
+    let results = second.seal().unwrap();
+    assert_eq!(results.len(), 1, "no rejects: {results:?}");
+    let written = second.finish().unwrap();
+    assert_eq!(written.kept, NOTHING);
+    assert_eq!(written.rejects, NOTHING);
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
+    assert_eq!(results[0].sha256, sha256(&folder.path("leads.results.csv")));
+}
+
+#[test]
+fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let mut killed = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    let known = recorded(&killed.seal().unwrap());
+    // Sealed files are left where they are, as by a kill.
+    drop(killed);
+    let again = folder.run("r.csv", Status::Invalid, &known);
+    assert_eq!(again.finish().unwrap().kept, NOTHING);
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+}
+
+#[test]
+fn a_workbook_is_sealed_as_it_is_found() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
+    let sealed = writer.seal().unwrap();
+    writer.finish().unwrap();
+    let path = folder.path("r.xlsx");
+    assert!(is_workbook(&fs::read(&path).unwrap()));
+    assert_eq!((sealed[1].sha256, sealed[1].rows), (sha256(&path), 1));
+}
+
+#[test]
+fn rejects_that_fit_no_workbook_are_sealed_in_their_spare_place_and_replaced_there() {
+    let long = "x".repeat(40_000);
+    let folder = Folder::with_leads(&format!("phone,name\n,{long}\n"));
+    let mut first = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
+    let sealed = first.seal().unwrap();
+    assert_eq!(sealed[1].path, folder.place("r.csv"));
+    let places = folder.plan("r.xlsx").places();
+    assert!(places.iter().any(|(place, _)| *place == sealed[1].path));
+    let written = first.finish().unwrap();
+    assert_eq!(written.rejects, [folder.path("r.csv")]);
+    assert_eq!(written.notes.len(), 1);
+    assert_eq!(sealed[1].sha256, sha256(&folder.path("r.csv")));
+
+    let second = folder.run("r.xlsx", Status::Invalid, &recorded(&sealed));
+    assert_eq!(second.finish().unwrap().kept, NOTHING);
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+}
