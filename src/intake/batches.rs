@@ -2,10 +2,10 @@
 
 use tokio::sync::mpsc;
 
-use super::message::Message;
+use super::message::{IntakeError, Message};
 use crate::lead::{CampaignId, RowOutcome};
 use crate::phone::{NumberKind, PhoneNumber};
-use crate::source::{RowBatch, SourceError};
+use crate::source::RowBatch;
 
 /// How many batches may wait between the reading and the next stage.
 const BATCHES_AHEAD: usize = 4;
@@ -29,7 +29,7 @@ impl Batches {
     }
 
     /// The next batch, or why there is none; nothing at the end.
-    pub async fn next(&mut self) -> Option<Result<Batch, SourceError>> {
+    pub async fn next(&mut self) -> Option<Result<Batch, IntakeError>> {
         if self.has_ended {
             return None;
         }
@@ -73,4 +73,23 @@ pub struct PreparedRow {
     pub campaign: Option<CampaignId>,
     /// What became of it; none as long as it is still to be sent.
     pub outcome: Option<RowOutcome>,
+    /// What was tried before, of a row that is still to be sent.
+    pub earlier: Option<Box<Earlier>>,
+}
+
+impl PreparedRow {
+    /// Whether it has no outcome although an earlier attempt may have been taken.
+    pub fn is_doubtful(&self) -> bool {
+        let doubt = self.earlier.as_ref().and_then(|e| e.doubt.as_ref());
+        self.outcome.is_none() && doubt.is_some()
+    }
+}
+
+/// Attempts that the ledger knows of and that did not settle the row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// How many this run has made.
+    pub attempts: u32,
+    /// Why one of them, of this run or another, may have been taken, if one may.
+    pub doubt: Option<String>,
 }

@@ -1,24 +1,38 @@
 //! What is handed from thread to thread.
 
+use thiserror::Error;
+
+use crate::ledger::LedgerError;
 use crate::source::SourceError;
+
+/// Why there are no more rows.
+#[derive(Debug, Error)]
+pub enum IntakeError {
+    /// The input cannot be read on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// What earlier runs have done cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
 
 /// Rows, or why there are no more. The end is said, so that a thread that has died is
 /// not taken for one that has read everything.
 #[derive(Debug)]
 pub(super) enum Message<T> {
     Rows(T),
-    Failed(SourceError),
+    Failed(IntakeError),
     End,
 }
 
 impl<T> Message<T> {
     /// What has come, if anything has: rows, an error, or nothing at the end.
-    pub(super) fn taken(received: Option<Message<T>>) -> Option<Result<T, SourceError>> {
+    pub(super) fn taken(received: Option<Message<T>>) -> Option<Result<T, IntakeError>> {
         match received {
             Some(Message::Rows(rows)) => Some(Ok(rows)),
             Some(Message::Failed(error)) => Some(Err(error)),
             Some(Message::End) => None,
-            None => Some(Err(SourceError::BrokeOff)),
+            None => Some(Err(SourceError::BrokeOff.into())),
         }
     }
 }

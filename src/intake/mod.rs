@@ -7,23 +7,30 @@
 //! and reading waits whenever sending does.
 
 mod batches;
+mod memory;
 mod message;
 mod numbers;
 mod preparer;
 mod readings;
+mod rules;
+mod surveyed;
 
-pub use batches::{Batch, Batches, PreparedRow};
+pub use batches::{Batch, Batches, Earlier, PreparedRow};
+pub use memory::Memory;
+pub use message::IntakeError;
+pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
+pub use surveyed::SurveyedInput;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::lead::{ErrorCode, RowId};
-use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm};
+use crate::lead::RowId;
+use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
-use crate::source::{Basis, Encoding, Form, FormChoice, Header, Input, Row, RowBatch, SourceError};
+use crate::source::{Form, Header, Input, RowBatch, SourceError};
 use crate::text::shortened;
 use message::Message;
 use numbers::{NumberReader, Reading};
@@ -71,6 +78,8 @@ pub struct Intake {
     pub suppression: Arc<SuppressionLists>,
     /// Whether numbers that repeat are sent all the same.
     pub allow_duplicates: bool,
+    /// How often a number is sent otherwise.
+    pub once: Once,
 }
 
 /// What rows are read for.
@@ -91,28 +100,21 @@ impl Purpose {
     }
 }
 
-/// What is wrong with an input before its first row is read.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// Its header does not fit the flags.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
-}
-
 impl PlannedInput {
-    /// Finds out in what form the input is, reads its header and fits the flags to it.
-    pub fn new(
-        input: Input,
-        choice: &FormChoice,
-        spec: &MappingSpec,
-    ) -> Result<PlannedInput, PlanError> {
-        let (form, header) = form_and_header(&input, choice)?;
-        let mut reader = input.read(&form)?;
-        reader.read_header(form.has_header)?;
-        let sample = reader.read_sample(SAMPLE_ROWS)?;
+    /// The names of its own columns: of a rejects file those of its input.
+    pub fn own_columns(&self) -> Vec<&str> {
+        surveyed::own_columns(&self.header, self.mapping.rejects_form.as_ref())
+    }
+
+    /// Fits the flags to the header of an input.
+    pub fn new(surveyed: SurveyedInput, spec: &MappingSpec) -> Result<PlannedInput, MappingError> {
+        let SurveyedInput {
+            input,
+            form,
+            header,
+            sample,
+            ..
+        } = surveyed;
         let mapping = Mapping::plan(input.name(), &header, &sample, spec)?;
         let columns = 0..header.names.len();
         Ok(PlannedInput {
@@ -141,74 +143,13 @@ fn values(sample: &RowBatch, column: usize) -> Vec<String> {
     values
 }
 
-/// A rejects file is in the form in which it was written, or in which a spreadsheet has
-/// saved it, whatever the flags say of the input that it is of. Only where its encoding
-/// is a guess, there are better ones: that which was named for the input, or else UTF-8,
-/// if all that is no UTF-8 in it stands in rows that were rejected for just that.
-fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
-    let read = |choice: &FormChoice| {
-        let form = input.survey(choice)?;
-        let header = input.read(&form)?.read_header(form.has_header)?;
-        Ok((form, header))
-    };
-    let in_encoding = |encoding| FormChoice {
-        encoding: Some(encoding),
-        ..FormChoice::default()
-    };
-    match read(&FormChoice::default()) {
-        Ok((form, header)) if RejectsForm::of(&header.names).is_some() => {
-            let basis = form.text().and_then(|text| text.basis);
-            if !matches!(basis, Some(Basis::Guess(_))) {
-                return Ok((form, header));
-            }
-            if let Some(encoding) = choice.encoding {
-                return read(&in_encoding(encoding));
-            }
-            let utf_8 = input.survey(&in_encoding(Encoding::UTF_8))?;
-            match is_known_damage(input, &utf_8) {
-                true => read(&in_encoding(Encoding::UTF_8)),
-                false => Ok((form, header)),
-            }
-        }
-        found if *choice == FormChoice::default() => found,
-        _ => read(choice),
-    }
-}
-
-/// Whether every row of a rejects file that cannot be read in this form was rejected
-/// because it could not be.
-fn is_known_damage(input: &Input, form: &Form) -> bool {
-    let is_known = || -> Result<bool, SourceError> {
-        let mut reader = input.read(form)?;
-        let header = reader.read_header(form.has_header)?;
-        let Some(rejects) = RejectsForm::of(&header.names) else {
-            return Ok(false);
-        };
-        let encoding = ErrorCode::Encoding.to_string();
-        loop {
-            let rows = reader.read_batch(0, RowId(1), SAMPLE_ROWS)?;
-            if rows.is_empty() {
-                return Ok(true);
-            }
-            let is_known = |row: Row<'_>| {
-                row.undecodable_column().is_none()
-                    || row.text(rejects.error_code) == Some(encoding.as_str())
-            };
-            if !rows.rows().all(is_known) {
-                return Ok(false);
-            }
-        }
-    };
-    is_known().unwrap_or(false)
-}
-
 impl Intake {
     /// Reads all inputs to their end for the names (not ids) that stand in their
     /// campaign columns, so that unknown ones can be listed before anything is sent.
     ///
     /// There are few campaigns: the reading ends when more than a thousand names have
     /// been found, which the caller will not find on any list.
-    pub fn campaign_names(&self) -> Result<BTreeSet<String>, SourceError> {
+    pub fn campaign_names(&self) -> Result<BTreeSet<String>, IntakeError> {
         let mut names = BTreeSet::new();
         let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
         if mappings.all(|mapping| mapping.campaign_column.is_none()) {
@@ -262,12 +203,13 @@ impl Intake {
         Ok(count)
     }
 
-    /// Starts the threads. Dropping the batches ends them.
-    pub fn start(&self, book: CampaignBook, purpose: Purpose) -> Batches {
+    /// Starts the threads; `memory` is asked about every row. Dropping the batches ends
+    /// them.
+    pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let (sender, batches) = Batches::channel();
         let intake = self.clone();
         let readings = Readings::start(self, purpose);
-        let preparer = Preparer::new(book, self);
+        let preparer = Preparer::new(book, self, memory);
         thread::spawn(move || {
             for message in intake.messages(readings, preparer) {
                 // Where nobody is there to hear it, the run is over anyway.
@@ -285,12 +227,12 @@ impl Intake {
         readings: Readings,
         mut preparer: Preparer,
     ) -> impl Iterator<Item = Message<Batch>> {
-        let batches = readings.map(move |batch| match batch {
-            Ok(batch) => {
+        let batches = readings.map(move |batch| {
+            let prepared = batch.and_then(|batch| {
                 let mapping = &self.inputs[batch.rows.file()].mapping;
-                Message::Rows(preparer.prepare(mapping, batch))
-            }
-            Err(error) => Message::Failed(error),
+                Ok(preparer.prepare(mapping, batch)?)
+            });
+            prepared.map_or_else(Message::Failed, Message::Rows)
         });
         batches.chain([Message::End])
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::numbers::Reading;
 use super::readings::ReadBatch;
-use super::{Batch, Intake, PreparedRow};
-use crate::campaign::{CampaignBook, RowCampaign};
+use super::{Batch, Intake, Memory, Once, PreparedRow};
+use crate::campaign::{CampaignBook, CampaignKey, RowCampaign};
 use crate::lead::{RowOutcome, Status};
+use crate::ledger::LedgerError;
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::screen::{FirstRows, SuppressionLists};
@@ -20,32 +21,44 @@ pub(super) struct Preparer {
     suppression: Arc<SuppressionLists>,
     first_rows: FirstRows,
     allow_duplicates: bool,
+    once: Once,
+    memory: Option<Memory>,
 }
 
 impl Preparer {
-    pub(super) fn new(mut book: CampaignBook, intake: &Intake) -> Preparer {
+    pub(super) fn new(mut book: CampaignBook, intake: &Intake, memory: Option<Memory>) -> Preparer {
         Preparer {
             default_campaign: book.of(None),
             book,
             suppression: Arc::clone(&intake.suppression),
             first_rows: FirstRows::default(),
             allow_duplicates: intake.allow_duplicates,
+            once: intake.once,
+            memory,
         }
     }
 
     /// Decides on the rows of a batch.
-    pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
+    pub(super) fn prepare(
+        &mut self,
+        mapping: &Mapping,
+        batch: ReadBatch,
+    ) -> Result<Batch, LedgerError> {
         let ReadBatch { rows, readings } = batch;
         if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {
             let numbers = readings.iter().filter_map(Reading::number);
-            self.first_rows.warm(campaign.key, numbers);
+            self.first_rows.warm(self.scope(campaign.key), numbers);
         }
         let prepared = rows
             .rows()
             .zip(readings)
             .map(|(row, reading)| self.prepare_row(mapping, row, reading))
             .collect();
-        Batch { rows, prepared }
+        let mut batch = Batch { rows, prepared };
+        if let Some(memory) = &mut self.memory {
+            memory.fill_in(mapping, &batch.rows, &mut batch.prepared)?;
+        }
+        Ok(batch)
     }
 
     fn prepare_row(&mut self, mapping: &Mapping, row: Row<'_>, reading: Reading) -> PreparedRow {
@@ -54,9 +67,18 @@ impl Preparer {
             kind: None,
             campaign: None,
             outcome: None,
+            earlier: None,
         };
         prepared.outcome = self.decide(mapping, row, reading, &mut prepared).err();
         prepared
+    }
+
+    /// Where numbers must not repeat: in the campaign, or anywhere.
+    fn scope(&self, campaign: CampaignKey) -> CampaignKey {
+        match self.once {
+            Once::Campaign => campaign,
+            Once::Service => CampaignKey(0),
+        }
     }
 
     /// Fills in what the row says, and returns why it is not to be sent.
@@ -92,14 +114,16 @@ impl Preparer {
         if self.allow_duplicates {
             return Ok(());
         }
-        match self.first_rows.note(campaign.key, phone, row.id()) {
-            None => Ok(()),
-            Some(first) => Err(RowOutcome::not_sent(
-                Status::Repeated,
-                None,
-                Some(format!("same number and campaign as row {first}")),
-            )),
-        }
+        let scope = self.scope(campaign.key);
+        let Some(first) = self.first_rows.note(scope, phone, row.id()) else {
+            return Ok(());
+        };
+        let same = match self.once {
+            Once::Campaign => "same number and campaign",
+            Once::Service => "same number",
+        };
+        let text = format!("{same} as row {first}");
+        Err(RowOutcome::not_sent(Status::Repeated, None, Some(text)))
     }
 
     fn refuse_suppressed(&self, phone: PhoneNumber) -> Result<(), RowOutcome> {

@@ -9,10 +9,10 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::message::Message;
+use super::message::{IntakeError, Message};
 use super::numbers::{NumberReader, Reading};
 use super::{Intake, Purpose};
-use crate::source::{RowBatch, SourceError};
+use crate::source::RowBatch;
 
 /// How many batches may wait for each thread, and at each for who takes them.
 const BATCHES_AHEAD: usize = 2;
@@ -62,7 +62,7 @@ impl Readings {
 }
 
 impl Iterator for Readings {
-    type Item = Result<ReadBatch, SourceError>;
+    type Item = Result<ReadBatch, IntakeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_ended {
@@ -83,7 +83,7 @@ fn deal_out(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<Row
     let ended = intake.read(purpose, |_, rows| deal(Message::Rows(rows)));
     deal(match ended {
         Ok(()) => Message::End,
-        Err(error) => Message::Failed(error),
+        Err(error) => Message::Failed(error.into()),
     });
 }
 

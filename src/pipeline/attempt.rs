@@ -7,10 +7,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::window::Slot;
-use super::{OnUncertain, Policy, Target};
+use super::{Policy, Target};
 use crate::api::Answer;
 use crate::api::verdict::Verdict;
-use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
+use crate::intake::{Earlier, OnUncertain};
+use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::ledger::Claim;
 
 /// The shortest wait before a row is sent again that may have been taken: time
 /// for the service to finish with the first attempt.
@@ -23,9 +25,9 @@ type Reason = (ErrorCode, String);
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) slot: Slot,
-    pub(super) row: RowId,
-    pub(super) target: Target,
-    /// Requests started.
+    /// The row, its number and its campaign.
+    pub(super) claim: Claim,
+    /// Requests started, by earlier processes of this run too.
     pub(super) attempts: u32,
     /// Attempts without a usable answer, as `--max-attempts` counts them.
     failures: u32,
@@ -50,16 +52,22 @@ pub(super) enum Step {
 }
 
 impl Job {
-    pub(super) fn new(slot: Slot, row: RowId, target: Target) -> Job {
+    /// A row that is to be sent, after what was tried earlier.
+    pub(super) fn new(slot: Slot, claim: Claim, earlier: Option<&Earlier>) -> Job {
+        let doubt = earlier.and_then(|earlier| earlier.doubt.clone());
         Job {
             slot,
-            row,
-            target,
-            attempts: 0,
+            claim,
+            attempts: earlier.map_or(0, |earlier| earlier.attempts),
             failures: 0,
             http_status: None,
-            doubt: None,
+            doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
         }
+    }
+
+    /// What is not to be in flight twice.
+    pub(super) fn target(&self) -> Target {
+        (self.claim.campaign, self.claim.number)
     }
 
     /// What an answer means for the row; `chance` from 0 to 1 decides the wait.
@@ -105,18 +113,18 @@ impl Job {
 
     /// The outcome of a row that is not tried again, if an attempt of it may have
     /// been taken.
-    pub(super) fn uncertain(mut self) -> Option<(Slot, RowOutcome)> {
+    pub(super) fn uncertain(&mut self) -> Option<RowOutcome> {
         let doubt = self.doubt.take()?;
-        Some((self.slot, self.outcome(Status::Uncertain, doubt)))
+        Some(self.outcome(Status::Uncertain, doubt))
     }
 
     /// The outcome of a row whose answer is not waited for.
-    pub(super) fn abandoned(self) -> (Slot, RowOutcome) {
+    pub(super) fn abandoned(&self) -> RowOutcome {
         let reason = (
             ErrorCode::AnswerLost,
             "the run was ended before the answer came".to_owned(),
         );
-        (self.slot, self.outcome(Status::Uncertain, reason))
+        self.outcome(Status::Uncertain, reason)
     }
 
     fn settled(&self, status: Status, lead_id: Option<String>, said: Option<String>) -> RowOutcome {

@@ -7,15 +7,19 @@
 //!   first answer has been understood;
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
+//! - no request leaves before its row's claim is on disk, and no outcome is passed
+//!   on before it is, where there is a ledger;
 //! - every row that was handed in leaves with exactly one outcome, in input
 //!   order; after an early stop, rows that were not finished leave without one,
 //!   except those that may have been taken, which say so;
 //! - it never prints: what happens is told as [`RunEvent`]s.
 //!
-//! Everything runs on one thread, as futures in one set, with no lock and no
-//! task per request. Time is Tokio's, so that tests can stop it.
+//! Everything but the ledger's keeper runs on one thread, as futures in one set, with
+//! no lock and no task per request. Time is Tokio's, so that tests can stop it.
 
 mod attempt;
+mod books;
+mod closing;
 mod pacer;
 mod queue;
 mod stops;
@@ -38,12 +42,14 @@ use crate::api::{Answer, Client};
 use crate::backoff::Backoff;
 use crate::event::RunEvent;
 use crate::exit::{Stop, StoppedBy};
-use crate::intake::{Batch, Batches, PlannedInput, PreparedRow};
-use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
+use crate::ledger::{CellsDigest, Claim, Committed, Keeper, LedgerError, Refusal};
 use crate::phone::PhoneNumber;
-use crate::source::SourceError;
+use crate::source::Row;
 
 use attempt::{Job, Step};
+use books::Books;
 pub use pacer::Pacer;
 use queue::Queue;
 use stops::{Consequence, Stops};
@@ -62,15 +68,6 @@ impl LeadSender for Client {
     }
 }
 
-/// What to do about an attempt that may have been taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum OnUncertain {
-    /// Send again; while duplicates are not allowed the service refuses a second lead.
-    Resend,
-    /// Leave the row `uncertain`.
-    Hold,
-}
-
 /// How rows are sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
@@ -87,6 +84,25 @@ pub struct Policy {
     pub form: LeadForm,
 }
 
+/// Where rows go when they have their outcome.
+#[derive(Debug)]
+pub enum Outlet {
+    /// Straight to the writer of results: nothing is remembered.
+    Writer(mpsc::Sender<Batch>),
+    /// Through the ledger, which passes them on when their outcomes are on disk.
+    Ledger(Box<LedgerOutlet>),
+}
+
+/// The ledger, and how far this run has come in it.
+#[derive(Debug)]
+pub struct LedgerOutlet {
+    /// Who writes in it.
+    pub keeper: Keeper<Batch>,
+    /// No row above this one has an outcome there: rows up to here are read even when
+    /// nothing more is sent, so that the results are as complete as they can be.
+    pub reached: RowId,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct End {
@@ -94,6 +110,11 @@ pub struct End {
     pub stop: Option<Stop>,
     /// Requests started.
     pub requests: u64,
+    /// Whether the ledger has all that there is to know, and whoever writes the results
+    /// has got it.
+    pub is_written_down: bool,
+    /// The ledger's keeper, where there is one.
+    pub keeper: Option<Keeper<Batch>>,
 }
 
 /// A row's campaign and number: what is not to be in flight twice.
@@ -114,6 +135,14 @@ pub struct Pipeline<'a, S> {
     /// The jobs they are for.
     in_flight: HashMap<Slot, Job>,
     queue: Queue,
+    books: Books,
+    /// Where batches go that are not put behind the books.
+    writer: Option<mpsc::Sender<Batch>>,
+    /// See [`LedgerOutlet::reached`].
+    reached: RowId,
+    /// The row that was read last.
+    last_read: RowId,
+    counts: Counts,
     /// Rows whose refusal may turn out to be every row's.
     aside: Vec<(Job, Answer)>,
     stops: Stops,
@@ -134,13 +163,23 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         policy: Policy,
         pacer: Pacer,
         inputs: Arc<[PlannedInput]>,
+        outlet: Outlet,
         events: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Self {
+        let (writer, keeper, reached) = match outlet {
+            Outlet::Writer(writer) => (Some(writer), None, RowId(0)),
+            Outlet::Ledger(ledger) => (None, Some(ledger.keeper), ledger.reached),
+        };
         Pipeline {
             sender,
             policy,
             pacer,
             inputs,
+            books: Books::new(keeper, &policy),
+            writer,
+            reached,
+            last_read: RowId(0),
+            counts: Counts::default(),
             events,
             window: Window::default(),
             answers: FuturesUnordered::new(),
@@ -160,14 +199,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// Sends all rows that come in and hands batches on as their rows are settled.
     /// The first message of `interrupts` stops it when what is in flight has been
     /// answered, the second at once.
-    pub async fn run(
-        mut self,
-        mut batches: Batches,
-        settled: mpsc::Sender<Batch>,
-        mut interrupts: mpsc::Receiver<()>,
-    ) -> End {
+    pub async fn run(mut self, mut batches: Batches, mut interrupts: mpsc::Receiver<()>) -> End {
+        let writer = self.writer.take();
+        let mut ends_at_once = false;
         loop {
-            let wake = self.start_what_may();
+            let wake = earlier_of(self.start_what_may(), self.write_down());
             if self.is_over() {
                 break;
             }
@@ -179,18 +215,22 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 biased;
                 Some(()) = interrupts.recv() => {
                     if std::mem::replace(&mut self.interrupted, true) {
+                        ends_at_once = true;
                         break;
                     }
                     self.interrupt();
                 }
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
-                room = settled.reserve(), if self.writes() => match room {
-                    Ok(room) => {
+                committed = self.books.committed(), if self.books.are_busy() => {
+                    self.take_committed(committed);
+                }
+                room = reserve(writer.as_ref()), if self.writes() => match room {
+                    Some(room) => {
                         if let Some(batch) = self.window.take_front() {
                             room.send(batch);
                         }
                     }
-                    Err(_) => {
+                    None => {
                         self.writer_ended = true;
                         self.stop(unwritten());
                     }
@@ -199,21 +239,25 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
         }
-        self.finish(&settled).await
+        let rest = (!ends_at_once).then_some((batches, interrupts));
+        self.finish(rest, writer.as_ref()).await
+    }
+
+    /// Whether there is something to be written without the books, and somebody to do it.
+    fn writes(&self) -> bool {
+        !self.books.are_kept() && self.window.is_front_done() && !self.writer_ended
     }
 
     fn wants_rows(&self) -> bool {
         self.stop.is_none() && !self.exhausted && self.window.has_room()
     }
 
-    /// Whether there is something to be written, and somebody to write it.
-    fn writes(&self) -> bool {
-        self.window.is_front_done() && !self.writer_ended
-    }
-
     fn is_over(&mut self) -> bool {
         let nothing_waits = self.stop.is_some()
-            || (self.exhausted && self.queue.is_empty() && self.window.peek_ready().is_none());
+            || (self.exhausted
+                && self.queue.is_empty()
+                && self.books.unstarted() == 0
+                && self.window.peek_ready().is_none());
         self.in_flight.is_empty() && nothing_waits
     }
 
@@ -222,52 +266,140 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn is_waiting_for_the_aside(&self) -> bool {
         self.in_flight.is_empty()
             && !self.aside.is_empty()
+            && !self.books.are_busy()
             && !self.window.has_room()
             && !self.window.is_front_done()
     }
 
-    fn receive(&mut self, rows: Option<Result<Batch, SourceError>>) {
+    /// Puts batches whose rows all have their outcome behind the books, and hands those
+    /// over if it is time. Returns when it will be.
+    fn write_down(&mut self) -> Option<Instant> {
+        if !self.books.are_kept() {
+            return None;
+        }
+        while self.window.is_front_done() && self.books.have_room() {
+            if let Some(batch) = self.window.take_front() {
+                self.books.put_behind(batch);
+            }
+        }
+        self.books.hand_over(self.counts, self.stop.is_some())
+    }
+
+    fn take_committed(&mut self, committed: Option<Committed>) {
+        let (result, is_taken) = match committed {
+            Some(Committed { result, is_taken }) => (result, is_taken),
+            None => (Err(LedgerError::BrokeOff), true),
+        };
+        match result {
+            Ok(()) => self.books.grant(),
+            Err(error) => {
+                self.books.fail();
+                self.stop(Stop {
+                    by: StoppedBy::Ledger,
+                    text: error.to_string(),
+                });
+            }
+        }
+        if !is_taken {
+            self.stop(unwritten());
+        }
+    }
+
+    fn receive(&mut self, rows: Option<Result<Batch, IntakeError>>) {
         match rows {
             Some(Ok(batch)) => {
-                for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
-                    if let Some(outcome) = &prepared.outcome {
-                        (self.events)(RunEvent::Settled {
-                            row,
-                            phone: prepared.phone,
-                            campaign: prepared.campaign,
-                            outcome,
-                        });
-                    }
-                }
+                self.note_rows(&batch);
                 self.window.push(batch);
             }
             Some(Err(error)) => self.stop(Stop {
-                by: StoppedBy::Input,
+                by: match error {
+                    IntakeError::Source(_) => StoppedBy::Input,
+                    IntakeError::Ledger(_) => StoppedBy::Ledger,
+                },
                 text: error.to_string(),
             }),
             None => self.exhausted = true,
         }
     }
 
+    /// Tells of the rows of a batch that have an outcome already, and writes down those
+    /// that cannot be sent.
+    fn note_rows(&mut self, batch: &Batch) {
+        for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+            self.last_read = row.id();
+            let Some(outcome) = &prepared.outcome else {
+                continue;
+            };
+            self.counts.add(outcome.status);
+            (self.events)(RunEvent::Settled {
+                row,
+                phone: prepared.phone,
+                campaign: prepared.campaign,
+                outcome,
+            });
+            if outcome.status == Status::Invalid && self.books.are_kept() {
+                let mapping = &self.inputs[row.file()].mapping;
+                self.books.refuse(Refusal {
+                    row: row.id(),
+                    file: row.file(),
+                    line: row.line(),
+                    campaign: prepared.campaign,
+                    cell: mapping.phone_cell(row).into_owned(),
+                    outcome: outcome.clone(),
+                    cells: CellsDigest::of(mapping.own_cells(row)),
+                });
+            }
+        }
+    }
+
     /// Starts as many requests as may start now, and returns when to look again
-    /// (none: only an answer or new rows can change anything).
+    /// (none: only an answer, new rows or a commit can change anything).
     fn start_what_may(&mut self) -> Option<Instant> {
         while self.stop.is_none() && self.in_flight.len() < self.limit() {
             let due = self.queue.next_due();
             let is_due = due.is_some_and(|due| due <= Instant::now());
-            if !is_due && self.window.peek_ready().is_none() {
+            self.claim_ahead();
+            if !is_due && !self.books.has_granted() {
+                self.books.starve();
                 return due;
             }
             let Some(job) = self.next_job(is_due) else {
                 continue;
             };
             if let Err(when) = self.pacer.try_start() {
-                self.queue.push(Instant::now(), job);
+                match is_due {
+                    true => self.queue.push(Instant::now(), job),
+                    false => self.books.put_back(job),
+                }
                 return Some(when);
             }
+            self.books.note_start();
             self.start(job);
         }
+        if self.stop.is_none() {
+            self.claim_ahead();
+        }
         None
+    }
+
+    /// Whether a row is on its way of which it is not known yet how it will be answered:
+    /// the first one.
+    fn awaits_canary(&self) -> bool {
+        let is_out = !self.in_flight.is_empty() || self.books.unstarted() > 0;
+        is_out && !self.stops.has_understood()
+    }
+
+    /// Asks for the claims of rows that are to be sent next.
+    fn claim_ahead(&mut self) {
+        while self.books.want_claims() && !self.awaits_canary() {
+            let Some(slot) = self.window.peek_ready() else {
+                return;
+            };
+            self.window.step_over(slot);
+            if let Some(job) = self.new_job(slot) {
+                self.books.claim(job);
+            }
+        }
     }
 
     /// In flight at most: one until it is known that answers are understood.
@@ -278,42 +410,33 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// The next job that may be sent; none where the row it would be turned out to
-    /// be settled or to have to wait.
+    /// The next job that may be sent; none where its number is in flight.
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
         let job = match is_due {
             true => self.queue.pop()?,
-            false => {
-                let slot = self.window.peek_ready()?;
-                self.window.step_over(slot);
-                self.new_job(slot)?
-            }
+            false => self.books.next_granted()?,
         };
         self.queue.unless_busy(job)
     }
 
     fn new_job(&mut self, slot: Slot) -> Option<Job> {
         let (row, prepared) = self.window.get(slot)?;
-        let PreparedRow {
-            phone: Some(phone),
-            campaign: Some(campaign),
-            ..
-        } = *prepared
-        else {
+        match claim(row, prepared) {
+            Some(claim) => Some(Job::new(slot, claim, prepared.earlier.as_deref())),
             // Only where the input changed after its campaign names were read.
-            let outcome =
-                RowOutcome::invalid(ErrorCode::CampaignInvalid, "the campaign's id is not known");
-            self.settle(slot, outcome);
-            return None;
-        };
-        Some(Job::new(slot, row.id(), (campaign, phone)))
+            None => {
+                let text = "the campaign's id is not known";
+                self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
+                None
+            }
+        }
     }
 
     /// The job's body, made from its row anew each time: kept, the bodies of rows
     /// that wait would take as much memory as the rows.
     fn body(&self, job: &Job) -> Option<Bytes> {
         let (row, _) = self.window.get(job.slot)?;
-        let (campaign, phone) = job.target;
+        let (campaign, phone) = job.target();
         let variables = self.inputs[row.file()].mapping.variables(row);
         Some(self.policy.form.body(phone, campaign, variables))
     }
@@ -322,7 +445,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let Some(body) = self.body(&job) else {
             return;
         };
-        self.queue.depart(job.target);
+        self.queue.depart(job.target());
         job.attempts += 1;
         self.requests += 1;
         let slot = job.slot;
@@ -339,7 +462,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             return;
         };
         (self.events)(RunEvent::InFlight(self.in_flight.len()));
-        self.queue.arrive(job.target);
+        self.queue.arrive(job.target());
         match self.stops.observe(&answer) {
             Consequence::GoOn => {}
             Consequence::Understood => {
@@ -359,12 +482,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
         }
         match job.judge(answer, &self.policy, fastrand::f64()) {
-            Step::Settle(outcome) => self.settle(slot, outcome),
+            Step::Settle(outcome) => self.settle(&job, outcome),
             // Nothing is sent any more.
             Step::Again { .. } | Step::Hold { .. } if self.stop.is_some() => self.give_up(job),
             Step::Again { after, why } => {
                 (self.events)(RunEvent::Retrying {
-                    row: job.row,
+                    row: job.claim.row,
                     attempt: job.attempts,
                     after,
                     why,
@@ -402,12 +525,29 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn reject_what_is_aside(&mut self) {
         for (mut job, answer) in std::mem::take(&mut self.aside) {
             if let Step::Settle(outcome) = job.judge(answer, &self.policy, 0.0) {
-                self.settle(job.slot, outcome);
+                self.settle(&job, outcome);
             }
         }
     }
 
-    fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
+    /// Writes down the outcome of a claimed row and gives it to the row.
+    fn settle(&mut self, job: &Job, outcome: RowOutcome) {
+        let cells = match outcome.status {
+            Status::Rejected => self.cells(job.slot),
+            _ => None,
+        };
+        self.books.settle(job.claim, &outcome, cells);
+        self.give(job.slot, outcome);
+    }
+
+    fn cells(&self, slot: Slot) -> Option<CellsDigest> {
+        let (row, _) = self.window.get(slot)?;
+        let mapping = &self.inputs[row.file()].mapping;
+        Some(CellsDigest::of(mapping.own_cells(row)))
+    }
+
+    /// Gives a row its outcome.
+    fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
             (self.events)(RunEvent::Settled {
                 row,
@@ -416,6 +556,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 outcome: &outcome,
             });
         }
+        self.counts.add(outcome.status);
         self.window.settle(slot, outcome);
     }
 
@@ -440,40 +581,27 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 .into(),
         });
     }
+}
 
-    /// A row that is not tried again in this run: it has no outcome, unless some
-    /// attempt may have been taken. Saying nothing of that would hide a call.
-    fn give_up(&mut self, job: Job) {
-        if let Some((slot, outcome)) = job.uncertain() {
-            self.settle(slot, outcome);
-        }
-    }
+/// What is claimed of a row, where its number and its campaign are known.
+fn claim(row: Row<'_>, prepared: &PreparedRow) -> Option<Claim> {
+    Some(Claim {
+        row: row.id(),
+        file: row.file(),
+        line: row.line(),
+        number: prepared.phone?,
+        campaign: prepared.campaign?,
+    })
+}
 
-    /// Hands everything on: after an early end, rows without an outcome too.
-    async fn finish(mut self, settled: &mpsc::Sender<Batch>) -> End {
-        if self.stop.is_none() {
-            self.reject_what_is_aside();
-        }
-        for job in std::mem::take(&mut self.in_flight).into_values() {
-            let (slot, outcome) = job.abandoned();
-            self.settle(slot, outcome);
-        }
-        for (job, _) in std::mem::take(&mut self.aside) {
-            self.give_up(job);
-        }
-        while let Some(job) = self.queue.pop() {
-            self.give_up(job);
-        }
-        while let Some(batch) = self.window.take_front() {
-            if settled.send(batch).await.is_err() {
-                self.stop(unwritten());
-            }
-        }
-        End {
-            stop: self.stop,
-            requests: self.requests,
-        }
-    }
+/// The earlier of two times, of which either may not come.
+fn earlier_of(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    a.into_iter().chain(b).min()
+}
+
+/// Room for a batch; none if nobody takes batches any more.
+async fn reserve(writer: Option<&mpsc::Sender<Batch>>) -> Option<mpsc::Permit<'_, Batch>> {
+    writer?.reserve().await.ok()
 }
 
 /// The writer of results has ended, and knows why.
@@ -484,5 +612,7 @@ fn unwritten() -> Stop {
     }
 }
 
+#[cfg(test)]
+mod ledger_tests;
 #[cfg(test)]
 mod tests;

@@ -38,10 +38,10 @@ impl Queue {
 
     /// The job, unless its number is in flight: then it is kept until that is back.
     pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
-        if !self.busy.contains(&job.target) {
+        if !self.busy.contains(&job.target()) {
             return Some(job);
         }
-        self.parked.entry(job.target).or_default().push_back(job);
+        self.parked.entry(job.target()).or_default().push_back(job);
         None
     }
 
@@ -61,6 +61,13 @@ impl Queue {
                 parked.remove();
             }
         }
+    }
+
+    /// All jobs, also those that wait for a number.
+    pub(super) fn drain(&mut self) -> Vec<Job> {
+        let waiting = std::mem::take(&mut self.waiting).into_values();
+        let parked = std::mem::take(&mut self.parked).into_values();
+        waiting.chain(parked.flatten()).collect()
     }
 
     /// Whether no job waits for its time. Those that wait for a number are let go

@@ -19,7 +19,7 @@ use crate::lead::ErrorCode;
 use crate::text::without_numbers;
 
 /// How many different rows must meet such a refusal.
-const ROWS_IN_A_ROW: u32 = 3;
+pub(super) const ROWS_IN_A_ROW: u32 = 3;
 
 /// How many 2xx without usable JSON.
 const UNREADABLE_IN_A_ROW: u32 = 10;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::*;
 use crate::api::verdict::{FatalCause, Verdict};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::intake::{Intake, Purpose};
+use crate::intake::{Intake, Once, Purpose, SurveyedInput};
 use crate::lead::Status;
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneReader, PhoneRules};
@@ -28,7 +28,7 @@ struct Reply {
 
 /// A service in memory: says what it is told to, then creates.
 #[derive(Debug, Clone, Default)]
-struct Service(Rc<RefCell<State>>);
+pub(super) struct Service(Rc<RefCell<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -151,7 +151,7 @@ struct Ran {
     took: Duration,
 }
 
-fn policy() -> Policy {
+pub(super) fn policy() -> Policy {
     Policy {
         concurrency: 8,
         max_attempts: 4,
@@ -163,7 +163,7 @@ fn policy() -> Policy {
 
 /// Rows with these numbers (`+4479110NNNNN`), all read before the clock starts: it
 /// moves on whenever nothing is to be done, also while a file is read.
-fn prepare(
+pub(super) fn prepare(
     policy: Policy,
     numbers: &[u32],
 ) -> (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime) {
@@ -173,8 +173,11 @@ fn prepare(
         writeln!(file, "+4479110{number:05}").unwrap();
     }
     let input = Input::open(file.path()).unwrap();
-    let planned =
-        PlannedInput::new(input, &FormChoice::default(), &MappingSpec::default()).unwrap();
+    let planned = PlannedInput::new(
+        SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap(),
+        &MappingSpec::default(),
+    )
+    .unwrap();
     let intake = Intake {
         inputs: [planned].into(),
         limit: None,
@@ -182,11 +185,13 @@ fn prepare(
         region: None,
         suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,
+        once: Once::Campaign,
     };
     let campaign = CampaignChoice::Id(CampaignId(1));
     let mut received = intake.start(
         CampaignBook::new(Some(campaign), HashMap::new()),
         Purpose::Sending,
+        None,
     );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -212,8 +217,16 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let mut no_events = |_: RunEvent<'_>| {};
         let pacer = Pacer::new(&rates);
-        let pipeline = Pipeline::new(service.clone(), policy, pacer, inputs, &mut no_events);
-        let end = pipeline.run(batches, settled, interrupts).await;
+        let outlet = Outlet::Writer(settled);
+        let pipeline = Pipeline::new(
+            service.clone(),
+            policy,
+            pacer,
+            inputs,
+            outlet,
+            &mut no_events,
+        );
+        let end = pipeline.run(batches, interrupts).await;
         let mut rows = Vec::new();
         while let Some(batch) = done.recv().await {
             for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
@@ -368,6 +381,33 @@ fn one_or_two_refusals_at_the_end_of_a_run_are_those_rows_own() {
     assert_eq!((ran.rows[8].1, ran.rows[9].1), (rejected, rejected));
 }
 
+/// Held rows are few, and those that are put aside are among them.
+#[test]
+fn rows_that_are_put_aside_leave_room_for_the_one_that_shows_whose_refusal_it_was() {
+    let service = Service::default();
+    let fatal = Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    };
+    for n in [1, 2] {
+        service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
+    }
+    let held_one_by_one = Policy {
+        concurrency: 1,
+        on_uncertain: OnUncertain::Hold,
+        ..policy()
+    };
+    let ran = run_with(&service, held_one_by_one, &[0, 1, 2, 3, 4], &[]);
+    let outcomes: Vec<_> = ran
+        .rows
+        .iter()
+        .filter_map(|(_, o)| o.map(|(s, _)| s))
+        .collect();
+    let (created, rejected) = (Status::Created, Status::Rejected);
+    assert_eq!(outcomes, [created, rejected, rejected, created, created]);
+}
+
 /// Nothing that is sent can show any more whose refusal it was: the rows behind
 /// fill the window, and none of them is to be sent.
 #[test]
@@ -442,8 +482,16 @@ fn a_writer_that_ends_stops_the_run_at_once() {
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let mut no_events = |_: RunEvent<'_>| {};
         let pacer = Pacer::new(&[]);
-        let pipeline = Pipeline::new(service.clone(), policy(), pacer, inputs, &mut no_events);
-        pipeline.run(batches, settled, interrupts).await
+        let outlet = Outlet::Writer(settled);
+        let pipeline = Pipeline::new(
+            service.clone(),
+            policy(),
+            pacer,
+            inputs,
+            outlet,
+            &mut no_events,
+        );
+        pipeline.run(batches, interrupts).await
     });
     assert_eq!(end.stop.unwrap().by, StoppedBy::Disk);
     // The first batch, and what was in flight.

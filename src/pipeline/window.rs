@@ -111,6 +111,18 @@ impl Window {
         }
     }
 
+    /// The rows without an outcome of which an earlier attempt may have been taken.
+    pub(super) fn doubtful(&self) -> Vec<Slot> {
+        let waiting = (self.first..).zip(&self.batches);
+        waiting
+            .flat_map(|(batch, waiting)| {
+                let rows = waiting.batch.prepared.iter().enumerate();
+                let doubtful = rows.filter(|(_, row)| row.is_doubtful());
+                doubtful.map(move |(index, _)| Slot { batch, index })
+            })
+            .collect()
+    }
+
     /// Whether each row of the batch at the front has an outcome.
     pub(super) fn is_front_done(&self) -> bool {
         self.batches.front().is_some_and(|front| front.open == 0)

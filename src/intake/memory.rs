@@ -1,0 +1,207 @@
+//! What earlier runs, and earlier processes of this one, have made of the rows.
+//!
+//! Rows that this run has settled keep their outcome, rows that another run has settled
+//! are `already_imported`, and of rows that may have been taken it is decided here
+//! whether they are sent again. Nothing is remembered by position: the input is read
+//! again from the top, and the ledger asked about each row.
+
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope};
+use crate::mapping::Mapping;
+use crate::phone::PhoneNumber;
+use crate::source::{Row, RowBatch};
+
+use super::{Earlier, KnownBad, MemoryRules, OnUncertain, Once, PreparedRow};
+
+/// Asks the ledger about one row after the other.
+#[derive(Debug)]
+pub struct Memory {
+    recall: Recall,
+    rules: MemoryRules,
+}
+
+impl Memory {
+    /// Asks through `recall`, and decides by `rules`.
+    pub fn new(recall: Recall, rules: MemoryRules) -> Memory {
+        Memory { recall, rules }
+    }
+
+    /// Fills in what is known of the rows of a batch.
+    pub(super) fn fill_in(
+        &mut self,
+        mapping: &Mapping,
+        rows: &RowBatch,
+        prepared: &mut [PreparedRow],
+    ) -> Result<(), LedgerError> {
+        let look = Recollection {
+            look: self.recall.look()?,
+            rules: &self.rules,
+        };
+        let mut rows = rows.rows().zip(prepared);
+        rows.try_for_each(|(row, prepared)| look.fill_in(mapping, row, prepared))
+    }
+}
+
+/// The ledger as it is while one batch is asked about.
+struct Recollection<'a> {
+    look: Look<'a>,
+    rules: &'a MemoryRules,
+}
+
+impl Recollection<'_> {
+    /// Fills in what is known of a row.
+    fn fill_in(
+        &self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        prepared: &mut PreparedRow,
+    ) -> Result<(), LedgerError> {
+        let target = prepared.phone.zip(prepared.campaign);
+        match (&mut prepared.outcome, target) {
+            (None, Some((number, campaign))) => {
+                self.decide(mapping, row, number, campaign, prepared)
+            }
+            (Some(outcome), _) if outcome.status == Status::Invalid => {
+                outcome.is_known_bad = self.is_known_bad(mapping, row)?;
+                Ok(())
+            }
+            (Some(outcome), Some((number, campaign))) if outcome.status == Status::Suppressed => {
+                let known = self.find(number, Scope::Campaign(campaign))?;
+                outcome.lead_id = known.settled.and_then(|record| record.outcome.lead_id);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decides what becomes of a row that could be sent.
+    fn decide(
+        &self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        number: PhoneNumber,
+        campaign: CampaignId,
+        prepared: &mut PreparedRow,
+    ) -> Result<(), LedgerError> {
+        if let Some(own) = self.own(row.id(), number, campaign)? {
+            let holds = self.rules.on_uncertain == OnUncertain::Hold;
+            match own.outcome.status {
+                Status::Failed => prepared.earlier = Some(earlier(own, false)),
+                Status::Uncertain if !holds => prepared.earlier = Some(earlier(own, true)),
+                _ => {
+                    prepared.outcome = Some(own.outcome);
+                    return Ok(());
+                }
+            }
+        }
+        if self.rules.allow_duplicates && self.rules.known_bad == KnownBad::Retry {
+            return Ok(());
+        }
+        let scope = match self.rules.once {
+            Once::Campaign => Scope::Campaign(campaign),
+            Once::Service => Scope::Service,
+        };
+        let mut known = self.find(number, scope)?;
+        if self.rules.allow_duplicates {
+            // Leads are known by run and row: what others have made does not count.
+            (known.settled, known.uncertain) = (None, None);
+        }
+        self.decide_by_others(mapping, row, known, campaign, prepared)
+    }
+
+    /// Decides by what other runs have made of the number.
+    fn decide_by_others(
+        &self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        known: Known,
+        campaign: CampaignId,
+        prepared: &mut PreparedRow,
+    ) -> Result<(), LedgerError> {
+        let is_in_doubt = prepared.is_doubtful();
+        if let Some(settled) = known.settled {
+            prepared.outcome = Some(already_imported(settled));
+        } else if let Some(uncertain) = known.uncertain.filter(|_| !is_in_doubt) {
+            // Another campaign does not refuse a second lead.
+            let holds = self.rules.on_uncertain == OnUncertain::Hold;
+            if holds || uncertain.campaign != campaign {
+                prepared.outcome = Some(held(&uncertain));
+            } else {
+                let earlier = prepared.earlier.get_or_insert_default();
+                earlier.doubt = Some(doubt(&uncertain));
+            }
+        } else if prepared.earlier.is_some() {
+            // This run has come to it before, so that it is not known to be bad.
+        } else if let Some(rejected) = known.rejected
+            && self.is_known_bad(mapping, row)?
+        {
+            prepared.outcome = Some(RowOutcome {
+                attempts: 0,
+                is_known_bad: true,
+                ..rejected.outcome
+            });
+        }
+        Ok(())
+    }
+
+    /// What an earlier process of this run has made of the row.
+    fn own(
+        &self,
+        row: RowId,
+        number: PhoneNumber,
+        campaign: CampaignId,
+    ) -> Result<Option<Record>, LedgerError> {
+        let Some(run) = self.rules.run.filter(|_| self.rules.goes_on) else {
+            return Ok(None);
+        };
+        self.look
+            .row(self.rules.service, number, campaign, run, row)
+    }
+
+    fn find(&self, number: PhoneNumber, scope: Scope) -> Result<Known, LedgerError> {
+        self.look.find(self.rules.service, number, scope)
+    }
+
+    /// Whether another run has met a row with these cells that ended badly, and such
+    /// rows are to be left alone.
+    fn is_known_bad(&self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
+        if self.rules.known_bad == KnownBad::Retry {
+            return Ok(false);
+        }
+        let digest = CellsDigest::of(mapping.own_cells(row));
+        let run = self.rules.run.unwrap_or(RunId(0));
+        self.look.is_known_bad(self.rules.service, digest, run)
+    }
+}
+
+/// What this run has tried before.
+fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
+    let why = own.outcome.error.unwrap_or_default();
+    Box::new(Earlier {
+        attempts: own.outcome.attempts,
+        doubt: in_doubt.then_some(why),
+    })
+}
+
+fn already_imported(settled: Record) -> RowOutcome {
+    RowOutcome {
+        lead_id: settled.outcome.lead_id,
+        settled_at: settled.outcome.settled_at,
+        ..RowOutcome::not_sent(Status::AlreadyImported, None, None)
+    }
+}
+
+/// A row that is not sent again, since another run may have made its lead.
+fn held(uncertain: &Record) -> RowOutcome {
+    let text = format!(
+        "{}; `--on-uncertain resend` sends it again, to campaign {}",
+        doubt(uncertain),
+        uncertain.campaign
+    );
+    RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
+}
+
+fn doubt(uncertain: &Record) -> String {
+    let why = uncertain.outcome.error.as_deref().unwrap_or("answer lost");
+    format!("run {}, row {}: {why}", uncertain.run, uncertain.row)
+}

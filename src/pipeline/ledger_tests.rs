@@ -1,0 +1,154 @@
+//! The loop with a ledger behind it.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::tests::{Service, policy, prepare};
+use super::*;
+use crate::lead::RunId;
+use crate::ledger::{Keeper, Ledger, NewRun};
+
+/// A ledger with a run that has begun.
+struct Books {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    ledger: Ledger,
+    run: RunId,
+}
+
+impl Books {
+    fn new() -> Books {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let mut ledger = Ledger::open(&path).unwrap();
+        let run = NewRun {
+            service: ledger.service("https://service.example").unwrap(),
+            identity: [1; 32],
+            options: json!({}),
+            defaults: String::new(),
+            reopens: false,
+            inputs: Vec::new(),
+            lists: Vec::new(),
+            outputs: Vec::new(),
+        };
+        let run = ledger.begin(&run, Timestamp::now()).unwrap().run;
+        Books {
+            _folder: folder,
+            path,
+            ledger,
+            run,
+        }
+    }
+}
+
+/// A service that looks into the ledger whenever it is asked for a lead.
+#[derive(Clone)]
+struct Auditor {
+    service: Service,
+    path: PathBuf,
+}
+
+impl LeadSender for Auditor {
+    fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
+        let json: Value = serde_json::from_slice(&body).unwrap();
+        let number = &json["phone_number"].as_str().unwrap()[1..];
+        let claims = format!("claims WHERE number = {number}");
+        assert_eq!(count(&self.path, &claims), 1);
+        self.service.send(body)
+    }
+}
+
+fn count(path: &Path, rows: &str) -> i64 {
+    let db = Connection::open(path).unwrap();
+    let sql = format!("SELECT count(*) FROM {rows}");
+    db.query_row(&sql, [], |row| row.get(0)).unwrap()
+}
+
+/// What came of a run: how it ended, how many rows were passed on, and the ledger.
+struct Kept {
+    end: End,
+    passed_on: usize,
+    settled: i64,
+}
+
+fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Kept {
+    let service = Service::default();
+    let numbers: Vec<u32> = (0..rows).collect();
+    let (batches, inputs, runtime) = prepare(policy, &numbers);
+    let auditor = Auditor {
+        service,
+        path: books.path.clone(),
+    };
+    let path = books.path.clone();
+    let (end, passed_on) = runtime.block_on(async move {
+        tokio::time::resume();
+        let (settled, mut done) = mpsc::channel(10_000);
+        let outlet = Outlet::Ledger(Box::new(LedgerOutlet {
+            keeper: Keeper::start(books.ledger, books.run, settled),
+            reached: RowId(0),
+        }));
+        let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let pipeline = Pipeline::new(auditor, policy, Pacer::new(&[]), inputs, outlet, on_event);
+        let mut end = pipeline.run(batches, interrupts).await;
+        end.keeper.take().and_then(Keeper::close).unwrap();
+        let mut passed_on = 0;
+        while let Some(batch) = done.recv().await {
+            let prepared = batch.prepared.iter();
+            passed_on += prepared.filter(|row| row.outcome.is_some()).count();
+        }
+        (end, passed_on)
+    });
+    Kept {
+        end,
+        passed_on,
+        settled: count(&path, "outcomes"),
+    }
+}
+
+#[test]
+fn no_request_leaves_before_its_claim_is_on_disk() {
+    let kept = run(Books::new(), policy(), 500, &mut |_| {});
+    assert!(kept.end.stop.is_none());
+    assert_eq!((kept.passed_on, kept.settled), (500, 500));
+}
+
+/// Makes the ledger refuse outcomes while a table holds a row.
+fn fill(path: &Path) {
+    let db = Connection::open(path).unwrap();
+    db.execute_batch(
+        "CREATE TABLE full (x); INSERT INTO full VALUES (1);
+         CREATE TRIGGER is_full BEFORE INSERT ON outcomes
+         WHEN (SELECT count(*) FROM full) > 0 BEGIN SELECT raise(FAIL, 'full'); END",
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_outcome_that_cannot_be_written_down_stops_the_run_and_no_row_is_passed_on() {
+    let books = Books::new();
+    fill(&books.path);
+    let kept = run(books, policy(), 500, &mut |_| {});
+    assert_eq!(kept.end.stop.unwrap().by, StoppedBy::Ledger);
+    assert!(!kept.end.is_written_down);
+    assert_eq!((kept.passed_on, kept.settled), (0, 0));
+}
+
+#[test]
+fn what_could_not_be_written_down_is_when_there_is_room_again() {
+    let books = Books::new();
+    fill(&books.path);
+    let path = books.path.clone();
+    let kept = run(books, policy(), 500, &mut |event| {
+        if matches!(event, RunEvent::Stopping { .. }) {
+            let db = Connection::open(&path).unwrap();
+            db.execute_batch("DELETE FROM full").unwrap();
+        }
+    });
+    assert_eq!(kept.end.stop.unwrap().by, StoppedBy::Ledger);
+    assert!(kept.end.is_written_down);
+    assert_eq!(kept.settled as u64, kept.end.requests);
+    assert_eq!(kept.passed_on as u64, kept.end.requests);
+}
