@@ -4,15 +4,21 @@
 //! # The way a row travels
 //!
 //! ```text
-//! files → source → mapping → phone → campaign → screen → pipeline → api → pipeline → results
-//!         bytes    columns   E.164   id         repeats, pacing,    POST  outcomes   CSV, rejects
-//!         to rows  to lead                      lists    retries
-//!         └──────────────── intake, threads ──────────┘  └──── the async thread ───┘ └ a thread ┘
+//! files → source → mapping → phone → campaign → screen → ledger → pipeline → api → pipeline
+//!         bytes    columns   E.164   id         repeats, known    claims,    POST  outcomes
+//!         to rows  to lead                      lists    leads    pacing               │
+//!         └────────────────── intake, threads ────────────────┘ └─ the async thread ─┘ │
+//!                                                                                      │
+//!                                               results ←─────────── ledger ←──────────┘
+//!                                               CSV, rejects         settles
+//!                                               └ a thread ┘         └ a thread ┘
 //! ```
 //!
 //! One direction. A row is read once, in batches; each stage hands batches on
 //! through a bounded channel. Every row ends as exactly one
-//! [`lead::RowOutcome`], which is data: errors are for what ends the run.
+//! [`lead::RowOutcome`], which is data: errors are for what ends the run. No request
+//! leaves before its row is claimed in the ledger, and no line is written before its
+//! outcome is there.
 //!
 //! # The rooms, in that order, each with its rule
 //!
@@ -26,6 +32,7 @@
 //! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
 //! | [`campaign`] | ids and names | pure |
 //! | [`screen`] | numbers that repeat, do-not-call lists | bounded memory |
+//! | [`ledger`] | every lead that was ever sent | its promises stand at its head, each with its tests |
 //! | [`intake`] | the above put together | one path for sending and for checking |
 //! | [`lead`] | the words everyone uses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
@@ -35,21 +42,24 @@
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`] | what happens in a run | told, never asked |
-//! | [`rate`], [`backoff`], [`text`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
+//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
 pub mod api;
 pub mod backoff;
 pub mod campaign;
 pub mod cli;
+pub mod command_line;
 pub mod commands;
 pub mod contain;
 pub mod event;
 pub mod exit;
 pub mod intake;
 pub mod lead;
+pub mod ledger;
 pub mod mapping;
 pub mod phone;
 pub mod pipeline;
+pub mod private_file;
 pub mod rate;
 pub mod report;
 pub mod results;

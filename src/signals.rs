@@ -13,6 +13,9 @@ pub fn listen() -> io::Result<mpsc::Receiver<()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    // A file that would grow beyond its limit (`ulimit -f`) raises a signal that kills,
+    // until somebody listens: then the writing fails, which is told like a full disk.
+    drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     Ok(forward(async move || {
         tokio::select! {
             got = interrupt.recv() => got,

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::values::{RateArg, duration};
 use super::{ConnectionArgs, Format, MappingArgs, OutputArgs, PhoneArgs, Progress, ReadingArgs};
 use crate::api::wire::VariablesShape;
-use crate::pipeline::OnUncertain;
+use crate::intake::OnUncertain;
+use crate::intake::{KnownBad, Once};
 
 /// The command line of `leadload import` and `leadload check`.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,6 +28,11 @@ pub struct ImportArgs {
     /// Where the service is.
     #[command(flatten)]
     pub connection: ConnectionArgs,
+
+    /// Record of every lead sent, by which a run goes on and no lead is made twice; `none` keeps
+    /// none [default: in your state folder] [env: LEADLOAD_LEDGER]
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    pub ledger: Option<PathBuf>,
 
     /// How files are read.
     #[command(flatten)]
@@ -77,7 +83,7 @@ pub struct ImportArgs {
 }
 
 /// How leads are sent.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Delivery")]
 pub struct DeliveryArgs {
     /// The same as `leadload check`: send nothing
@@ -112,7 +118,24 @@ pub struct DeliveryArgs {
     #[arg(long, value_name = "WHAT")]
     pub on_uncertain: Option<OnUncertain>,
 
-    /// Form of the variables: `[{…}]`, or `{…}` as newer deployments document it
-    #[arg(long, value_name = "SHAPE", default_value = "array")]
-    pub variables_shape: VariablesShape,
+    /// How often a number is sent: once to each campaign, or once whatever the campaign
+    #[arg(long, value_name = "SCOPE", default_value = "campaign")]
+    pub once: Once,
+
+    /// Rows that were invalid or rejected in an earlier run, and have the same cells: try them
+    /// again, or leave them alone
+    #[arg(long, value_name = "WHAT", default_value = "retry")]
+    pub known_bad: KnownBad,
+
+    /// Form of the variables: `[{…}]`, or `{…}` as newer deployments document it [default: array]
+    #[arg(long, value_name = "SHAPE")]
+    pub variables_shape: Option<VariablesShape>,
+
+    /// With --allow-duplicates: send an input that an earlier run has sent
+    #[arg(long, requires = "allow_duplicates")]
+    pub again: bool,
+
+    /// When another run is at it, wait for it to end
+    #[arg(long)]
+    pub wait: bool,
 }

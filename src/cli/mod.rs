@@ -7,6 +7,7 @@ mod connection;
 mod import;
 mod output;
 mod reading;
+pub mod runs;
 pub mod sandbox;
 mod values;
 
@@ -49,6 +50,8 @@ Examples:
     Check(Box<ImportArgs>),
     /// List the campaigns
     Campaigns(CampaignsArgs),
+    /// Show what the ledger knows of earlier runs, and take things out of it
+    Runs(Box<runs::RunsArgs>),
     /// Start a local stand-in for the service, for trials and tests
     Sandbox(Box<sandbox::SandboxArgs>),
 }
@@ -82,15 +85,20 @@ mod tests {
     #[test]
     fn every_flag_of_every_command_has_a_help_text() {
         for command in Cli::command().get_subcommands() {
-            assert!(command.get_about().is_some(), "{}", command.get_name());
-            for flag in command.get_arguments() {
-                assert!(
-                    flag.get_help().is_some(),
-                    "{} of {}",
-                    flag.get_id(),
-                    command.get_name()
-                );
-            }
+            has_help_texts(command);
         }
+    }
+
+    fn has_help_texts(command: &clap::Command) {
+        assert!(command.get_about().is_some(), "{}", command.get_name());
+        for flag in command.get_arguments() {
+            assert!(
+                flag.get_help().is_some(),
+                "{} of {}",
+                flag.get_id(),
+                command.get_name()
+            );
+        }
+        command.get_subcommands().for_each(has_help_texts);
     }
 }

@@ -7,11 +7,11 @@ use clap::ValueEnum;
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Say more on standard error (twice: every attempt)
-    #[arg(short, long, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 
     /// Say nothing on standard error but errors
-    #[arg(short, long, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 }
 

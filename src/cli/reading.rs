@@ -49,14 +49,9 @@ pub struct PhoneArgs {
     pub assume_plus: bool,
 
     /// What a number must be: e164 (its form), possible (a full length of its country), valid (in a
-    /// range that its country gives out)
-    #[arg(
-        long,
-        value_name = "RULE",
-        default_value = "possible",
-        hide_possible_values = true
-    )]
-    pub phone_rule: PhoneRule,
+    /// range that its country gives out) [default: possible]
+    #[arg(long, value_name = "RULE", hide_possible_values = true)]
+    pub phone_rule: Option<PhoneRule>,
 
     /// Only numbers of these countries
     #[arg(long, value_name = "CC,…", value_delimiter = ',', value_parser = region)]
@@ -97,11 +92,11 @@ pub struct MappingArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub set: Vec<(String, String)>,
 
-    /// Variables' names: `Customer Name` as `customer_name`, or as it stands
-    #[arg(long, value_name = "FORM", default_value = "snake")]
-    pub var_names: VarNames,
+    /// Variables' names: `Customer Name` as `customer_name`, or as it stands [default: snake]
+    #[arg(long, value_name = "FORM")]
+    pub var_names: Option<VarNames>,
 
-    /// Empty cells: leave the variable out, or send an empty text
-    #[arg(long, value_name = "WHAT", default_value = "omit")]
-    pub empty: EmptyCells,
+    /// Empty cells: leave the variable out, or send an empty text [default: omit]
+    #[arg(long, value_name = "WHAT")]
+    pub empty: Option<EmptyCells>,
 }

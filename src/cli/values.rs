@@ -3,9 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 
-use crate::phone::Region;
+use crate::phone::{PhoneNumber, Region};
 use crate::rate::{Rate, RateError};
 use crate::source::{Encoding, EncodingError};
 
@@ -37,6 +37,20 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .and_then(|duration| Duration::try_from(duration).ok())
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "write a number and its unit, such as `500ms`, `60s`, `5min` or `1h`".into())
+}
+
+/// An age such as `90d`, `2w` or `12h`; a day has 24 hours.
+pub(super) fn age(text: &str) -> Result<SignedDuration, String> {
+    let span: Option<Span> = text.trim().parse().ok();
+    span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok())
+        .filter(|age| !age.is_negative())
+        .ok_or_else(|| "write a number and its unit, such as `90d`, `2w` or `12h`".into())
+}
+
+/// A phone number as it was sent.
+pub(super) fn e164(text: &str) -> Result<PhoneNumber, String> {
+    PhoneNumber::from_e164(text)
+        .map_err(|_| "write it as it stands in the results, such as `+447911123456`".into())
 }
 
 /// One character that is not part of a cell's form, or its name.
@@ -92,6 +106,17 @@ mod tests {
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
         for text in ["", "60", "-5s", "0s", "soon"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ages_may_be_days_and_weeks_and_nothing_at_all() {
+        assert_eq!(age("90d"), Ok(SignedDuration::from_hours(90 * 24)));
+        assert_eq!(age("2w"), Ok(SignedDuration::from_hours(14 * 24)));
+        assert_eq!(age("12h"), Ok(SignedDuration::from_hours(12)));
+        assert_eq!(age("0s"), Ok(SignedDuration::ZERO));
+        for text in ["", "90", "-1d", "3mo", "1y", "old"] {
+            assert!(age(text).is_err(), "{text}");
         }
     }
 

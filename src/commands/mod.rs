@@ -6,6 +6,8 @@ mod campaigns;
 mod check;
 mod import;
 mod inputs;
+mod rejects;
+mod runs;
 mod sandbox;
 mod service;
 
@@ -16,6 +18,7 @@ use clap::Parser;
 use tracing::Level;
 
 use crate::cli::{Cli, Command, Format, ListFormat, OutputArgs};
+use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Log, console, json_failure};
 
@@ -27,10 +30,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return refuse(&error, &args),
     };
     match cli.command {
-        Command::Import(args) => {
-            let log = Log::start(level(&args.output));
-            let ended = import::run(&args, &log);
-            ended.unwrap_or_else(|failure| report(&failure, args.format == Format::Json))
+        Command::Import(import_args) => {
+            let log = Log::start(level(&import_args.output));
+            let ended = import::run(&import_args, CommandLine::of(&args), &log);
+            ended.unwrap_or_else(|failure| report(&failure, import_args.format == Format::Json))
         }
         Command::Check(args) => {
             let log = Log::start(level(&args.output));
@@ -41,6 +44,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Log::start(level(&args.output));
             let ended = campaigns::run(&args);
             ended.unwrap_or_else(|failure| report(&failure, args.format == ListFormat::Json))
+        }
+        Command::Runs(args) => {
+            Log::start(level(&args.output));
+            let ended = runs::run(&args);
+            ended.unwrap_or_else(|failure| report(&failure, args.format == Format::Json))
         }
         Command::Sandbox(args) => {
             let ended = sandbox::run(&args).or_stopped(StoppedBy::Usage);

@@ -113,7 +113,7 @@ async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
     let intake = intake.clone();
     on_a_thread(move || intake.campaign_names())
         .await
-        .unwrap_or(Err(SourceError::BrokeOff))
+        .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
         .or_stopped(StoppedBy::Usage)
 }
 

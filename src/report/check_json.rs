@@ -107,8 +107,11 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         inputs: intake.inputs.iter().map(input).collect(),
         lists: intake
             .suppression
-            .sizes()
-            .map(|(name, numbers)| List { name, numbers })
+            .records()
+            .map(|list| List {
+                name: list.name,
+                numbers: list.numbers,
+            })
             .collect(),
         lead_bodies: findings
             .bodies

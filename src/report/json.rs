@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::tally::{Counts, Ended};
+use super::tally::Ended;
 use crate::exit::Failure;
-use crate::lead::CampaignId;
+use crate::lead::{CampaignId, Counts, RunId};
 
 /// The object. A command that ended before it began has all its names too.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Summary {
-    run: Option<u64>,
+    run: Option<RunId>,
     complete: bool,
     exit_code: u8,
     stopped_by: Option<&'static str>,
@@ -42,12 +42,6 @@ impl Default for Rejects {
     }
 }
 
-impl Serialize for Counts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.all().map(|(status, rows)| (status.as_str(), rows)))
-    }
-}
-
 /// The summary of a command that has ended.
 pub fn json_summary(ended: &Ended<'_>) -> String {
     line(&Summary::of(ended))
@@ -60,12 +54,14 @@ impl Summary {
         let complete = ended.stop.is_none();
         let rejects = &ended.written.rejects;
         Summary {
+            run: ended.run,
             complete,
             exit_code: ended.exit_code as u8,
             stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
             rows,
             rows_total: complete.then_some(rows),
             counts: ended.tally.counts,
+            known_bad: ended.tally.known_bad,
             by_campaign: ended.tally.by_campaign.clone(),
             requests: ended.requests,
             elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
@@ -75,7 +71,6 @@ impl Summary {
                 _ => Rejects::Several(rejects.iter().map(|path| text(path)).collect()),
             },
             error: ended.stop.as_ref().map(|stop| stop.text.clone()),
-            ..Summary::default()
         }
     }
 }

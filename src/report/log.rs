@@ -10,6 +10,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
 
 use crate::event::RunEvent;
+use crate::text::counted;
 
 /// Where log lines and bars meet: a line is written while the bars stand aside.
 #[derive(Debug, Clone, Default)]
@@ -100,7 +101,8 @@ pub fn log_event(event: &RunEvent<'_>) {
             );
         }
         RunEvent::Stopping { by, in_flight } => {
-            warn!("stopping ({by}); {in_flight} requests are still in flight and awaited");
+            let requests = counted(*in_flight as u64, "request");
+            warn!("stopping ({by}); {requests} in flight, to be awaited");
         }
         RunEvent::InFlight(_) => {}
     }

@@ -20,6 +20,8 @@ mod forgiving_term;
 mod json;
 mod log;
 mod opening;
+mod runs_json;
+mod runs_text;
 mod summary;
 mod tally;
 
@@ -31,6 +33,8 @@ pub use estimate::Estimate;
 pub use findings::{Checked, Findings};
 pub use json::{json_failure, json_summary};
 pub use log::{Log, log_event};
-pub use opening::opening_lines;
+pub use opening::{opening_lines, run_lines};
+pub use runs_json::{export_json, forgotten_json, pruned_json, run_json, runs_json};
+pub use runs_text::{export_text, forgotten_text, pruned_text, run_text, runs_text};
 pub use summary::text_summary;
 pub use tally::{Ended, Tally};

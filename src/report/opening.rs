@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use serde_json::{Map, Value};
+
 use crate::intake::{Intake, PlannedInput};
+use crate::ledger::Begun;
 use crate::mapping::Mapping;
 use crate::source::{Basis, Content, Form, TextForm};
 use crate::text::{counted, listed, printable};
@@ -23,14 +26,91 @@ pub fn opening_lines(intake: &Intake) -> String {
         // Writing to a string does not fail.
         let _ = write_input(&mut text, intake, planned);
     }
-    for (list, numbers) in intake.suppression.sizes() {
+    for list in intake.suppression.records() {
         let _ = writeln!(
             text,
             "{}: do-not-call list, {}",
-            printable(list),
-            counted(numbers as u64, "number")
+            printable(list.name),
+            counted(list.numbers as u64, "number")
         );
     }
+    text
+}
+
+/// Where the leads go.
+fn campaign(options: &Map<String, Value>) -> String {
+    let default = &options["campaign"];
+    match &options["campaign_column"] {
+        Value::Null => plain(default),
+        column if default.is_null() => format!("by the column {}", plain(column)),
+        column => format!(
+            "by the column {}, or else {}",
+            plain(column),
+            plain(default)
+        ),
+    }
+}
+
+/// A value as people write it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "not given".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Which run it is, and what it has otherwise than one of the same inputs that was not
+/// finished: each option, there and here.
+pub fn run_lines(
+    begun: &Begun,
+    options: &Map<String, Value>,
+    differences: &[(&str, &Value, &Value)],
+) -> String {
+    let run = begun.run;
+    let goes_on = match begun.continues {
+        true => " goes on: what it has sent is not sent again",
+        false => "",
+    };
+    let mut text = format!("run {run}{goes_on}\n");
+    // Writing to a string does not fail.
+    let _ = write_line(&mut text, "campaign", &printable(&campaign(options)));
+    let _ = write_line(
+        &mut text,
+        "service",
+        &printable(&plain(&options["service"])),
+    );
+    if begun.continues {
+        return text;
+    }
+    let Some(other) = &begun.other else {
+        return text;
+    };
+    let other = other.run;
+    if differences.is_empty() {
+        // Its options were pruned, or a campaign's name means another one now.
+        let _ = writeln!(
+            text,
+            "  run {other} of the same input was not finished, and this is another run."
+        );
+    } else {
+        let _ = writeln!(
+            text,
+            "  run {other} of the same input was not finished. This is another run, because:"
+        );
+    }
+    for (name, there, here) in differences {
+        let found = match *name {
+            // All that is known of them is that they differ.
+            "constants" => "the values of --set are others".to_owned(),
+            _ => format!("{name} was {}, is {}", plain(there), plain(here)),
+        };
+        let _ = write_line(&mut text, "-", &printable(&found));
+    }
+    let _ = writeln!(
+        text,
+        "  Leads that run {other} has made stay as they are (leadload runs show {other})."
+    );
     text
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::tally::{Counts, Ended, Group, Tally};
-use crate::lead::{ErrorCode, Status};
+use super::tally::{Ended, Group, Tally};
+use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::text::{counted, printable};
 
@@ -28,6 +28,13 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
         None => writeln!(text, "{rows} in {took}")?,
     }
     write_counts(text, counts)?;
+    if ended.tally.known_bad > 0 {
+        writeln!(
+            text,
+            "\n{} ended so in an earlier run too and were left alone (--known-bad skip).",
+            counted(ended.tally.known_bad, "row")
+        )?;
+    }
     write_problems(text, ended.tally, &ended.inputs, MOST_PROBLEMS)?;
     write_files(text, ended)?;
     if ended.sandbox {
@@ -36,7 +43,21 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
             "\nThis was a trial on the sandbox: nothing left this computer."
         )?;
     }
-    Ok(())
+    write_how_to_go_on(text, ended)
+}
+
+/// What to do about a run that has ended early: last, where it is seen first.
+fn write_how_to_go_on(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let Some(command) = &ended.continue_with else {
+        return Ok(());
+    };
+    match command.shown() {
+        Some(line) => writeln!(
+            text,
+            "\nThe same command goes on where this stopped:\n  {line}"
+        ),
+        None => writeln!(text, "\nThe same command goes on where this stopped."),
+    }
 }
 
 /// The rows by status, with what each status means.
@@ -203,5 +224,62 @@ pub(super) fn seconds(seconds: f64) -> String {
             (s / 3600.0) as u64,
             (s % 3600.0 / 60.0) as u64
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command_line::CommandLine;
+    use crate::exit::{ExitCode, Stop, StoppedBy};
+    use crate::results::Written;
+
+    /// The last lines about a run that somebody has stopped.
+    fn end_of_summary(continue_with: Option<CommandLine>) -> String {
+        let tally = Tally::default();
+        let text = text_summary(&Ended {
+            run: None,
+            tally: &tally,
+            inputs: vec!["leads.csv"],
+            stop: Some(Stop {
+                by: StoppedBy::Signal,
+                text: String::new(),
+            }),
+            exit_code: ExitCode::Interrupted,
+            requests: 0,
+            elapsed_s: 1.5,
+            written: Written::default(),
+            sandbox: false,
+            continue_with,
+        });
+        let end = text.strip_prefix("Stopped (signal) after 0 rows in 1.5 s\n");
+        end.unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
+        let command = ["leadload", "import", "my leads.csv"].map(Into::into);
+        let line = CommandLine::of(&command);
+        assert_eq!(
+            end_of_summary(Some(line.clone())),
+            format!(
+                "\nThe same command goes on where this stopped:\n  {}\n",
+                line.shown().unwrap()
+            )
+        );
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
+        let line = CommandLine::of(&["leadload".into(), "import".into(), "a\u{1b}b".into()]);
+        assert_eq!(
+            end_of_summary(Some(line)),
+            "\nThe same command goes on where this stopped.\n"
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_run_that_cannot_go_on() {
+        assert_eq!(end_of_summary(None), "");
     }
 }

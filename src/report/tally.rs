@@ -3,37 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
 use crate::source::Row;
-
-/// How many rows ended in each status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts([u64; Status::ALL.len()]);
-
-impl Counts {
-    /// Every status with its rows, in the order of [`Status::ALL`].
-    pub fn all(&self) -> impl Iterator<Item = (Status, u64)> {
-        Status::ALL.into_iter().zip(self.0)
-    }
-
-    /// All rows.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// The rows in one status.
-    pub fn of(&self, status: Status) -> u64 {
-        self.0[status as usize]
-    }
-
-    fn add(&mut self, status: Status) {
-        self.0[status as usize] += 1;
-    }
-}
 
 /// How many places are remembered of each kind of outcome.
 const MOST_PLACES: usize = 3;
@@ -65,6 +41,10 @@ pub struct Place {
 pub struct Tally {
     /// All rows by status.
     pub counts: Counts,
+    /// All rows of each input.
+    pub rows_by_file: Vec<u64>,
+    /// Rows that ended badly in an earlier run and are left alone.
+    pub known_bad: u64,
     /// The same for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// Rows that were not simply sent, by status and error code.
@@ -76,6 +56,14 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Nothing yet, of so many inputs.
+    pub fn new(inputs: usize) -> Tally {
+        Tally {
+            rows_by_file: vec![0; inputs],
+            ..Tally::default()
+        }
+    }
+
     /// Takes an event.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         match event {
@@ -86,6 +74,9 @@ impl Tally {
                 outcome,
             } => {
                 self.counts.add(outcome.status);
+                if let Some(rows) = self.rows_by_file.get_mut(row.file()) {
+                    *rows += 1;
+                }
                 if let Some(campaign) = campaign {
                     self.by_campaign
                         .entry(*campaign)
@@ -95,7 +86,9 @@ impl Tally {
                 if let Some(phone) = phone {
                     self.round_numbers.note(*phone);
                 }
-                if !matches!(outcome.status, Status::Created | Status::Ready) {
+                if outcome.is_known_bad {
+                    self.known_bad += 1;
+                } else if !matches!(outcome.status, Status::Created | Status::Ready) {
                     self.note_group(*row, outcome);
                 }
             }
@@ -137,15 +130,16 @@ impl Tally {
 
     /// Whether any row asks for attention.
     pub fn has_problems(&self) -> bool {
-        self.counts
-            .all()
-            .any(|(status, rows)| rows > 0 && status.is_problem())
+        let problems = self.counts.all().filter(|(status, _)| status.is_problem());
+        problems.map(|(_, rows)| rows).sum::<u64>() > self.known_bad
     }
 }
 
 /// A command that has ended, for its summary.
 #[derive(Debug)]
 pub struct Ended<'a> {
+    /// The run's number, where there is a ledger.
+    pub run: Option<RunId>,
     /// What became of the rows.
     pub tally: &'a Tally,
     /// The inputs' names.
@@ -162,4 +156,6 @@ pub struct Ended<'a> {
     pub written: Written,
     /// Whether it was a trial on the embedded service.
     pub sandbox: bool,
+    /// The command, where it ended early and the same command goes on.
+    pub continue_with: Option<CommandLine>,
 }

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use super::ReadingSettings;
-use super::import::{SLOWEST_RATE, lead_form, rates};
+use super::import::{SLOWEST_RATE, lead_form, on_uncertain, rates};
+use super::{Environment, ReadingSettings, Service};
 use crate::api::wire::LeadForm;
 use crate::cli::ImportArgs;
+use crate::intake::OnUncertain;
 use crate::rate::Rate;
 use crate::results::OutputChoice;
 
@@ -21,6 +22,12 @@ pub struct CheckSettings {
     pub lead_form: LeadForm,
     /// How fast it would be sent.
     pub pace: Pace,
+    /// The name by which the ledger knows the service, where one is given.
+    pub service: Option<String>,
+    /// Whether inputs that were sent before are sent again, where duplicates are allowed.
+    pub again: bool,
+    /// What would be done about rows that may have been taken.
+    pub on_uncertain: OnUncertain,
 }
 
 /// How fast leads would be sent.
@@ -36,10 +43,13 @@ pub enum Pace {
 
 impl CheckSettings {
     /// Works out what the flags mean together. Files are written only when named.
-    pub fn from_cli(args: &ImportArgs) -> Result<CheckSettings> {
+    pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<CheckSettings> {
         let reading = ReadingSettings::from_cli(args, &OutputChoice::None)?;
         let limits = rates(&args.delivery.rate, reading.sandbox)?;
         Ok(CheckSettings {
+            service: Service::name(&args.connection, environment)?,
+            on_uncertain: on_uncertain(&args.delivery),
+            again: args.delivery.again,
             lead_form: lead_form(&args.delivery),
             pace: match (args.delivery.rate.is_empty(), limits.is_empty()) {
                 (true, _) if !reading.sandbox => Pace::Between(SLOWEST_RATE, FASTEST_RATE),

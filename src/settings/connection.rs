@@ -1,5 +1,7 @@
 //! Which service is talked to, and as whom.
 
+use std::fmt;
+
 use anyhow::{Result, bail};
 
 use super::Environment;
@@ -24,7 +26,31 @@ pub struct Connection {
     pub token: Token,
 }
 
+/// The name by which the ledger knows the service inside this program, wherever it
+/// listens.
+const SANDBOX: &str = "sandbox";
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Service::Sandbox => f.write_str(SANDBOX),
+            Service::At(connection) => connection.base_url.fmt(f),
+        }
+    }
+}
+
 impl Service {
+    /// The name by which the ledger knows the service, where one is given: no token is
+    /// needed to know it.
+    pub fn name(args: &ConnectionArgs, environment: &Environment) -> Result<Option<String>> {
+        if args.sandbox {
+            return Ok(Some(SANDBOX.to_owned()));
+        }
+        let base_url = args.base_url.as_ref().or(environment.base_url.as_ref());
+        let base_url = base_url.map(|url| BaseUrl::parse(url, args.insecure_http));
+        Ok(base_url.transpose()?.map(|url| url.to_string()))
+    }
+
     /// Flags over environment.
     pub fn from_cli(args: &ConnectionArgs, environment: &Environment) -> Result<Service> {
         if args.sandbox {

@@ -12,6 +12,8 @@ pub struct Environment {
     pub(super) token: Option<String>,
     /// `LEADLOAD_TOKEN_FILE`.
     pub token_file: Option<PathBuf>,
+    /// `LEADLOAD_LEDGER`.
+    pub ledger: Option<PathBuf>,
 }
 
 impl Environment {
@@ -24,12 +26,16 @@ impl Environment {
                 .filter(|value| !value.is_empty())
                 .map(|value| value.to_string_lossy().into_owned())
         };
+        let path = |name| {
+            env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         Environment {
             base_url: text("LEADLOAD_BASE_URL"),
             token: text("LEADLOAD_TOKEN"),
-            token_file: env::var_os("LEADLOAD_TOKEN_FILE")
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from),
+            token_file: path("LEADLOAD_TOKEN_FILE"),
+            ledger: path("LEADLOAD_LEDGER"),
         }
     }
 }

@@ -5,12 +5,16 @@
 
 mod check;
 mod connection;
+mod defaults;
 mod environment;
 mod import;
+mod ledger;
 mod reading;
 
 pub use check::{CheckSettings, Pace};
 pub use connection::{Connection, Service};
+pub use defaults::{RunDefaults, word};
 pub use environment::Environment;
 pub use import::{ImportSettings, TIMEOUT};
-pub use reading::ReadingSettings;
+pub use ledger::LedgerChoice;
+pub use reading::{ReadingSettings, form_choice};

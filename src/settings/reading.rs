@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::campaign::CampaignChoice;
-use crate::cli::{Format, ImportArgs, MappingArgs, Progress};
+use crate::cli::{Format, ImportArgs, MappingArgs, Progress, ReadingArgs};
+use crate::intake::{KnownBad, Once};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneRules, Region};
 use crate::results::OutputChoice;
@@ -14,10 +15,6 @@ use crate::source::FormChoice;
 /// The settings that checking and sending share.
 #[derive(Debug, Clone)]
 pub struct ReadingSettings {
-    /// The inputs as named.
-    pub inputs: Vec<PathBuf>,
-    /// What was said of their form.
-    pub form: FormChoice,
     /// Only so many rows.
     pub limit: Option<u64>,
     /// What makes a phone number.
@@ -32,6 +29,10 @@ pub struct ReadingSettings {
     pub campaign: Option<CampaignChoice>,
     /// Whether numbers that repeat are sent all the same.
     pub allow_duplicates: bool,
+    /// How often a number is sent otherwise.
+    pub once: Once,
+    /// What becomes of rows that ended badly in an earlier run.
+    pub known_bad: KnownBad,
     /// Whether the outputs are named as a trial's.
     pub sandbox: bool,
     /// Where the results go.
@@ -49,16 +50,9 @@ impl ReadingSettings {
     /// `unnamed`.
     pub(super) fn from_cli(args: &ImportArgs, unnamed: &OutputChoice) -> Result<ReadingSettings> {
         Ok(ReadingSettings {
-            inputs: args.inputs.clone(),
-            form: FormChoice {
-                encoding: args.reading.encoding,
-                delimiter: args.reading.delimiter,
-                no_header: args.reading.no_header,
-                sheet: args.reading.sheet.clone(),
-            },
             limit: args.reading.limit,
             phones: PhoneRules {
-                rule: args.phones.phone_rule,
+                rule: args.phones.phone_rule.unwrap_or_default(),
                 assume_plus: args.phones.assume_plus,
                 countries: args.phones.countries.clone(),
             },
@@ -67,12 +61,24 @@ impl ReadingSettings {
             mapping: mapping(&args.mapping, args.phones.region_column.as_ref()),
             campaign: CampaignChoice::parse(args.mapping.campaign.as_deref().unwrap_or_default())?,
             allow_duplicates: args.delivery.allow_duplicates,
+            once: args.delivery.once,
+            known_bad: args.delivery.known_bad,
             sandbox: args.connection.sandbox,
             results: output(args.results.as_ref(), unnamed),
             rejects: output(args.rejects.as_ref(), unnamed),
             format: args.format,
             progress: args.progress,
         })
+    }
+}
+
+/// What was said of the inputs' form.
+pub fn form_choice(args: &ReadingArgs) -> FormChoice {
+    FormChoice {
+        encoding: args.encoding,
+        delimiter: args.delimiter,
+        no_header: args.no_header,
+        sheet: args.sheet.clone(),
     }
 }
 
@@ -84,8 +90,8 @@ fn mapping(args: &MappingArgs, region_column: Option<&String>) -> MappingSpec {
         variables: args.var.clone(),
         skipped: args.skip_column.clone(),
         constants: args.set.clone(),
-        var_names: args.var_names,
-        empty_cells: args.empty,
+        var_names: args.var_names.unwrap_or_default(),
+        empty_cells: args.empty.unwrap_or_default(),
     }
 }
 

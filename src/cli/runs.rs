@@ -1,0 +1,173 @@
+//! The flags of `leadload runs`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jiff::SignedDuration;
+
+use super::values::{age, e164};
+use super::{Format, OutputArgs};
+use crate::lead::{RunId, Status};
+use crate::phone::PhoneNumber;
+
+/// The command line of `leadload runs`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+RUN is the number of a run, or `last`.
+
+Examples:
+  leadload runs
+  leadload runs show last
+  leadload runs export 12 --status rejected,failed --results problems.csv
+  leadload runs prune --older-than 90d")]
+pub struct RunsArgs {
+    /// What to do [default: list]
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+
+    /// File of the ledger [environment: LEADLOAD_LEDGER] [default: in the user's state folder]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub ledger: Option<PathBuf>,
+
+    /// Form of what is said on standard output
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        global = true,
+        help_heading = "Output"
+    )]
+    pub format: Format,
+
+    /// What is said on standard error.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What to do with runs.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum RunsCommand {
+    /// List all runs, the latest last
+    List,
+    /// Show a run: its starts, inputs, outputs and options
+    Show(ShowArgs),
+    /// Write a results file of the rows that runs sent or refused
+    Export(ExportArgs),
+    /// Remove cells, texts and file names of old runs. Numbers, campaigns and lead ids stay, so
+    /// that nobody is sent again
+    Prune(PruneArgs),
+    /// Remove all that is known of a run or of a number: these people count as new then
+    Forget(ForgetArgs),
+}
+
+/// The flags of `leadload runs show`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ShowArgs {
+    /// The number of a run, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: RunArg,
+}
+
+/// The flags of `leadload runs export`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ExportArgs {
+    /// Numbers of runs, or `last` [default: all]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<RunArg>,
+
+    /// Only rows for this campaign: its id, or a name that a run was started with
+    #[arg(long, value_name = "ID_OR_NAME")]
+    pub campaign: Option<String>,
+
+    /// Only rows that ended so
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status())]
+    pub status: Vec<Status>,
+
+    /// The file that is written
+    #[arg(long, value_name = "FILE")]
+    pub results: PathBuf,
+}
+
+/// The flags of `leadload runs prune`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PruneArgs {
+    /// Only runs that ended so long ago, such as `90d`, `2w` or `12h`
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub older_than: SignedDuration,
+}
+
+/// The flags of `leadload runs forget`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ForgetArgs {
+    /// What is forgotten.
+    #[command(flatten)]
+    pub what: ForgetWhat,
+
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// What is forgotten: one of the two.
+#[derive(Debug, Clone, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct ForgetWhat {
+    /// The number of a run, or `last`
+    #[arg(value_name = "RUN")]
+    pub run: Option<RunArg>,
+
+    /// A phone number, in every campaign of every service
+    #[arg(long, value_name = "NUMBER", value_parser = e164)]
+    pub number: Option<PhoneNumber>,
+}
+
+/// A run as it is named on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunArg {
+    /// By its number.
+    Number(RunId),
+    /// The latest that began.
+    Last,
+}
+
+impl FromStr for RunArg {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<RunArg, &'static str> {
+        match text.trim() {
+            "last" => Ok(RunArg::Last),
+            number => number
+                .parse()
+                .map(|number| RunArg::Number(RunId(number)))
+                .map_err(|_| "write the number of a run, or `last`"),
+        }
+    }
+}
+
+/// What a row that was sent or refused can end in.
+fn status() -> impl TypedValueParser<Value = Status> {
+    let words = [
+        Status::Created,
+        Status::Duplicate,
+        Status::Invalid,
+        Status::Rejected,
+        Status::Failed,
+        Status::Uncertain,
+    ];
+    PossibleValuesParser::new(words.map(Status::as_str)).try_map(|word| word.parse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_named_by_its_number_or_as_the_last() {
+        assert_eq!("7".parse(), Ok(RunArg::Number(RunId(7))));
+        assert_eq!("last".parse(), Ok(RunArg::Last));
+        for text in ["", "-1", "1.5", "first"] {
+            assert!(text.parse::<RunArg>().is_err(), "{text}");
+        }
+    }
+}

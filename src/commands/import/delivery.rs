@@ -1,0 +1,178 @@
+//! Sends all rows and writes down what becomes of them.
+
+use std::thread;
+
+use anyhow::anyhow;
+use tokio::sync::mpsc;
+
+use crate::api::Client;
+use crate::campaign::CampaignBook;
+use crate::event::RunEvent;
+use crate::exit::{Failure, Stop, StoppedBy};
+use crate::intake::{Batch, Intake, Purpose};
+use crate::lead::RowId;
+use crate::ledger::{Keeper, Ledger, LedgerError};
+use crate::pipeline::{End, LedgerOutlet, Outlet, Pacer, Pipeline};
+use crate::results::{OutputError, Writer, Written};
+use crate::settings::ImportSettings;
+
+use super::record::Run;
+
+/// How many batches may wait for the writer.
+const BATCHES_TO_WRITE: usize = 4;
+
+/// What is to be sent, and to whom.
+pub(super) struct Delivery<'a> {
+    pub(super) settings: &'a ImportSettings,
+    pub(super) client: Client,
+    pub(super) intake: &'a Intake,
+    pub(super) book: CampaignBook,
+    pub(super) writer: Writer,
+    /// The run and its ledger, where one is kept.
+    pub(super) run: Option<(&'a Run, Ledger)>,
+}
+
+/// What came of the rows, and of the files.
+pub(super) struct Delivered {
+    pub(super) stop: Option<Stop>,
+    pub(super) requests: u64,
+    pub(super) written: Result<Written, OutputError>,
+    pub(super) ledger: Option<Ledger>,
+}
+
+/// What the threads have left behind.
+struct Ended {
+    end: End,
+    ledger: Option<Ledger>,
+    /// Set where the ledger's thread has died.
+    lost_ledger: bool,
+    writer: Result<Writer, OutputError>,
+}
+
+impl Delivery<'_> {
+    /// Does it.
+    pub(super) async fn send(
+        self,
+        events: &mut dyn FnMut(RunEvent<'_>),
+        interrupts: mpsc::Receiver<()>,
+    ) -> Result<Delivered, Failure> {
+        let run = self.run.as_ref().map(|(run, _)| &run.begun);
+        let (run, goes_on) = (run.map(|begun| begun.run), run.is_some_and(|b| b.continues));
+        let mut ended = self.deliver(events, interrupts).await?;
+        let mut stop = ended.end.stop;
+        if ended.lost_ledger {
+            stop = worse(stop, broken(&LedgerError::BrokeOff));
+        }
+        let requests = ended.end.requests;
+        let is_unread = stop
+            .as_ref()
+            .is_some_and(|stop| stop.by == StoppedBy::Input);
+        if is_unread && requests == 0 && !goes_on {
+            // Nothing was sent, so nothing is left behind: the writer is dropped.
+            return Ok(Delivered {
+                stop: stop.map(|stop| Stop {
+                    by: StoppedBy::Usage,
+                    ..stop
+                }),
+                requests,
+                written: Ok(Written::default()),
+                ledger: ended.ledger,
+            });
+        }
+        let is_written_down = ended.end.is_written_down;
+        let written = ended.writer.and_then(|mut writer| {
+            if !is_written_down {
+                // The lines of rows that are not in the ledger are missing: whatever
+                // stands in their place has more.
+                return Ok(Written::default());
+            }
+            // Before the files get their names, so that they are known for ours whatever
+            // happens next.
+            let sealed = writer.seal()?;
+            if let (Some(ledger), Some(run)) = (&mut ended.ledger, run)
+                && let Err(error) = ledger.record_outputs(run, &sealed)
+            {
+                stop = worse(stop.take(), broken(&error));
+            }
+            writer.finish()
+        });
+        Ok(Delivered {
+            stop,
+            requests,
+            written,
+            ledger: ended.ledger,
+        })
+    }
+
+    async fn deliver(
+        self,
+        events: &mut dyn FnMut(RunEvent<'_>),
+        interrupts: mpsc::Receiver<()>,
+    ) -> Result<Ended, Failure> {
+        let (settings, intake, mut writer) = (self.settings, self.intake, self.writer);
+        let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+        let (outlet, memory) = match self.run {
+            None => (Outlet::Writer(settled), None),
+            Some((run, ledger)) => {
+                writer.name_run(run.begun.run);
+                let memory = run.memory(settings, &ledger)?;
+                (outlet(run, ledger, settled), Some(memory))
+            }
+        };
+        let writing = thread::spawn(move || write_all(writer, to_write));
+        let pacer = Pacer::new(&settings.rates);
+        let inputs = intake.inputs.clone();
+        let pipeline = Pipeline::new(self.client, settings.policy, pacer, inputs, outlet, events);
+        let batches = intake.start(self.book, Purpose::Sending, memory);
+        let mut end = pipeline.run(batches, interrupts).await;
+        // First the ledger's thread, which hands the last batches to the writer's. Nothing
+        // else is left to be done on this one.
+        let ledger = end.keeper.take().map(Keeper::close);
+        let writer = writing.join().map_err(|_| {
+            Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off"))
+        })?;
+        Ok(Ended {
+            end,
+            lost_ledger: matches!(ledger, Some(None)),
+            ledger: ledger.flatten(),
+            writer,
+        })
+    }
+}
+
+fn outlet(run: &Run, ledger: Ledger, settled: mpsc::Sender<Batch>) -> Outlet {
+    Outlet::Ledger(Box::new(LedgerOutlet {
+        keeper: Keeper::start(ledger, run.begun.run, settled),
+        reached: RowId(run.begun.reached),
+    }))
+}
+
+/// Writes batches until there are no more; on a thread of its own, since files block.
+fn write_all(
+    mut writer: Writer,
+    mut batches: mpsc::Receiver<Batch>,
+) -> Result<Writer, OutputError> {
+    while let Some(batch) = batches.blocking_recv() {
+        if let Err(error) = writer.write(&batch) {
+            writer.leave();
+            return Err(error);
+        }
+    }
+    Ok(writer)
+}
+
+/// Of two reasons to stop, the one with the higher exit code.
+fn worse(stop: Option<Stop>, other: Stop) -> Option<Stop> {
+    match stop {
+        Some(stop) if stop.by.exit_code() >= other.by.exit_code() => Some(stop),
+        _ => Some(other),
+    }
+}
+
+/// The ledger cannot be used any more.
+fn broken(error: &LedgerError) -> Stop {
+    Stop {
+        by: StoppedBy::Ledger,
+        text: error.to_string(),
+    }
+}

@@ -1,0 +1,175 @@
+//! What makes a run the same run, so that the same command goes on with it.
+//!
+//! The service, the campaign, what the inputs hold, and all that decides what is sent of
+//! them. Not: how fast it is sent, where the outputs go, and who is not to be called.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::api::wire::LeadForm;
+use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::intake::{Intake, PlannedInput};
+use crate::settings::{ReadingSettings, word};
+use crate::source::{Content, Fingerprint};
+
+/// What a run is known by in words, as `runs show` prints it.
+pub(super) fn options(
+    service: &str,
+    reading: &ReadingSettings,
+    form: LeadForm,
+    intake: &Intake,
+    book: &CampaignBook,
+) -> Map<String, Value> {
+    let inputs = &intake.inputs;
+    let mut options = Map::new();
+    let mut put = |name: &str, value: Value| {
+        options.insert(name.to_owned(), value);
+    };
+    put("service", json!(service));
+    put("campaign", campaign(reading.campaign.as_ref()));
+    put("campaign_ids", json!(book.ids()));
+    put(
+        "campaign_column",
+        each(inputs, |i| column(i, i.mapping.campaign_column)),
+    );
+    put("limit", json!(reading.limit));
+    put(
+        "encoding",
+        each(inputs, |i| {
+            json!(i.form.text().map(|t| t.encoding.to_string()))
+        }),
+    );
+    put(
+        "delimiter",
+        each(inputs, |i| {
+            json!(i.form.text().map(|t| char::from(t.delimiter)))
+        }),
+    );
+    put("has_header", each(inputs, |i| json!(i.form.has_header)));
+    put("sheet", each(inputs, sheet));
+    put(
+        "phone_columns",
+        each(inputs, |i| columns(i, i.mapping.phone_columns.iter())),
+    );
+    put("variables", each(inputs, variables));
+    put("constants", constants(&reading.mapping.constants));
+    put("empty", json!(word(reading.mapping.empty_cells)));
+    put(
+        "region",
+        json!(reading.region.map(|region| region.to_string())),
+    );
+    put(
+        "region_column",
+        each(inputs, |i| column(i, i.mapping.region_column)),
+    );
+    put("assume_plus", json!(reading.phones.assume_plus));
+    put("phone_rule", json!(word(reading.phones.rule)));
+    let countries = reading.phones.countries.iter();
+    put(
+        "countries",
+        json!(countries.map(ToString::to_string).collect::<Vec<_>>()),
+    );
+    put("variables_shape", json!(word(form.variables_shape)));
+    put("allow_duplicates", json!(form.allow_duplicates));
+    options
+}
+
+/// A digest of the options and of what the inputs hold.
+pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
+    let mut known_by = options.clone();
+    // What names mean is what counts: the service may call a campaign otherwise tomorrow.
+    let ids = known_by.remove("campaign_ids").unwrap_or_default();
+    let name = known_by["campaign"].as_str();
+    if let Some(id) = name.and_then(|name| ids.get(name)) {
+        known_by.insert("campaign".into(), json!(id.to_string()));
+    }
+    if !known_by["campaign_column"].is_null() {
+        known_by.insert("campaign_ids".into(), ids);
+    }
+    let mut digest = Sha256::new();
+    digest.update(Value::Object(known_by).to_string());
+    for input in inputs {
+        digest.update(input.sha256);
+    }
+    digest.finalize().into()
+}
+
+/// What a run's options say otherwise than another's: the name, there, here.
+pub(super) fn differences<'a>(
+    there: &'a Value,
+    here: &'a Map<String, Value>,
+) -> Vec<(&'a str, &'a Value, &'a Value)> {
+    here.iter()
+        .filter(|(name, _)| *name != "campaign_ids")
+        .map(|(name, value)| {
+            (
+                name.as_str(),
+                there.get(name).unwrap_or(&Value::Null),
+                value,
+            )
+        })
+        .filter(|(_, there, here)| there != here)
+        .collect()
+}
+
+fn campaign(choice: Option<&CampaignChoice>) -> Value {
+    match choice {
+        Some(CampaignChoice::Id(id)) => json!(id.to_string()),
+        Some(CampaignChoice::Name(name)) => json!(name),
+        None => Value::Null,
+    }
+}
+
+/// What is said of each input: once, where it is the same for all.
+fn each(inputs: &[PlannedInput], say: impl Fn(&PlannedInput) -> Value) -> Value {
+    let said: Vec<Value> = inputs.iter().map(say).collect();
+    match said.split_first() {
+        Some((first, others)) if others.iter().all(|other| other == first) => first.clone(),
+        _ => Value::Array(said),
+    }
+}
+
+fn sheet(input: &PlannedInput) -> Value {
+    match &input.form.content {
+        Content::Sheet(sheet) => json!(sheet.name()),
+        Content::Text(_) => Value::Null,
+    }
+}
+
+fn column(input: &PlannedInput, column: Option<usize>) -> Value {
+    json!(column.map(|column| column_name(input, column)))
+}
+
+/// The header, and where others are called the same, which of the columns it is.
+fn column_name(input: &PlannedInput, column: usize) -> String {
+    let name = &input.header.names[column];
+    let namesakes = input.header.names.iter().filter(|other| *other == name);
+    match namesakes.count() {
+        1 => name.clone(),
+        _ => format!("{name} (column {})", column + 1),
+    }
+}
+
+fn columns<'a>(input: &PlannedInput, columns: impl Iterator<Item = &'a usize>) -> Value {
+    let names = columns.map(|column| column_name(input, *column));
+    json!(names.collect::<Vec<_>>())
+}
+
+/// The variables, in order, each with its column's header.
+fn variables(input: &PlannedInput) -> Value {
+    let variables = input.mapping.variables.iter();
+    let named = variables.map(|(name, column)| (name.clone(), json!(column_name(input, *column))));
+    Value::Object(named.collect())
+}
+
+/// What is sent with every row, by name. Variables stand in no log and in no list of runs,
+/// so all that is kept of their values is what tells them apart.
+fn constants(constants: &[(String, String)]) -> Value {
+    let pairs = constants.iter();
+    let digested = pairs.map(|(name, value)| {
+        let digest = Sha256::digest(value);
+        let short = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+        (name.clone(), json!(short.collect::<String>()))
+    });
+    Value::Object(digested.collect())
+}

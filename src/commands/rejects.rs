@@ -1,0 +1,141 @@
+//! Rejects that come back: what they take from the run that wrote them.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use sha2::{Digest, Sha256};
+use tracing::warn;
+
+use crate::cli::ImportArgs;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::SurveyedInput;
+use crate::lead::RunId;
+use crate::ledger::{Ledger, LedgerError};
+use crate::settings::{LedgerChoice, RunDefaults};
+use crate::source::Encoding;
+
+/// The runs of a ledger, which is opened when the first of them is asked for.
+pub(super) struct Ancestors {
+    /// The name of the service that leads are to go to, where one is given.
+    service: Option<String>,
+    path: Option<PathBuf>,
+    ledger: OnceCell<Option<Ledger>>,
+}
+
+/// What is known of a run, for its rejects.
+struct Ancestor {
+    defaults: RunDefaults,
+    columns: Vec<[u8; 32]>,
+}
+
+impl Ancestors {
+    pub(super) fn of(choice: &LedgerChoice, service: Option<String>) -> Ancestors {
+        Ancestors {
+            service,
+            path: choice.path().map(ToOwned::to_owned),
+            ledger: OnceCell::new(),
+        }
+    }
+
+    /// The encoding in which a run has read its input. That the ledger cannot be read is
+    /// told by whoever asks for the run next.
+    pub(super) fn encoding_of(&self, run: RunId) -> Option<Encoding> {
+        self.find(run).ok()??.defaults.encoding()
+    }
+
+    fn find(&self, run: RunId) -> Result<Option<Ancestor>, LedgerError> {
+        let Some(ledger) = self.ledger()? else {
+            return Ok(None);
+        };
+        let found = ledger.defaults_of(run)?;
+        // Another service has other campaigns by the same ids.
+        let is_meant = |service: &String| self.service.as_ref().is_none_or(|s| s == service);
+        let Some(found) = found.filter(|found| is_meant(&found.service)) else {
+            return Ok(None);
+        };
+        Ok(Some(Ancestor {
+            defaults: serde_json::from_str(&found.defaults).unwrap_or_default(),
+            columns: found.columns,
+        }))
+    }
+
+    fn ledger(&self) -> Result<Option<&Ledger>, LedgerError> {
+        if self.ledger.get().is_none()
+            && let Some(path) = &self.path
+        {
+            // Whoever was first, it is the same file.
+            let _ = self.ledger.set(Ledger::read(path)?);
+        }
+        Ok(self.ledger.get().and_then(Option::as_ref))
+    }
+
+    /// The command line with whatever was not given taken from the run that rejects among
+    /// the inputs name.
+    pub(super) fn fill_in(
+        &self,
+        args: &ImportArgs,
+        inputs: &[SurveyedInput],
+    ) -> Result<ImportArgs, Failure> {
+        let mut found: Option<(RunId, RunDefaults)> = None;
+        for input in inputs {
+            let Some(run) = input.run else {
+                continue;
+            };
+            let Some(defaults) = self.defaults_for(run, input)? else {
+                continue;
+            };
+            match &found {
+                Some((other, known)) if !known.are_like(&defaults) => {
+                    return Err(several_runs(*other, run));
+                }
+                Some(_) => {}
+                None => found = Some((run, defaults)),
+            }
+        }
+        let mut args = args.clone();
+        if let Some((_, defaults)) = found {
+            defaults.fill_in(&mut args);
+        }
+        Ok(args)
+    }
+
+    fn defaults_for(
+        &self,
+        run: RunId,
+        input: &SurveyedInput,
+    ) -> Result<Option<RunDefaults>, Failure> {
+        let ancestor = self.find(run).or_stopped(StoppedBy::Usage)?;
+        // Numbers of runs are the same in every ledger: another one's is known by the
+        // columns of its inputs.
+        let columns = columns_digest(&input.own_columns());
+        let ancestor = ancestor.filter(|ancestor| ancestor.columns.contains(&columns));
+        if ancestor.is_none() {
+            warn!(
+                "`{}` holds rejects of run {run}, which the ledger does not know, or not any more, as a run of a list with these columns to this service: mapping, campaign and region are taken from the command line alone",
+                input.input.name()
+            );
+        }
+        Ok(ancestor.map(|ancestor| ancestor.defaults))
+    }
+}
+
+fn several_runs(one: RunId, other: RunId) -> Failure {
+    let error = anyhow!(
+        "the inputs are rejects of run {one} and of run {other}, which were imported in different ways\n\nhint: import them one by one"
+    );
+    Failure::new(StoppedBy::Usage, error)
+}
+
+/// What tells lists with other columns apart, in whatever order a spreadsheet has put
+/// them.
+pub(super) fn columns_digest(names: &[&str]) -> [u8; 32] {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    let mut digest = Sha256::new();
+    for name in names {
+        digest.update((name.len() as u64).to_le_bytes());
+        digest.update(name);
+    }
+    digest.finalize().into()
+}

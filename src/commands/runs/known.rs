@@ -1,0 +1,73 @@
+//! The runs that a ledger knows.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+
+use crate::cli::runs::RunArg;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::ledger::{Ledger, RunRecord};
+
+/// How many runs an error names.
+const MOST_NAMED: usize = 20;
+
+/// The runs of a ledger, and the ledger, where there is one.
+pub(super) struct KnownRuns {
+    pub(super) path: PathBuf,
+    pub(super) ledger: Option<Ledger>,
+    pub(super) runs: Vec<RunRecord>,
+}
+
+impl KnownRuns {
+    /// Reads them, also while a run is being sent. Without a ledger there are none.
+    pub(super) fn read(path: &Path) -> Result<KnownRuns, Failure> {
+        let ledger = Ledger::read(path).or_stopped(StoppedBy::Usage)?;
+        let runs = ledger.as_ref().map(Ledger::runs).transpose();
+        Ok(KnownRuns {
+            path: path.to_owned(),
+            ledger,
+            runs: runs.or_stopped(StoppedBy::Usage)?.unwrap_or_default(),
+        })
+    }
+
+    /// The run that is meant.
+    pub(super) fn named(&self, name: RunArg) -> Result<&RunRecord, Failure> {
+        let found = match name {
+            RunArg::Number(number) => self.runs.iter().find(|run| run.run == number),
+            RunArg::Last => self.runs.iter().max_by_key(|run| started_at(run)),
+        };
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: RunArg) -> Failure {
+        let path = self.path.display();
+        let error = match name {
+            RunArg::Number(number) if !self.runs.is_empty() => anyhow!(
+                "there is no run {number} in the ledger `{path}`\n\nhint: there are the runs {}",
+                self.numbers()
+            ),
+            _ => anyhow!(
+                "there are no runs yet in the ledger `{path}`\n\nhint: `--ledger` names another one"
+            ),
+        };
+        Failure::new(StoppedBy::Usage, error)
+    }
+
+    /// The latest numbers.
+    fn numbers(&self) -> String {
+        let left_out = self.runs.len().saturating_sub(MOST_NAMED);
+        let named = self.runs[left_out..].iter().map(|run| run.run.to_string());
+        let named: Vec<String> = named.collect();
+        match left_out {
+            0 => named.join(", "),
+            _ => format!("{} and {left_out} before these", named.join(", ")),
+        }
+    }
+}
+
+/// When it was last begun or gone on with.
+fn started_at(run: &RunRecord) -> jiff::Timestamp {
+    run.starts
+        .last()
+        .map_or(run.began_at, |start| start.began_at)
+}

@@ -1,0 +1,123 @@
+//! What the ledger knows of runs, for machines.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::json::line;
+use crate::lead::{Counts, RunId};
+use crate::ledger::{KnownInput, KnownList, KnownOutput, Pruned, RunRecord, RunState, StartRecord};
+use crate::results::Written;
+
+/// All runs, in one object.
+pub fn runs_json(runs: &[RunRecord]) -> String {
+    let runs: Vec<Value> = runs.iter().map(run).collect();
+    line(&json!({ "runs": runs }))
+}
+
+/// One run.
+pub fn run_json(record: &RunRecord) -> String {
+    line(&run(record))
+}
+
+/// Where an export is, and what is in it.
+pub fn export_json(counts: &Counts, written: &Written) -> String {
+    line(&json!({
+        "results": written.results.as_deref().map(text),
+        "rows": counts.total(),
+        "counts": counts,
+    }))
+}
+
+/// What was pruned.
+pub fn pruned_json(pruned: Pruned) -> String {
+    line(&json!({ "runs": pruned.runs, "rows": pruned.rows }))
+}
+
+/// What was forgotten: a run with its leads, or the leads of a number.
+pub fn forgotten_json(run: Option<RunId>, leads: u64) -> String {
+    line(&json!({ "run": run, "leads": leads }))
+}
+
+fn run(run: &RunRecord) -> Value {
+    json!({
+        "run": run.run,
+        "service": run.service,
+        "complete": run.completed_at.is_some(),
+        "at_work": run.is_at_work,
+        "killed": run.state() == RunState::Killed,
+        "began_at": run.began_at,
+        "completed_at": run.completed_at,
+        "pruned_at": run.pruned_at,
+        "options": run.options,
+        "rows": run.counts.total(),
+        "counts": run.counts,
+        "starts": run.starts.iter().map(start).collect::<Vec<Value>>(),
+        "inputs": run.inputs.iter().map(input).collect::<Vec<Value>>(),
+        "lists": lists(run),
+        "outputs": run.outputs.iter().map(output).collect::<Vec<Value>>(),
+    })
+}
+
+fn start(start: &StartRecord) -> Value {
+    json!({
+        "began_at": start.began_at,
+        "ended_at": start.ended_at,
+        "process": start.process,
+        "version": start.version,
+        "exit_code": start.exit_code,
+        "stopped_by": start.stopped_by,
+        "requests": start.requests,
+        "lists": start.lists.iter().map(list).collect::<Vec<Value>>(),
+    })
+}
+
+fn input(input: &KnownInput) -> Value {
+    json!({
+        "name": input.name,
+        "path": input.path.as_deref().map(text),
+        "sha256": hex(&input.sha256),
+        "bytes": input.bytes,
+        "rows": input.rows,
+    })
+}
+
+/// The lists of all starts, each as often as it has changed.
+fn lists(run: &RunRecord) -> Vec<Value> {
+    let mut seen: Vec<&KnownList> = Vec::new();
+    for list in run.starts.iter().flat_map(|start| &start.lists) {
+        if !seen.contains(&list) {
+            seen.push(list);
+        }
+    }
+    seen.into_iter().map(list).collect()
+}
+
+fn list(list: &KnownList) -> Value {
+    json!({
+        "name": list.name,
+        "sha256": hex(&list.sha256),
+        "rows": list.numbers,
+    })
+}
+
+fn output(output: &KnownOutput) -> Value {
+    let path = output.path.as_deref();
+    let name = path.and_then(Path::file_name);
+    json!({
+        "name": name.map(|name| text(name.as_ref())),
+        "path": path.map(text),
+        "kind": output.kind,
+        "sha256": output.sha256.as_ref().map(hex),
+        "rows": output.rows,
+    })
+}
+
+/// A path as JSON can hold it: text, with `\u{FFFD}` for what is none.
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

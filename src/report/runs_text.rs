@@ -1,0 +1,255 @@
+//! What the ledger knows of runs, for people.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::summary::write_counts;
+use crate::lead::{Counts, RunId, Status};
+use crate::ledger::{KnownInput, Pruned, RunRecord, RunState, StartRecord};
+use crate::results::Written;
+use crate::text::{counted, printable};
+
+const COLUMNS: [&str; 8] = [
+    "run",
+    "began (UTC)",
+    "state",
+    "campaign",
+    "inputs",
+    "rows",
+    "created",
+    "problems",
+];
+
+/// The columns that hold numbers.
+const NUMBERS: [usize; 4] = [0, 5, 6, 7];
+
+/// All runs in a table, the latest last.
+pub fn runs_text(runs: &[RunRecord]) -> String {
+    if runs.is_empty() {
+        return "no runs yet\n".into();
+    }
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    table.set_header(COLUMNS);
+    for run in runs {
+        table.add_row(cells(run).map(|cell| printable(&cell).into_owned()));
+    }
+    for column in NUMBERS {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    // Every cell has a space on each side, which the screen's edge has no need of.
+    let lines = table
+        .lines()
+        .map(|line| line.trim_end()[1..].to_owned() + "\n");
+    lines.collect()
+}
+
+fn cells(run: &RunRecord) -> [String; 8] {
+    let counts = run.counts.all();
+    let problems = counts.filter(|(status, _)| status.is_problem());
+    [
+        run.run.to_string(),
+        run.began_at.strftime("%Y-%m-%d %H:%M").to_string(),
+        state(run),
+        campaign(run),
+        inputs(run),
+        run.counts.total().to_string(),
+        run.counts.of(Status::Created).to_string(),
+        problems.map(|(_, rows)| rows).sum::<u64>().to_string(),
+    ]
+}
+
+fn state(run: &RunRecord) -> String {
+    match run.state() {
+        RunState::Complete => "complete".into(),
+        RunState::AtWork => "at work".into(),
+        RunState::Stopped(why) => format!("stopped: {why}"),
+        RunState::Killed => "killed".into(),
+    }
+}
+
+/// The campaign as it was chosen, or where rows have it from.
+fn campaign(run: &RunRecord) -> String {
+    let option = |name| run.options.as_ref().and_then(|options| options.get(name));
+    match (option("campaign"), option("campaign_column")) {
+        (Some(campaign), _) if !campaign.is_null() => plain(campaign),
+        (_, Some(column)) if !column.is_null() => format!("column {}", plain(column)),
+        _ => "-".into(),
+    }
+}
+
+fn inputs(run: &RunRecord) -> String {
+    let Some(first) = run.inputs.first() else {
+        return "-".into();
+    };
+    match run.inputs.len() {
+        1 => name(first).to_owned(),
+        several => format!("{} and {} more", name(first), several - 1),
+    }
+}
+
+fn name(input: &KnownInput) -> &str {
+    input.name.as_deref().unwrap_or("(pruned)")
+}
+
+/// One run, to be read in ten seconds.
+pub fn run_text(run: &RunRecord) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_run(&mut text, run);
+    text
+}
+
+fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
+    writeln!(text, "Run {}: {}", run.run, printable(&ending(run)))?;
+    write_line(text, "service", &run.service)?;
+    write_line(text, "campaign", &campaign(run))?;
+    write_line(text, "began", &time(run.began_at))?;
+    for input in &run.inputs {
+        write_line(text, "input", &with_rows(name(input), input.rows))?;
+    }
+    for output in &run.outputs {
+        let path = output.path.as_deref().map_or("(pruned)".into(), shown);
+        let found = match output.sha256 {
+            Some(_) => with_rows(&path, output.rows),
+            None => format!("{path}, not complete"),
+        };
+        write_line(text, &output.kind, &found)?;
+    }
+    if run.counts.total() > 0 {
+        writeln!(text, "\n{}:", counted(run.counts.total(), "row"))?;
+        write_counts(text, &run.counts)?;
+    }
+    writeln!(text, "\nStarts:")?;
+    for (number, start) in (1..).zip(&run.starts) {
+        let is_at_work = run.is_at_work && number == run.starts.len();
+        write_start(text, number, start, is_at_work)?;
+    }
+    write_options(text, run.options.as_ref())
+}
+
+fn ending(run: &RunRecord) -> String {
+    match run.state() {
+        RunState::Stopped(why) => format!("stopped ({why}); the same command goes on with it"),
+        RunState::Killed => "killed; the same command goes on with it".into(),
+        _ => state(run),
+    }
+}
+
+fn write_line(text: &mut String, what: &str, found: &str) -> std::fmt::Result {
+    writeln!(text, "  {what:<10}{}", printable(found))
+}
+
+fn with_rows(name: &str, rows: Option<u64>) -> String {
+    match rows {
+        Some(rows) => format!("{name}, {}", counted(rows, "row")),
+        None => name.to_owned(),
+    }
+}
+
+fn write_start(
+    text: &mut String,
+    number: usize,
+    start: &StartRecord,
+    is_at_work: bool,
+) -> std::fmt::Result {
+    let mut line = format!("{}, ", time(start.began_at));
+    match (start.ended_at, start.stopped_by.as_deref()) {
+        (None, _) if is_at_work => line.push_str("at work"),
+        (None, _) => line.push_str("killed"),
+        (Some(end), None) => write!(line, "ended {}", time(end))?,
+        (Some(end), Some(why)) => write!(line, "stopped ({why}) {}", time(end))?,
+    }
+    if let Some(requests) = start.requests {
+        write!(line, ", {}", counted(requests, "request"))?;
+    }
+    if let Some(code) = start.exit_code {
+        write!(line, ", exit code {code}")?;
+    }
+    write!(
+        line,
+        ", process {}, version {}",
+        start.process, start.version
+    )?;
+    writeln!(text, "  {number}  {}", printable(&line))?;
+    for list in &start.lists {
+        let name = list.name.as_deref().unwrap_or("(pruned)");
+        let numbers = counted(list.numbers, "number");
+        writeln!(text, "     do-not-call list {}, {numbers}", printable(name))?;
+    }
+    Ok(())
+}
+
+fn write_options(text: &mut String, options: Option<&Value>) -> std::fmt::Result {
+    let Some(Value::Object(options)) = options else {
+        return Ok(());
+    };
+    writeln!(text, "\nOptions:")?;
+    let width = options.keys().map(|name| name.chars().count()).max();
+    let width = width.unwrap_or_default();
+    for (name, value) in options.iter().filter(|(_, value)| !value.is_null()) {
+        let value = plain(value);
+        writeln!(text, "  {:<width$}  {}", printable(name), printable(&value))?;
+    }
+    Ok(())
+}
+
+/// Texts without quotes, all else as JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Where an export is, and what is in it.
+pub fn export_text(counts: &Counts, written: &Written) -> String {
+    let mut text = format!("{}\n", counted(counts.total(), "row"));
+    // Writing to a string does not fail.
+    let _ = write_counts(&mut text, counts);
+    text.push('\n');
+    if let Some(path) = &written.results {
+        let _ = writeln!(text, "Results: {}", printable(&shown(path)));
+    }
+    for path in &written.kept {
+        let _ = writeln!(text, "An older file is kept as {}", printable(&shown(path)));
+    }
+    text
+}
+
+/// What was pruned.
+pub fn pruned_text(pruned: Pruned) -> String {
+    match pruned.runs {
+        0 => "nothing to prune\n".into(),
+        runs => format!(
+            "Pruned {}: the cells and texts of {} are gone, and options and names of files\n\
+             Numbers, campaigns and lead ids are kept, so that nobody is sent again\n",
+            counted(runs, "run"),
+            counted(pruned.rows, "row")
+        ),
+    }
+}
+
+/// What was forgotten: a run with its leads, or the leads of a number.
+pub fn forgotten_text(run: Option<RunId>, leads: u64) -> String {
+    let leads = counted(leads, "lead");
+    match run {
+        Some(run) => format!("Forgot run {run} and {leads}\n"),
+        None => format!("Forgot {leads} of this number\n"),
+    }
+}
+
+fn time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

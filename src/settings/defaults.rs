@@ -1,0 +1,166 @@
+//! What a run hands down to its rejects: the flags that say how rows become leads.
+//!
+//! They are kept in the ledger as they were given, so that the rejects of a run, mended
+//! and given back, need no flags. What is given again wins.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::ImportArgs;
+use crate::phone::Region;
+use crate::source::Encoding;
+
+/// The flags, as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunDefaults {
+    campaign: Option<String>,
+    campaign_column: Option<String>,
+    phone_columns: Vec<String>,
+    variables: Vec<String>,
+    skipped: Vec<String>,
+    constants: Vec<(String, String)>,
+    var_names: Option<String>,
+    empty: Option<String>,
+    variables_shape: Option<String>,
+    region: Option<String>,
+    region_column: Option<String>,
+    assume_plus: bool,
+    phone_rule: Option<String>,
+    countries: Vec<String>,
+    /// In which the input was read, if one was: its rejects are written in it too.
+    encoding: Option<String>,
+}
+
+impl RunDefaults {
+    /// The flags of a run, whose inputs were read in `encoding`, if they have one in common.
+    pub fn of(args: &ImportArgs, encoding: Option<Encoding>) -> RunDefaults {
+        let (mapping, phones) = (&args.mapping, &args.phones);
+        RunDefaults {
+            campaign: mapping.campaign.clone(),
+            campaign_column: mapping.campaign_column.clone(),
+            phone_columns: mapping.phone_column.clone(),
+            variables: mapping.var.clone(),
+            skipped: mapping.skip_column.clone(),
+            constants: mapping.set.clone(),
+            var_names: mapping.var_names.map(word),
+            empty: mapping.empty.map(word),
+            variables_shape: args.delivery.variables_shape.map(word),
+            region: phones.region.map(|region| region.to_string()),
+            region_column: phones.region_column.clone(),
+            assume_plus: phones.assume_plus,
+            phone_rule: phones.phone_rule.map(word),
+            countries: phones.countries.iter().map(Region::to_string).collect(),
+            encoding: encoding.map(|encoding| encoding.to_string()),
+        }
+    }
+
+    /// The encoding in which the run's input was read.
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.encoding.as_ref()?.parse().ok()
+    }
+
+    /// Whether two runs were given the same flags.
+    pub fn are_like(&self, other: &RunDefaults) -> bool {
+        let flags = |run: &RunDefaults| RunDefaults {
+            encoding: None,
+            ..run.clone()
+        };
+        flags(self) == flags(other)
+    }
+
+    /// Fills in whatever was not given.
+    pub fn fill_in(&self, args: &mut ImportArgs) {
+        let mapping = &mut args.mapping;
+        or(&mut mapping.campaign, &self.campaign);
+        or(&mut mapping.campaign_column, &self.campaign_column);
+        or_list(&mut mapping.phone_column, &self.phone_columns);
+        or_list(&mut mapping.var, &self.variables);
+        or_list(&mut mapping.skip_column, &self.skipped);
+        or_list(&mut mapping.set, &self.constants);
+        or_word(&mut mapping.var_names, self.var_names.as_deref());
+        or_word(&mut mapping.empty, self.empty.as_deref());
+        let delivery = &mut args.delivery;
+        or_word(
+            &mut delivery.variables_shape,
+            self.variables_shape.as_deref(),
+        );
+        let phones = &mut args.phones;
+        or(
+            &mut phones.region,
+            &self.region.as_deref().and_then(Region::parse),
+        );
+        or(&mut phones.region_column, &self.region_column);
+        phones.assume_plus |= self.assume_plus;
+        or_word(&mut phones.phone_rule, self.phone_rule.as_deref());
+        let countries = self.countries.iter();
+        let countries: Vec<Region> = countries.filter_map(|name| Region::parse(name)).collect();
+        or_list(&mut phones.countries, &countries);
+    }
+}
+
+/// The word for a choice on the command line.
+pub fn word(value: impl ValueEnum) -> String {
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
+}
+
+fn or<T: Clone>(given: &mut Option<T>, default: &Option<T>) {
+    if given.is_none() {
+        given.clone_from(default);
+    }
+}
+
+fn or_list<T: Clone>(given: &mut Vec<T>, default: &[T]) {
+    if given.is_empty() {
+        *given = default.to_vec();
+    }
+}
+
+fn or_word<T: ValueEnum>(given: &mut Option<T>, default: Option<&str>) {
+    if given.is_none() {
+        *given = default.and_then(|word| T::from_str(word, false).ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn args(line: &str) -> ImportArgs {
+        let words = ["leadload", "import"].into_iter().chain(line.split(' '));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Import(args) => *args,
+            _ => unreachable!(),
+        }
+    }
+
+    const EVERYTHING: &str = "leads.csv --campaign 7 --campaign-column list --phone-column a --phone-column b --var x=c --skip-column d --set e=f --var-names as-is --empty send --variables-shape object --region GB --region-column land --assume-plus --phone-rule valid --countries GB,DE";
+
+    #[test]
+    fn rejects_take_every_flag_that_was_not_given() {
+        let run = RunDefaults::of(&args(EVERYTHING), Some(Encoding::UTF_8));
+        let stored = serde_json::to_string(&run).unwrap();
+        let run: RunDefaults = serde_json::from_str(&stored).unwrap();
+        assert_eq!(run.encoding(), Some(Encoding::UTF_8));
+        let mut given = args("leads.rejects.csv");
+        run.fill_in(&mut given);
+        assert_eq!(RunDefaults::of(&given, run.encoding()), run);
+    }
+
+    #[test]
+    fn what_is_given_again_wins() {
+        let run = RunDefaults::of(&args(EVERYTHING), None);
+        let mut given = args("leads.rejects.csv --campaign 8 --var y --region FR");
+        run.fill_in(&mut given);
+        assert_eq!(given.mapping.campaign.as_deref(), Some("8"));
+        assert_eq!(given.mapping.var, ["y"]);
+        assert_eq!(given.phones.region, Region::parse("FR"));
+        assert_eq!(given.mapping.phone_column, ["a", "b"]);
+    }
+}

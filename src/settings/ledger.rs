@@ -1,0 +1,111 @@
+//! Where the ledger is.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use directories::ProjectDirs;
+
+use super::Environment;
+use crate::cli::ImportArgs;
+
+/// The word for no ledger at all.
+const NONE: &str = "none";
+
+/// Which ledger is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerChoice {
+    /// None: nothing is known of earlier runs.
+    None,
+    /// This file.
+    File(PathBuf),
+}
+
+impl LedgerChoice {
+    /// `--ledger` over `LEADLOAD_LEDGER` over a file of the user's own.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing is said, and the user has no home folder.
+    pub fn from_cli(flag: Option<&PathBuf>, environment: &Environment) -> Result<LedgerChoice> {
+        let Some(said) = flag.or(environment.ledger.as_ref()) else {
+            return default_file().map(LedgerChoice::File);
+        };
+        Ok(match said == Path::new(NONE) {
+            true => LedgerChoice::None,
+            false => LedgerChoice::File(said.clone()),
+        })
+    }
+
+    /// The same for a command that reads contacts: what is tried out on the sandbox is
+    /// forgotten, unless a ledger is named for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`LedgerChoice::from_cli`].
+    pub fn for_rows(args: &ImportArgs, environment: &Environment) -> Result<LedgerChoice> {
+        match &args.ledger {
+            None if args.connection.sandbox => Ok(LedgerChoice::None),
+            flag => LedgerChoice::from_cli(flag.as_ref(), environment),
+        }
+    }
+
+    /// The file, where there is to be one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            LedgerChoice::None => None,
+            LedgerChoice::File(path) => Some(path),
+        }
+    }
+}
+
+/// Where programs keep what they remember: on Linux the state folder, elsewhere the
+/// folder for data that stays on this computer.
+fn default_file() -> Result<PathBuf> {
+    let folders = ProjectDirs::from("", "", "leadload").ok_or_else(|| {
+        anyhow!("there is no home folder to keep the ledger in\n\nhint: name a file for it with `--ledger` or LEADLOAD_LEDGER")
+    })?;
+    let folder = folders
+        .state_dir()
+        .unwrap_or_else(|| folders.data_local_dir());
+    Ok(folder.join("ledger.sqlite3"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(flag: Option<&str>, variable: Option<&str>) -> LedgerChoice {
+        let environment = Environment {
+            ledger: variable.map(PathBuf::from),
+            ..Environment::default()
+        };
+        LedgerChoice::from_cli(flag.map(PathBuf::from).as_ref(), &environment).unwrap()
+    }
+
+    fn file(path: &str) -> LedgerChoice {
+        LedgerChoice::File(path.into())
+    }
+
+    #[test]
+    fn the_flag_comes_before_the_environment() {
+        assert_eq!(choice(Some("a"), Some("b")), file("a"));
+        assert_eq!(choice(None, Some("b")), file("b"));
+        assert_eq!(choice(Some("a"), Some("none")), file("a"));
+    }
+
+    #[test]
+    fn none_is_no_file_of_that_name() {
+        assert_eq!(choice(Some("none"), Some("b")), LedgerChoice::None);
+        assert_eq!(choice(None, Some("none")), LedgerChoice::None);
+        assert_eq!(choice(Some("./none"), None), file("./none"));
+    }
+
+    #[test]
+    fn a_file_of_the_users_own_is_taken_where_nothing_is_said() {
+        let LedgerChoice::File(path) = choice(None, None) else {
+            panic!("a file");
+        };
+        assert!(path.is_absolute());
+        assert_eq!(path.file_name(), Some("ledger.sqlite3".as_ref()));
+    }
+}
