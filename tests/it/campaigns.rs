@@ -123,7 +123,10 @@ fn the_sandbox_command_serves_what_import_and_campaigns_ask_for() {
     at(&["campaigns"]).expect(0);
     at(&["import", "leads.csv", "--campaign", "Spring promo"]).expect(0);
     at(&["import", "leads.csv", "--campaign", "101"]).expect(0);
-    assert_eq!(folder.column("leads.results.csv", "status"), ["duplicate"]);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["already_imported"]
+    );
     sandbox.kill().unwrap();
     sandbox.wait().unwrap();
 }

@@ -219,7 +219,7 @@ fn every_duplicate_style_and_id_type_of_the_wild_is_understood() {
     ] {
         let folder = Folder::with_leads("phone\n+447911000001\n");
         let service = scenario(&format!("duplicate_style = '{style}'"));
-        let import = || folder.import_leads(&service, &[]);
+        let import = || folder.import_leads(&service, &["--ledger", "none"]);
         import().expect(0);
         import().expect(0);
         assert_eq!(

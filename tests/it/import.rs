@@ -56,10 +56,10 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
     assert_eq!(
         folder.read("leads.rejects.csv"),
         "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run,leadload_surplus\n\
-         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",,\n\
-         \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,,\n\
-         Ed,,5,invalid,phone_missing,the phone number is missing,,\n\
-         Flo,+447911000004,6,invalid,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",,x\n"
+         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",1,\n\
+         \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,1,\n\
+         Ed,,5,invalid,phone_missing,the phone number is missing,1,\n\
+         Flo,+447911000004,6,invalid,field_count,\"3 cells where the header has 2; put each cell under its header, then clear the cell leadload_error_code\",1,x\n"
     );
     assert_eq!(
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),
@@ -101,7 +101,7 @@ fn the_json_summary_has_every_name_and_adds_up() {
     assert_eq!(
         summary,
         json!({
-            "run": null, "complete": true, "exit_code": 1, "stopped_by": null,
+            "run": 1, "complete": true, "exit_code": 1, "stopped_by": null,
             "rows": 3, "rows_total": 3, "counts": counts(1, 1, 1), "known_bad": 0,
             "by_campaign": { "101": counts(1, 1, 1) }, "requests": 1, "elapsed_s": null,
             "results": "leads.results.csv", "rejects": "leads.rejects.csv", "error": null

@@ -38,7 +38,7 @@ fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
     assert_eq!(
         folder.read("leads.rejects.rejects.csv"),
         "name,phone,city,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
-         Cy,+447911000003,Hull,2,invalid,field_count,\"not mended yet; put each cell under its header, then clear the cell leadload_error_code\",\n"
+         Cy,+447911000003,Hull,2,invalid,field_count,\"not mended yet; put each cell under its header, then clear the cell leadload_error_code\",2\n"
     );
     let leads = service.leads();
     let names: Vec<&str> = leads
@@ -107,7 +107,7 @@ fn an_output_that_is_an_input_another_output_or_a_folder_is_refused() {
         ),
         (
             ["--results", "nowhere/x.csv", "--rejects", "none"],
-            "cannot write `nowhere/x.csv`",
+            "hint: make the folder `nowhere`",
         ),
     ] {
         let output = folder
@@ -134,6 +134,69 @@ fn what_a_killed_run_has_left_is_kept_and_not_in_the_way() {
         .collect();
     assert_eq!(kept.len(), 1, "{:?}", folder.names());
     assert_eq!(folder.read(&kept[0]), "row,line\n1,2\n");
+}
+
+/// Sends enough rows for the results to be begun, does something to them, and ends.
+#[cfg(unix)]
+fn import_with_interference(folder: &Folder, interfere: impl FnOnce()) -> Output {
+    let service = service();
+    let child = folder.import_leads(&service, &[]).start();
+    while service.stats().lead_requests < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    interfere();
+    Output::of(child)
+}
+
+#[cfg(unix)]
+#[test]
+fn results_that_are_deleted_while_they_are_written_are_missed() {
+    let folder = Folder::with_leads(&contacts(20_000));
+    folder.write("leads.results.csv", "of the last time");
+    let part = folder.path("leads.results.csv.part");
+    let output = import_with_interference(&folder, || std::fs::remove_file(&part).unwrap());
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    assert!(
+        output.stderr.contains(
+            "`leads.results.csv.part`, which was being written, has been deleted or moved away"
+        ),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(folder.read("leads.results.csv"), "of the last time");
+}
+
+/// A limit on the size of files is a full disk that needs no other rights.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_stops_the_run_and_leaves_what_was_written() {
+    let folder = Folder::with_leads(&contacts(5_000));
+    let service = service();
+    let args = ["import", "leads.csv", "--campaign", "101", "--rate", "none"];
+    let output = folder
+        .through_shell("ulimit -f 64 && exec \"$0\" \"$@\"", &args)
+        .at(&service)
+        .env("LEADLOAD_LEDGER", "none")
+        .output();
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    assert!(
+        output.stdout.starts_with("Stopped (disk)"),
+        "{}",
+        output.stdout
+    );
+    for text in ["cannot write `leads.results.csv`", "ulimit -f"] {
+        assert!(output.stderr.contains(text), "{}", output.stderr);
+    }
+    assert_eq!(
+        folder.names(),
+        [
+            "leads.csv",
+            "leads.rejects.csv.part",
+            "leads.results.csv.part"
+        ]
+    );
+    let lines = folder.read("leads.results.csv.part").lines().count();
+    assert!(lines > 100 && lines < 5_000, "{lines}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leadload::campaign::CampaignBook;
-use leadload::intake::{Intake, PlannedInput, Purpose};
+use leadload::intake::{Intake, Once, PlannedInput, Purpose, SurveyedInput};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneReader, PhoneRules};
@@ -364,7 +364,8 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         phone_columns: vec!["phone".into()],
         ..MappingSpec::default()
     };
-    let planned = PlannedInput::new(input(&folder, bytes), choice, &spec).unwrap();
+    let surveyed = SurveyedInput::new(input(&folder, bytes), choice, &|_| None).unwrap();
+    let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: Arc::new([planned]),
         limit: None,
@@ -372,6 +373,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         region: None,
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
+        once: Once::Campaign,
     };
     let mut rows = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -381,6 +383,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         let mut batches = intake.start(
             CampaignBook::new(None, Default::default()),
             Purpose::Sending,
+            None,
         );
         while let Some(batch) = batches.next().await {
             let batch = batch.unwrap();

@@ -8,12 +8,18 @@ use std::process::{Child, Command, Stdio};
 
 use leadload::sandbox::{Sandbox, SandboxConfig};
 
-/// A folder of its own for one test.
-pub struct Folder(tempfile::TempDir);
+/// A folder of its own for one test, and a home beside it.
+pub struct Folder {
+    files: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
 
 impl Folder {
     pub fn new() -> Folder {
-        Folder(tempfile::tempdir().unwrap())
+        Folder {
+            files: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// A folder that holds `leads.csv`.
@@ -24,7 +30,7 @@ impl Folder {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.files.path().join(name)
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -38,9 +44,16 @@ impl Folder {
         }
     }
 
+    /// The ledger that commands in this folder use by default.
+    pub fn ledger(&self) -> PathBuf {
+        self.home
+            .path()
+            .join(".local/state/leadload/ledger.sqlite3")
+    }
+
     /// The files in it, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.0.path())
+        let mut names: Vec<String> = fs::read_dir(self.files.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -67,19 +80,35 @@ impl Folder {
 
     /// `leadload` in this folder, with nothing in its environment but what a test says.
     pub fn leadload(&self, args: &[&str]) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_leadload"));
-        command.current_dir(self.0.path()).args(args);
+        self.run(Command::new(env!("CARGO_BIN_EXE_leadload")), args)
+    }
+
+    /// The same, started by a shell: `script` ends in running its arguments.
+    #[cfg(unix)]
+    pub fn through_shell(&self, script: &str, args: &[&str]) -> Run {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_leadload")]);
+        self.run(command, args)
+    }
+
+    fn run(&self, mut command: Command, args: &[&str]) -> Run {
+        command.current_dir(self.files.path()).args(args);
         for name in [
             "LEADLOAD_BASE_URL",
             "LEADLOAD_TOKEN",
             "LEADLOAD_TOKEN_FILE",
+            "LEADLOAD_LEDGER",
+            "XDG_STATE_HOME",
             "http_proxy",
             "HTTP_PROXY",
             "NO_COLOR",
         ] {
             command.env_remove(name);
         }
-        command.env("HOME", self.0.path());
+        // Wherever the system looks for it.
+        for home in ["HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA"] {
+            command.env(home, self.home.path());
+        }
         Run {
             command,
             stdin: None,

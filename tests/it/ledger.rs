@@ -1,0 +1,627 @@
+//! The ledger as its users meet it: runs that go on, runs that are refused, and a machine
+//! that fails.
+
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::Duration;
+
+use leadload::sandbox::Sandbox;
+
+use crate::util::{Folder, Output, contacts, scenario, service};
+
+/// Waits until the service has been asked for so many leads.
+fn wait_for_requests(service: &Sandbox, requests: u64) {
+    while service.stats().lead_requests < requests {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A service that takes its time, and the import of a few rows that is at it.
+fn at_work(folder: &Folder, rows: usize, args: &[&str]) -> (Sandbox, Child) {
+    folder.write("leads.csv", contacts(rows));
+    let service = scenario("latency_ms = 300");
+    let child = folder
+        .import_leads(&service, &[&["--concurrency", "1"], args].concat())
+        .start();
+    wait_for_requests(&service, 2);
+    (service, child)
+}
+
+#[test]
+fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    folder.write("other.csv", "phone\n+447911900001\n");
+    let other = ["other.csv", "--campaign", "101"];
+    let refused = folder.import(&service, &other).expect(6);
+    assert_eq!(refused.stdout, "");
+    let who = format!("run 1 is being sent by process {}", child.id());
+    assert!(refused.stderr.contains(&who), "{}", refused.stderr);
+    assert_eq!(
+        service
+            .leads()
+            .iter()
+            .filter(|l| l.phone_number == "+447911900001")
+            .count(),
+        0
+    );
+    // Those who only look are not kept waiting.
+    folder.leadload(&["runs"]).expect(0);
+    folder.leadload(&["runs", "show"]).expect(0);
+    folder
+        .leadload(&["check", "other.csv"])
+        .at(&service)
+        .expect(0);
+
+    folder
+        .import(&service, &[&other[..], &["--wait"]].concat())
+        .expect(0);
+    let first = Output::of(child);
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    assert_eq!(service.leads().len(), 7);
+}
+
+#[test]
+fn the_lock_dies_with_its_holder() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 50, &[]);
+    kill(child);
+    folder.write("other.csv", "phone\n+447911900001\n");
+    folder
+        .import(&service, &["other.csv", "--campaign", "101"])
+        .expect(0);
+}
+
+#[test]
+fn a_check_after_a_crash_knows_what_was_sent() {
+    let folder = Folder::with_leads(&contacts(400));
+    let service = scenario("latency_ms = 2");
+    let child = folder
+        .import_leads(&service, &["--concurrency", "2"])
+        .start();
+    wait_for_requests(&service, 100);
+    kill(child);
+    let output = folder
+        .leadload(&[
+            "check",
+            "leads.csv",
+            "--campaign",
+            "101",
+            "--format",
+            "json",
+        ])
+        .at(&service)
+        .expect(0);
+    let counts = &output.json()["counts"];
+    let known = counts["already_imported"].as_u64().unwrap();
+    assert!((50..=400).contains(&known), "{counts}");
+    assert_eq!(known + counts["ready"].as_u64().unwrap(), 400);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_run_says_how_to_go_on_and_the_same_command_does() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status()
+        .unwrap();
+    let stopped = Output::of(child);
+    assert_eq!(stopped.code, 4, "{}", stopped.stderr);
+    let command = format!(
+        "  {} import --rate none leads.csv --campaign 101 --concurrency 1\n",
+        env!("CARGO_BIN_EXE_leadload")
+    );
+    assert!(stopped.stdout.ends_with(&command), "{}", stopped.stdout);
+    let before = service.stats().lead_requests;
+    assert_eq!(folder.records("leads.results.csv").len() as u64, before);
+
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 6]);
+    assert_eq!(service.stats().lead_requests, 6, "nothing was sent twice");
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
+}
+
+#[test]
+fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 5, &["--set", "source=fare"]);
+    kill(child);
+    let output = folder
+        .import_leads(&service, &["--set", "source=fair"])
+        .expect(0);
+    assert!(
+        output.stderr.contains(
+            "\n  run 1 of the same input was not finished. This is another run, because:\n"
+        ),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output.stderr.contains("the values of --set are others"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output
+            .stderr
+            .contains("Leads that run 1 has made stay as they are"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
+    let folder = Folder::with_leads("phone\n+447911000001\n+447911000001\n");
+    let service = service();
+    let again = ["--allow-duplicates"];
+    folder.import_leads(&service, &again).expect(0);
+    assert_eq!(service.leads().len(), 2);
+    // By its path, and by what it holds.
+    fs::copy(folder.path("leads.csv"), folder.path("copy.csv")).unwrap();
+    for file in ["leads.csv", "copy.csv"] {
+        let refused = folder
+            .import(&service, &[file, "--campaign", "101", "--allow-duplicates"])
+            .expect(2);
+        assert!(
+            refused
+                .stderr
+                .contains("run 1 has sent leads from these inputs"),
+            "{}",
+            refused.stderr
+        );
+    }
+    folder.write("leads.csv", "phone\n+447911000002\n");
+    folder.import_leads(&service, &again).expect(2);
+    folder
+        .import_leads(&service, &["--allow-duplicates", "--again"])
+        .expect(0);
+    assert_eq!(service.leads().len(), 3);
+    // Without duplicates its leads count as held.
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["already_imported"]
+    );
+}
+
+#[test]
+fn forgotten_people_count_as_new() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let requests = || service.stats().lead_requests;
+    folder
+        .leadload(&["runs", "forget", "--number", "+447911000001", "--yes"])
+        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(requests(), 4);
+    folder.leadload(&["runs", "forget", "1"]).expect(2);
+    folder.leadload(&["runs", "forget", "1", "--yes"]).expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    // The one that run 2 has sent is still known.
+    assert_eq!(requests(), 6);
+}
+
+#[test]
+fn rejects_need_no_flags_when_they_are_given_back() {
+    let folder = Folder::with_leads("Handy;Name;Notiz\n0171 3920001;Ada;x\n0171-x;Bob;y\n");
+    let service = service();
+    let flags = [
+        "--region",
+        "DE",
+        "--var",
+        "who=Name",
+        "--set",
+        "source=fair",
+    ];
+    folder.import_leads(&service, &flags).expect(1);
+    let rejects = folder.read("leads.rejects.csv");
+    assert!(rejects.contains(";1\n"), "the run: {rejects}");
+    folder.write(
+        "leads.rejects.csv",
+        rejects.replace("0171-x;", "0171 3920002;"),
+    );
+    folder.import(&service, &["leads.rejects.csv"]).expect(0);
+    let leads = service.leads();
+    assert_eq!(leads.len(), 2);
+    for (lead, name) in leads.iter().zip(["Ada", "Bob"]) {
+        assert_eq!(lead.campaign_id, 101);
+        assert_eq!(lead.variables["who"], name);
+        assert_eq!(lead.variables["source"], "fair");
+        assert_eq!(lead.variables.len(), 2);
+    }
+}
+
+#[test]
+fn rejects_of_an_unknown_run_are_told_apart_and_need_their_flags() {
+    let folder = Folder::new();
+    let header =
+        "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
+    folder.write("r.csv", format!("{header}\n+447911000001,1,invalid,,,7\n"));
+    let service = service();
+    let refused = folder.import(&service, &["r.csv"]).expect(2);
+    assert!(
+        refused
+            .stderr
+            .contains("rejects of run 7, which the ledger does not know, or not any more")
+    );
+    assert!(refused.stderr.contains("no campaign is given"));
+    folder
+        .import(&service, &["r.csv", "--campaign", "101"])
+        .expect(0);
+}
+
+#[test]
+fn without_a_ledger_stderr_says_what_that_means() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    let output = folder
+        .import_leads(&service, &["--ledger", "none"])
+        .expect(0);
+    assert!(
+        output
+            .stderr
+            .contains("without a ledger nothing is remembered"),
+        "{}",
+        output.stderr
+    );
+    assert!(!folder.ledger().exists());
+}
+
+#[test]
+fn outputs_that_somebody_has_changed_are_kept_and_others_are_replaced() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
+    let noted = folder.read("leads.results.csv") + "my note\n";
+    folder.write("leads.results.csv", &noted);
+    folder.import_leads(&service, &[]).expect(0);
+    let names = folder.names();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert_eq!(folder.read(&names[1]), noted);
+}
+
+#[test]
+fn a_file_that_is_no_ledger_is_left_alone() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.write(
+        "notes.txt",
+        "not a database, and longer than a header of one: ".repeat(9),
+    );
+    let before = folder.read("notes.txt");
+    let output = folder
+        .import_leads(&service, &["--ledger", "notes.txt"])
+        .expect(2);
+    assert!(
+        output
+            .stderr
+            .contains("`notes.txt` is not a ledger of leadload")
+    );
+    assert_eq!(folder.read("notes.txt"), before);
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn a_ledger_of_a_newer_version_is_left_alone() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let db = rusqlite::Connection::open(folder.ledger()).unwrap();
+    db.pragma_update(None, "user_version", 1000).unwrap();
+    drop(db);
+    let output = folder.import_leads(&service, &[]).expect(2);
+    assert!(
+        output
+            .stderr
+            .contains("was written by a newer version of leadload (format 1000"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(service.stats().lead_requests, 2);
+}
+
+#[test]
+fn a_damaged_ledger_stops_before_anything_is_sent() {
+    let folder = Folder::with_leads(&contacts(500));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let mut bytes = fs::read(folder.ledger()).unwrap();
+    let middle = bytes.len() / 8;
+    bytes[middle..].fill(0xa5);
+    fs::write(folder.ledger(), bytes).unwrap();
+    let before = service.stats().lead_requests;
+    let output = folder.import_leads(&service, &[]).output();
+    assert!([2, 5].contains(&output.code), "{}", output.stderr);
+    assert!(output.stderr.contains("damaged"), "{}", output.stderr);
+    assert_eq!(service.stats().lead_requests, before);
+}
+
+#[test]
+fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    folder.write("more.csv", contacts(3));
+    let db = rusqlite::Connection::open(folder.ledger()).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let output = folder
+        .import(&service, &["more.csv", "--campaign", "101"])
+        .expect(2);
+    assert!(
+        output.stderr.contains("is locked by another program"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(service.stats().lead_requests, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_ledger_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_leads(&contacts(2));
+    folder.import_leads(&service(), &[]).expect(0);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.ledger()), 0o600);
+    assert_eq!(mode(folder.ledger().parent().unwrap()), 0o700);
+}
+
+/// Files that grow beyond so many bytes cannot be written, as on a full disk.
+#[cfg(unix)]
+fn with_full_disk(folder: &Folder, service: &Sandbox, bytes: u64, args: &[&str]) -> Output {
+    let script = format!(
+        "trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"",
+        bytes / 512
+    );
+    folder
+        .through_shell(
+            &script,
+            &[
+                &["import", "--rate", "none", "leads.csv", "--campaign", "101"],
+                args,
+            ]
+            .concat(),
+        )
+        .at(service)
+        .output()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_for_the_ledger_stops_the_run_and_loses_nothing() {
+    let count = 20_000;
+    let folder = Folder::with_leads(&contacts(count));
+    let service = service();
+    let full = with_full_disk(&folder, &service, 600_000, &["--results", "none"]);
+    assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
+    assert!(full.stderr.contains("ledger"), "{}", full.stderr);
+    let sent = service.stats().lead_requests;
+    assert!(sent > 0 && sent < count as u64, "{sent}");
+
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(service.leads().len(), count);
+    let results = folder.records("leads.results.csv");
+    assert_eq!(results.len(), count);
+    // Those whose answers could not be written down any more.
+    let again = service.stats().lead_requests - count as u64;
+    let lost = results
+        .iter()
+        .filter(|r| r["error_code"] == "answer_lost")
+        .count() as u64;
+    assert!(again <= lost, "{again} sent again, {lost} said to be");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_for_the_results_stops_the_run_and_loses_nothing() {
+    let count = 4000;
+    let folder = Folder::new();
+    // Lines that are much longer than what the ledger has of them.
+    let note = "n".repeat(3000);
+    let mut list = contacts(count);
+    list = list.replacen("phone,name", "phone,name,note", 1);
+    list = list.replace("\n+", &format!(",{note}\n+"));
+    list = list.replacen(&format!("note,{note}\n"), "note\n", 1);
+    let list = format!("{},{note}\n", list.trim_end());
+    folder.write("leads.csv", list);
+    let service = scenario("[[rule]]\nreply = { status = 422, body = '{\"message\":\"no\"}' }");
+    let full = with_full_disk(&folder, &service, 6_000_000, &[]);
+    assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
+    assert!(full.stderr.contains("leads.rejects.csv"), "{}", full.stderr);
+    let sent = service.stats().lead_requests;
+    let output = folder
+        .import_leads(&service, &["--format", "json"])
+        .expect(1);
+    assert_eq!(output.json()["counts"]["rejected"], count);
+    assert_eq!(folder.records("leads.rejects.csv").len(), count);
+    assert_eq!(
+        service.stats().lead_requests,
+        count as u64,
+        "{sent} of them before"
+    );
+}
+
+#[test]
+fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    kill(child);
+    // A clean stop leaves results behind.
+    let stopped = folder
+        .import_leads(&service, &["--concurrency", "1", "--limit", "2"])
+        .expect(0);
+    assert!(
+        stopped.stdout.contains("already_imported"),
+        "{}",
+        stopped.stdout
+    );
+    let before = folder.read("leads.results.csv");
+    let child = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .start();
+    let requests = service.stats().lead_requests;
+    wait_for_requests(&service, requests + 1);
+    let db = rusqlite::Connection::open(folder.ledger()).unwrap();
+    db.busy_timeout(Duration::from_secs(5)).unwrap();
+    db.execute_batch("DROP TABLE outcomes").unwrap();
+    let failed = Output::of(child);
+    assert_eq!(failed.code, 5, "{}", failed.stderr);
+    assert!(
+        failed.stdout.starts_with("Stopped (ledger)"),
+        "{}",
+        failed.stdout
+    );
+    assert!(!failed.stdout.contains("Results:"), "{}", failed.stdout);
+    assert_eq!(folder.read("leads.results.csv"), before);
+}
+
+#[test]
+fn outputs_are_never_the_ledgers_files() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder
+        .import_leads(&service, &["--ledger", "x.db"])
+        .expect(0);
+    for file in [
+        "x.db",
+        "x.db-wal",
+        "x.db-journal",
+        "x.db.sender-1",
+        "./x.db",
+    ] {
+        for flag in ["--results", "--rejects"] {
+            let refused = folder
+                .import_leads(&service, &["--ledger", "x.db", flag, file])
+                .expect(2);
+            assert!(
+                refused.stderr.contains("is a file of the ledger"),
+                "{}",
+                refused.stderr
+            );
+        }
+        folder
+            .leadload(&["runs", "export", "--ledger", "x.db", "--results", file])
+            .expect(2);
+    }
+}
+
+#[test]
+fn what_is_held_with_duplicates_allowed_is_sent_when_that_is_said() {
+    let folder = Folder::with_leads(&contacts(6));
+    let service = scenario("seed = 3\n[faults]\ndrop_after = 0.5");
+    folder
+        .import_leads(&service, &["--allow-duplicates"])
+        .expect(1);
+    let statuses = || folder.column("leads.results.csv", "status");
+    let held = statuses()
+        .iter()
+        .filter(|status| *status == "uncertain")
+        .count();
+    assert!(held > 0);
+    let before = service.stats().lead_requests;
+    folder
+        .import_leads(&service, &["--allow-duplicates"])
+        .expect(2);
+    folder
+        .import_leads(
+            &service,
+            &[
+                "--allow-duplicates",
+                "--on-uncertain",
+                "resend",
+                "--format",
+                "json",
+            ],
+        )
+        .expect(0);
+    assert_eq!(statuses(), ["created"; 6]);
+    let again = service.stats().lead_requests - before;
+    assert!(again >= held as u64, "{again} requests for {held} rows");
+    let lost = folder.column("leads.results.csv", "error_code");
+    assert_eq!(
+        lost.iter().filter(|code| *code == "answer_lost").count(),
+        held
+    );
+}
+
+#[test]
+fn rejects_go_to_no_other_service_by_themselves() {
+    let folder = Folder::with_leads("phone\n+447911000001\nx\n");
+    folder.import_leads(&service(), &[]).expect(1);
+    let rejects = folder
+        .read("leads.rejects.csv")
+        .replace("x,", "+447911000002,");
+    folder.write("leads.rejects.csv", rejects);
+    let other = service();
+    let refused = folder.import(&other, &["leads.rejects.csv"]).expect(2);
+    assert!(
+        refused.stderr.contains("to this service"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(other.stats().lead_requests, 0);
+}
+
+#[test]
+fn a_check_knows_the_campaign_by_the_name_that_was_imported() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder
+        .import(&service, &["leads.csv", "--campaign", "Spring promo"])
+        .expect(0);
+    let output = folder
+        .leadload(&[
+            "check",
+            "leads.csv",
+            "--campaign",
+            "Spring promo",
+            "--format",
+            "json",
+        ])
+        .at(&service)
+        .expect(0);
+    assert_eq!(output.json()["counts"]["already_imported"], 2);
+    let warned = folder
+        .leadload(&[
+            "check",
+            "leads.csv",
+            "--campaign",
+            "101",
+            "--allow-duplicates",
+        ])
+        .at(&service)
+        .expect(0);
+    assert!(
+        warned
+            .stderr
+            .contains("run 1 has sent leads from these inputs")
+    );
+}
+
+// Elsewhere an open file cannot be deleted.
+#[cfg(unix)]
+#[test]
+fn results_that_somebody_deletes_meanwhile_are_made_again() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    fs::remove_file(folder.path("leads.results.csv.part")).unwrap();
+    let output = Output::of(child);
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status").len(), 6);
+    assert_eq!(service.stats().lead_requests, 6);
+}

@@ -1,0 +1,156 @@
+//! The same list every night, with a few people more.
+
+use serde_json::Value;
+
+use crate::util::{Folder, contacts, service};
+
+/// What tonight's import comes to: exit code, requests, and the rows by status.
+fn tonight(folder: &Folder, service: &leadload::sandbox::Sandbox, args: &[&str]) -> Night {
+    let output = folder
+        .import_leads(service, &[&["--format", "json"], args].concat())
+        .output();
+    let summary = output.json();
+    let rows = |status: &str| summary["counts"][status].as_u64().unwrap();
+    Night {
+        code: output.code,
+        requests: summary["requests"].as_u64().unwrap(),
+        created: rows("created"),
+        already_imported: rows("already_imported"),
+        problems: rows("invalid") + rows("rejected") + rows("failed") + rows("uncertain"),
+        known_bad: summary["known_bad"].as_u64().unwrap(),
+        summary,
+    }
+}
+
+#[derive(Debug)]
+struct Night {
+    code: i32,
+    requests: u64,
+    created: u64,
+    already_imported: u64,
+    problems: u64,
+    known_bad: u64,
+    summary: Value,
+}
+
+impl Night {
+    #[track_caller]
+    fn is(&self, code: i32, requests: u64, created: u64, already_imported: u64) {
+        assert_eq!(
+            (
+                self.code,
+                self.requests,
+                self.created,
+                self.already_imported
+            ),
+            (code, requests, created, already_imported),
+            "{self:?}"
+        );
+    }
+}
+
+#[test]
+fn a_series_of_nights_sends_only_who_is_new() {
+    let folder = Folder::new();
+    let service = service();
+    let list = |count: usize| folder.write("leads.csv", contacts(count));
+
+    list(50);
+    tonight(&folder, &service, &[]).is(0, 50, 50, 0);
+    list(60);
+    tonight(&folder, &service, &[]).is(0, 10, 10, 50);
+    // Unchanged.
+    tonight(&folder, &service, &[]).is(0, 0, 0, 60);
+    folder
+        .leadload(&["runs", "prune", "--older-than", "0s"])
+        .expect(0);
+    list(65);
+    tonight(&folder, &service, &[]).is(0, 5, 5, 60);
+    list(70);
+    let last = tonight(&folder, &service, &[]);
+    last.is(0, 5, 5, 65);
+    assert_eq!(last.summary["run"], 5);
+    assert_eq!(service.leads().len(), 70);
+}
+
+#[test]
+fn who_was_imported_before_comes_back_with_id_and_time() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let first = folder.records("leads.results.csv");
+    // Another file, the same people.
+    folder.write("more.csv", contacts(4));
+    folder
+        .import(&service, &["more.csv", "--campaign", "101"])
+        .expect(0);
+    let second = folder.records("more.results.csv");
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(second["status"], "already_imported");
+        assert_eq!(second["lead_id"], first["lead_id"]);
+        assert_eq!(second["settled_at"], first["settled_at"]);
+        assert_eq!(
+            (second["attempts"].as_str(), second["http_status"].as_str()),
+            ("0", "")
+        );
+    }
+    assert_eq!(second[3]["status"], "created");
+}
+
+#[test]
+fn bad_rows_are_tried_again_each_night_or_left_alone() {
+    let folder = Folder::new();
+    let service = crate::util::scenario(
+        "[[rule]]\nphone_number = '+447911000002'\nreply = { status = 422, body = '{\"message\":\"no\"}' }",
+    );
+    folder.write("leads.csv", "phone\n+447911000001\nx\n+447911000002\n");
+    let first = tonight(&folder, &service, &["--known-bad", "skip"]);
+    first.is(1, 2, 1, 0);
+    assert_eq!((first.problems, first.known_bad), (2, 0));
+    let again = tonight(&folder, &service, &[]);
+    again.is(1, 1, 0, 1);
+    assert_eq!((again.problems, again.known_bad), (2, 0));
+    assert_eq!(folder.records("leads.rejects.csv").len(), 2);
+
+    let skipped = tonight(&folder, &service, &["--known-bad", "skip"]);
+    skipped.is(0, 0, 0, 1);
+    assert_eq!((skipped.problems, skipped.known_bad), (2, 2));
+    assert!(!folder.names().contains(&"leads.rejects.csv".into()));
+    // Other cells are another row.
+    folder.write("leads.csv", "phone\n+447911000001\ny\n+447911000002\n");
+    let changed = tonight(&folder, &service, &["--known-bad", "skip"]);
+    changed.is(1, 0, 0, 1);
+    assert_eq!((changed.problems, changed.known_bad), (2, 1));
+}
+
+#[test]
+fn a_number_goes_to_each_campaign_once_or_to_one_campaign_alone() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let other = |args: &[&str]| {
+        folder
+            .import(
+                &service,
+                &[&["leads.csv", "--campaign", "102"], args].concat(),
+            )
+            .expect(0);
+        folder.column("leads.results.csv", "status")
+    };
+    assert_eq!(other(&["--once", "service"]), ["already_imported"]);
+    assert_eq!(other(&[]), ["created"]);
+    folder.write(
+        "both.csv",
+        "phone,list\n+447911000009,101\n+447911000009,102\n",
+    );
+    folder
+        .import(
+            &service,
+            &["both.csv", "--campaign-column", "list", "--once", "service"],
+        )
+        .expect(0);
+    assert_eq!(
+        folder.column("both.results.csv", "status"),
+        ["created", "repeated"]
+    );
+}

@@ -1,0 +1,542 @@
+//! `leadload runs`, on ledgers that were written for the purpose.
+
+use std::fs::File;
+
+use leadload::ledger::Ledger;
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::util::{Folder, Run};
+
+const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,\
+    error_code,error,settled_at";
+
+/// Three runs: a complete one, one of two inputs that was stopped, and one that was
+/// killed while a request was under way.
+const RUNS: &str = r#"
+INSERT INTO services VALUES (1, 'https://service.example');
+INSERT INTO runs (id, service, identity, options, began_at, completed_at,
+    has_sent, counts) VALUES
+    (1, 1, x'01', '{"campaign":"Spring promo","campaign_ids":{"Spring promo":101},"limit":null}',
+     1795230000, 1795230060, 1, '{"created":2,"rejected":1,"invalid":1}'),
+    (2, 1, x'02', '{"campaign":null,"campaign_column":"Camp"}',
+     1795240000, NULL, 1, '{"created":1}'),
+    (3, 1, x'03', '{"campaign":"102"}', 1795250000, NULL, 1, '{}');
+INSERT INTO starts VALUES
+    (1, 1, 1795230000, 1795230060, 41, '0.1.0', 1, NULL, 3),
+    (2, 1, 1795240000, NULL, 42, '0.1.0', NULL, NULL, NULL),
+    (2, 2, 1795240100, 1795240200, 43, '0.1.0', 3, 'outage', 9),
+    (3, 1, 1795250000, NULL, 44, '0.1.0', NULL, NULL, NULL);
+INSERT INTO inputs (run, position, name, path, sha256, bytes, columns, rows) VALUES
+    (1, 0, 'a.csv', '/lists/a.csv', zeroblob(32), 70, zeroblob(32), 4),
+    (2, 0, 'b.csv', '/lists/b.csv', zeroblob(32), 70, zeroblob(32), NULL),
+    (2, 1, 'c.csv', '/lists/c.csv', zeroblob(32), 70, zeroblob(32), NULL),
+    (3, 0, '-', NULL, zeroblob(32), 70, zeroblob(32), NULL);
+INSERT INTO lists VALUES (1, 1, 0, 'dnc.txt', zeroblob(32), 20);
+INSERT INTO outputs (run, path, kind, sha256, rows, place) VALUES
+    (1, '/lists/a.results.csv', 'results', zeroblob(32), 4, zeroblob(32)),
+    (1, '/lists/a.rejects.csv', 'rejects', NULL, NULL, zeroblob(32));
+INSERT INTO sent (service, number, campaign, run, row, file, line_offset, status, http_status,
+    attempts, lead_id, settled_at, error_code, error) VALUES
+    (1, 447911000009, 101, 1, 1, 0, 1, 0, 200, 1, 7001, 1795230001, NULL, NULL),
+    (1, 447911000008, 101, 1, 2, 0, 1, 2, 422, 1, NULL, NULL, 'http_422', '=refused'),
+    (1, 447911000007, 101, 1, 4, 0, 1, 0, 201, 2, 7002, 1795230002, 'answer_lost', 'late'),
+    (1, 447911000006, 102, 2, 2, 1, 0, 0, 201, 1, 7003, 1795240001, NULL, NULL);
+INSERT INTO refusals VALUES
+    (1, 3, 0, 4, 101, 'n/a', 'phone_not_e164', 'no number'),
+    (2, 1, 0, 2, NULL, '07911 1', 'phone_not_e164', 'no region');
+INSERT INTO claims VALUES (3, 1, 0, 1, 447911000005, 102);
+"#;
+
+/// A folder with a ledger.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    sql(&folder, RUNS);
+    folder
+}
+
+fn sql(folder: &Folder, sql: &str) {
+    let path = folder.path("ledger.sqlite3");
+    Ledger::open(&path).unwrap();
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
+fn runs(folder: &Folder, args: &[&str]) -> Run {
+    let all = [&["runs"], args].concat();
+    folder
+        .leadload(&all)
+        .env("LEADLOAD_LEDGER", "ledger.sqlite3")
+}
+
+/// The lock of whoever sends to the only service.
+fn sender(folder: &Folder) -> File {
+    let lock = File::create(folder.path("ledger.sqlite3.sender-1")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+#[test]
+fn all_runs_are_listed_the_latest_last() {
+    let folder = folder();
+    let expected = "\
+run  began (UTC)       state            campaign      inputs            rows  created  problems
+  1  2026-11-21 03:00  complete         Spring promo  a.csv                4        2         2
+  2  2026-11-21 05:46  stopped: outage  column Camp   b.csv and 1 more     1        1         0
+  3  2026-11-21 08:33  killed           102           -                    0        0         0
+";
+    assert_eq!(runs(&folder, &[]).expect(0).stdout, expected);
+    assert_eq!(runs(&folder, &["list"]).expect(0).stdout, expected);
+    let json = runs(&folder, &["--format", "json"]).expect(0).json();
+    let numbers: Vec<_> = json["runs"].as_array().unwrap().iter().collect();
+    assert_eq!(numbers.len(), 3);
+    assert_eq!(numbers[2]["run"], 3);
+    let shown = runs(&folder, &["show", "3", "--format", "json"]).expect(0);
+    assert_eq!(*numbers[2], shown.json());
+}
+
+#[test]
+fn a_run_is_at_work_while_its_process_holds_the_lock() {
+    let folder = folder();
+    let lock = sender(&folder);
+    let state = |run: &str| {
+        let shown = runs(&folder, &["show", run, "--format", "json"]).expect(0);
+        let json = shown.json();
+        (json["at_work"].clone(), json["killed"].clone())
+    };
+    assert_eq!(state("3"), (json!(true), json!(false)));
+    assert_eq!(state("2"), (json!(false), json!(false)));
+    let text = runs(&folder, &["show"]).expect(0).stdout;
+    assert!(text.starts_with("Run 3: at work\n"), "{text}");
+    drop(lock);
+    assert_eq!(state("3"), (json!(false), json!(true)));
+}
+
+#[test]
+fn without_a_ledger_there_are_no_runs_and_none_is_made() {
+    let folder = Folder::new();
+    assert_eq!(runs(&folder, &[]).expect(0).stdout, "no runs yet\n");
+    let json = runs(&folder, &["--format", "json"]).expect(0);
+    assert_eq!(json.stdout, "{\"runs\":[]}\n");
+    let shown = runs(&folder, &["show"]).expect(2);
+    assert_eq!(
+        shown.stderr,
+        "error: there are no runs yet in the ledger `ledger.sqlite3`\n\n\
+         hint: `--ledger` names another one\n"
+    );
+    let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
+    assert_eq!(pruned.stdout, "nothing to prune\n");
+    let forgotten = runs(&folder, &["forget", "--number", "+447911000009", "--yes"]).expect(0);
+    assert_eq!(forgotten.stdout, "Forgot 0 leads of this number\n");
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn a_choice_to_have_no_ledger_is_refused() {
+    let folder = folder();
+    for run in [
+        runs(&folder, &["--ledger", "none"]),
+        runs(&folder, &["export", "--results", "x.csv"]).env("LEADLOAD_LEDGER", "none"),
+    ] {
+        let refused = run.expect(2);
+        assert_eq!(
+            refused.stderr,
+            "error: runs are known by the ledger, and the choice is to have none\n\n\
+             hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER\n"
+        );
+        assert_eq!(refused.stdout, "");
+    }
+    let json = runs(&folder, &["--ledger=none", "--format=json"]).expect(2);
+    assert_eq!(json.json()["stopped_by"], "usage");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_ledger_is_in_the_users_state_folder_where_nothing_is_said() {
+    let folder = folder();
+    let place = folder.ledger();
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::rename(folder.path("ledger.sqlite3"), place).unwrap();
+    let unset = folder.leadload(&["runs"]);
+    let empty = folder.leadload(&["runs"]).env("LEADLOAD_LEDGER", "");
+    for run in [unset, empty] {
+        assert_eq!(run.expect(0).stdout.lines().count(), 4);
+    }
+}
+
+#[test]
+fn a_run_is_shown_for_people() {
+    let folder = folder();
+    assert_eq!(
+        runs(&folder, &["show", "1"]).expect(0).stdout,
+        "\
+Run 1: complete
+  service   https://service.example
+  campaign  Spring promo
+  began     2026-11-21 03:00:00 UTC
+  input     a.csv, 4 rows
+  results   /lists/a.results.csv, 4 rows
+  rejects   /lists/a.rejects.csv, not complete
+
+4 rows:
+  created                  2  the service made the lead
+  invalid                  1  cannot be sent as it stands; not sent
+  rejected                 1  the service refused the row
+
+Starts:
+  1  2026-11-21 03:00:00 UTC, ended 2026-11-21 03:01:00 UTC, 3 requests, exit code 1, \
+process 41, version 0.1.0
+     do-not-call list dnc.txt, 20 numbers
+
+Options:
+  campaign      Spring promo
+  campaign_ids  {\"Spring promo\":101}
+"
+    );
+    let stopped = runs(&folder, &["show", "2"]).expect(0).stdout;
+    assert!(
+        stopped.starts_with("Run 2: stopped (outage); the same command goes on with it\n"),
+        "{stopped}"
+    );
+    assert!(
+        stopped.contains("\n  1  2026-11-21 05:46:40 UTC, killed, process 42, version 0.1.0\n"),
+        "{stopped}"
+    );
+}
+
+#[test]
+fn a_run_is_shown_for_machines() {
+    let folder = folder();
+    let zeros = "0".repeat(64);
+    let shown = runs(&folder, &["show", "1", "--format", "json"]).expect(0);
+    let list = json!({"name": "dnc.txt", "sha256": zeros, "rows": 20});
+    assert_eq!(
+        shown.json(),
+        json!({
+            "run": 1,
+            "service": "https://service.example",
+            "complete": true,
+            "at_work": false,
+            "killed": false,
+            "began_at": "2026-11-21T03:00:00Z",
+            "completed_at": "2026-11-21T03:01:00Z",
+            "pruned_at": null,
+            "options": {
+                "campaign": "Spring promo",
+                "campaign_ids": {"Spring promo": 101},
+                "limit": null,
+            },
+            "rows": 4,
+            "counts": {
+                "created": 2, "duplicate": 0, "repeated": 0, "already_imported": 0,
+                "suppressed": 0, "invalid": 1, "rejected": 1, "failed": 0, "uncertain": 0,
+                "ready": 0,
+            },
+            "starts": [{
+                "began_at": "2026-11-21T03:00:00Z",
+                "ended_at": "2026-11-21T03:01:00Z",
+                "process": 41,
+                "version": "0.1.0",
+                "exit_code": 1,
+                "stopped_by": null,
+                "requests": 3,
+                "lists": [list],
+            }],
+            "inputs": [{
+                "name": "a.csv", "path": "/lists/a.csv", "sha256": zeros, "bytes": 70, "rows": 4,
+            }],
+            "lists": [list],
+            "outputs": [
+                {
+                    "name": "a.results.csv", "path": "/lists/a.results.csv", "kind": "results",
+                    "sha256": zeros, "rows": 4,
+                },
+                {
+                    "name": "a.rejects.csv", "path": "/lists/a.rejects.csv", "kind": "rejects",
+                    "sha256": null, "rows": null,
+                },
+            ],
+        })
+    );
+}
+
+#[test]
+fn the_last_run_is_the_one_that_was_started_last() {
+    let folder = folder();
+    let last = |folder: &Folder| {
+        let shown = runs(folder, &["show", "last", "--format", "json"]).expect(0);
+        shown.json()["run"].clone()
+    };
+    assert_eq!(last(&folder), 3);
+    sql(
+        &folder,
+        "INSERT INTO starts VALUES (2, 3, 1795260000, NULL, 45, '0.1.0', NULL, NULL, NULL)",
+    );
+    assert_eq!(last(&folder), 2);
+}
+
+#[test]
+fn a_run_that_is_not_there_is_refused_with_those_that_are() {
+    let folder = folder();
+    for args in [
+        &["show", "7"][..],
+        &["export", "7", "--results", "x.csv"],
+        &["forget", "7", "--yes"],
+    ] {
+        let refused = runs(&folder, args).expect(2);
+        assert_eq!(
+            refused.stderr,
+            "error: there is no run 7 in the ledger `ledger.sqlite3`\n\n\
+             hint: there are the runs 1, 2, 3\n"
+        );
+        assert_eq!(refused.stdout, "");
+    }
+    assert!(!folder.path("x.csv").exists());
+}
+
+#[test]
+fn an_export_of_one_run_is_a_results_file() {
+    let folder = folder();
+    let said = runs(&folder, &["export", "1", "--results", "x.csv"]).expect(0);
+    assert_eq!(
+        said.stdout,
+        "\
+4 rows
+  created                  2  the service made the lead
+  invalid                  1  cannot be sent as it stands; not sent
+  rejected                 1  the service refused the row
+
+Results: x.csv
+"
+    );
+    assert_eq!(
+        folder.read("x.csv"),
+        format!(
+            "{HEADER}\n\
+             1,2,+447911000009,101,created,7001,200,1,,,2026-11-21T03:00:01Z\n\
+             2,3,+447911000008,101,rejected,,422,1,http_422,'=refused,\n\
+             3,4,n/a,101,invalid,,,0,phone_not_e164,no number,\n\
+             4,5,+447911000007,101,created,7002,201,2,answer_lost,late,2026-11-21T03:00:02Z\n"
+        )
+    );
+}
+
+#[test]
+fn an_export_of_several_runs_says_which_run_and_which_file() {
+    let folder = folder();
+    let said = runs(
+        &folder,
+        &["export", "--results", "x.csv", "--format", "json"],
+    )
+    .expect(0);
+    let json = said.json();
+    assert_eq!(
+        (&json["results"], &json["rows"]),
+        (&json!("x.csv"), &json!(7))
+    );
+    assert_eq!(json["counts"]["uncertain"], 1);
+    let text = folder.read("x.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], format!("file,{HEADER},run"));
+    assert_eq!(
+        lines[5..],
+        [
+            "b.csv,1,2,07911 1,,invalid,,,0,phone_not_e164,no region,,2",
+            "c.csv,2,2,+447911000006,102,created,7003,201,1,,,2026-11-21T05:46:41Z,2",
+            "-,1,2,+447911000005,102,uncertain,,,1,answer_lost,\
+             \"no answer yet, or the run ended before it came\",,3",
+        ]
+    );
+}
+
+#[test]
+fn rows_are_exported_by_campaign_and_by_status() {
+    let folder = folder();
+    let rows = |args: &[&str]| {
+        let all = [&["export", "--results", "x.csv"], args].concat();
+        runs(&folder, &all).expect(0);
+        let text = folder.read("x.csv");
+        text.lines().count() - 1
+    };
+    assert_eq!(rows(&["--campaign", "102"]), 2);
+    assert_eq!(rows(&["--campaign", "Spring promo"]), 4);
+    assert_eq!(rows(&["--status", "created,rejected"]), 4);
+    assert_eq!(
+        rows(&["--status", "created", "--status", "invalid", "1"]),
+        3
+    );
+    assert_eq!(rows(&["--status", "failed"]), 0);
+    let unknown = runs(
+        &folder,
+        &["export", "--results", "x.csv", "--campaign", "Autumn"],
+    )
+    .expect(2);
+    assert_eq!(
+        unknown.stderr,
+        "error: none of these runs was started with a campaign called `Autumn`\n\n\
+         hint: give its id; `leadload campaigns` lists them\n"
+    );
+    runs(
+        &folder,
+        &["export", "--results", "x.csv", "--status", "repeated"],
+    )
+    .expect(2);
+}
+
+#[test]
+fn an_export_keeps_what_stands_in_its_place_and_leaves_nothing_else() {
+    let folder = folder();
+    folder.write("x.csv", "mine");
+    let said = runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    let kept = said.stdout.lines().last().unwrap();
+    let kept = kept.strip_prefix("An older file is kept as ").unwrap();
+    assert_eq!(folder.read(kept), "mine");
+    let names = folder.names();
+    let others = names.iter().filter(|name| !name.starts_with("ledger"));
+    assert_eq!(others.count(), 2, "{names:?}");
+}
+
+#[test]
+fn an_export_is_never_written_over_the_ledger_or_an_input() {
+    let folder = folder();
+    folder.write("b.csv", "phone\n");
+    let input = folder.path("b.csv");
+    sql(
+        &folder,
+        &format!(
+            "UPDATE inputs SET path = '{}' WHERE name = 'b.csv'",
+            input.display()
+        ),
+    );
+    for place in ["ledger.sqlite3", "b.csv", "none", "x.xlsx", "."] {
+        runs(&folder, &["export", "1", "--results", place]).expect(2);
+    }
+    assert_eq!(folder.read("b.csv"), "phone\n");
+    assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);
+}
+
+#[test]
+fn an_export_is_not_imported() {
+    let folder = folder();
+    runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    let service = crate::util::service();
+    let refused = folder.import(&service, &["x.csv", "--campaign", "101"]);
+    let stderr = refused.expect(2).stderr;
+    assert!(stderr.contains("is a results file of leadload"), "{stderr}");
+}
+
+#[test]
+fn nothing_is_forgotten_that_nobody_could_be_asked_about() {
+    let folder = folder();
+    for what in [&["1"][..], &["--number", "+447911000009"]] {
+        let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
+        assert_eq!(
+            refused.stderr,
+            "error: nobody is there to be asked whether it is to be forgotten for good\n\n\
+             hint: say `--yes`\n"
+        );
+    }
+    assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);
+    runs(&folder, &["forget", "--yes"]).expect(2);
+    let both = ["forget", "1", "--number", "+447911000009", "--yes"];
+    runs(&folder, &both).expect(2);
+    runs(&folder, &["forget", "--number", "07911 000009", "--yes"]).expect(2);
+}
+
+#[test]
+fn a_run_is_forgotten_with_its_leads() {
+    let folder = folder();
+    let said = runs(&folder, &["forget", "1", "--yes"]).expect(0);
+    assert_eq!(said.stdout, "Forgot run 1 and 2 leads\n");
+    let list = runs(&folder, &[]).expect(0).stdout;
+    assert_eq!(list.lines().count(), 3);
+    runs(&folder, &["show", "1"]).expect(2);
+    runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    assert_eq!(folder.column("x.csv", "run"), ["2", "2", "3"]);
+}
+
+#[test]
+fn a_number_is_forgotten_wherever_it_was_sent() {
+    let folder = folder();
+    let forget = ["forget", "--number", "+447911000009", "--yes"];
+    let said = runs(&folder, &forget).expect(0);
+    assert_eq!(said.stdout, "Forgot 1 lead of this number\n");
+    let again = [&forget[..], &["--format", "json"]].concat();
+    let json = runs(&folder, &again).expect(0).json();
+    assert_eq!(json, json!({"run": null, "leads": 0}));
+}
+
+#[test]
+fn pruned_runs_lose_names_and_texts_and_stay_in_the_list() {
+    let folder = folder();
+    let too_young = runs(&folder, &["prune", "--older-than", "5000w"]).expect(0);
+    assert_eq!(too_young.stdout, "nothing to prune\n");
+    // Long ago, whenever this test runs.
+    sql(
+        &folder,
+        "UPDATE starts SET began_at = 1000, ended_at = 1000",
+    );
+    let pruned = ["prune", "--older-than", "0s", "--format", "json"];
+    assert_eq!(runs(&folder, &pruned).expect(0).json()["runs"], 3);
+    let list = runs(&folder, &[]).expect(0).stdout;
+    assert_eq!(list.matches("(pruned)").count(), 3, "{list}");
+    runs(&folder, &["show", "1"]).expect(0);
+    runs(&folder, &["export", "1", "--results", "x.csv"]).expect(0);
+    assert_eq!(
+        folder.column("x.csv", "phone_number"),
+        ["+447911000009", "+447911000008", "", "+447911000007"]
+    );
+    for age in ["90", "-1d", "3mo"] {
+        runs(&folder, &["prune", &format!("--older-than={age}")]).expect(2);
+    }
+}
+
+#[test]
+fn nothing_is_removed_while_a_run_is_sent() {
+    let folder = folder();
+    let lock = sender(&folder);
+    for args in [
+        &["prune", "--older-than", "0s"][..],
+        &["forget", "1", "--yes"],
+        &["forget", "--number", "+447911000009", "--yes"],
+    ] {
+        let busy = runs(&folder, args).expect(6);
+        assert_eq!(
+            busy.stderr,
+            "error: run 3 is being sent by process 44, since 2026-11-21 08:33:20 UTC\n\n\
+             hint: wait until it has ended, or end it, then run the same command again\n"
+        );
+        assert_eq!(busy.stdout, "");
+    }
+    runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    assert_eq!(folder.records("x.csv").len(), 7);
+    drop(lock);
+    runs(&folder, &["forget", "1", "--yes"]).expect(0);
+}
+
+#[test]
+fn a_file_that_is_no_ledger_is_refused() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let refused = runs(&folder, &["--ledger", "leads.csv"]).expect(2);
+    assert!(
+        refused
+            .stderr
+            .starts_with("error: `leads.csv` is not a ledger of leadload\n"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    let mode = folder
+        .path("x.csv")
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
