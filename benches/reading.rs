@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use leadload::intake::PlannedInput;
+use leadload::intake::{PlannedInput, SurveyedInput};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::source::{FormChoice, Input};
@@ -89,8 +89,8 @@ fn read(file: &Path) {
 /// The same, and makes the variables of every row.
 fn map(file: &Path) {
     let input = Input::open(file).unwrap();
-    let planned =
-        PlannedInput::new(input, &FormChoice::default(), &MappingSpec::default()).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     let mut reader = planned.input.read(&planned.form).unwrap();
     reader.read_header(planned.form.has_header).unwrap();
     let mut sent = 0;
