@@ -138,11 +138,8 @@ async fn warn_of_senders(
     intake: &Intake,
 ) -> Result<(), Failure> {
     let fingerprints = inputs::fingerprints(intake).await?;
-    let known_by: Vec<_> = inputs::places(intake).zip(fingerprints).collect();
-    let known_by: Vec<_> = known_by
-        .into_iter()
-        .map(|(path, f)| (path, f.sha256))
-        .collect();
+    let contents = fingerprints.iter().map(|fingerprint| fingerprint.sha256);
+    let known_by: Vec<_> = inputs::places(intake).zip(contents).collect();
     let senders = ledger.senders_of(service, &known_by);
     if let Some(run) = senders.or_stopped(StoppedBy::Usage)?.last() {
         warn!(

@@ -13,7 +13,6 @@ use super::record::{line_offset, status_code};
 use super::{CellsDigest, Claim, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
 use crate::lead::{Counts, RowId, RunId, Status};
 
-const SERVICE: &str = "SELECT id FROM services WHERE address = ?1";
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
 /// A run that goes on counts from the beginning again: what it knows already is not
@@ -74,20 +73,23 @@ impl Ledger {
 
 /// Most often it is known, and then nothing is written: somebody else may be at it.
 fn find_or_add(db: &mut Connection, address: &str) -> rusqlite::Result<ServiceId> {
-    let find = |db: &Connection| {
-        let found = db.query_row(SERVICE, [address], |row| row.get(0).map(ServiceId));
-        found.optional()
-    };
-    if let Some(known) = find(db)? {
+    if let Some(known) = service_at(db, address)? {
         return Ok(known);
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let id = match find(&change)? {
+    let id = match service_at(&change, address)? {
         Some(known) => known,
         None => change.query_row(ADD_SERVICE, [address], |row| row.get(0).map(ServiceId))?,
     };
     change.commit()?;
     Ok(id)
+}
+
+/// The service at this address, where it is known.
+pub(super) fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
+    let sql = "SELECT id FROM services WHERE address = ?1";
+    let found = db.query_row(sql, [address], |row| row.get(0).map(ServiceId));
+    found.optional()
 }
 
 fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {

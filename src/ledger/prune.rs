@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
-use super::{Ledger, LedgerError, ServiceId};
+use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
 
@@ -125,7 +125,7 @@ impl Ledger {
 
     /// Files the settled rows of every service.
     fn file_everything(&mut self) -> Result<(), LedgerError> {
-        for service in self.checked(services(&self.db))? {
+        for service in self.services()? {
             self.file_service(service)?;
         }
         Ok(())
@@ -144,12 +144,6 @@ impl Ledger {
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;
         if is_held { Err(not_yet()) } else { Ok(()) }
     }
-}
-
-fn services(db: &Connection) -> rusqlite::Result<Vec<ServiceId>> {
-    let mut query = db.prepare("SELECT id FROM services")?;
-    let services = query.query_map([], |row| row.get(0).map(ServiceId))?;
-    services.collect()
 }
 
 fn old_runs(db: &Connection, older_than: Timestamp) -> rusqlite::Result<Vec<String>> {

@@ -12,12 +12,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
 
+use super::journal::service_at;
 use super::record::{Record, select_sent};
 use super::{CellsDigest, Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId, Status};
 use crate::phone::PhoneNumber;
 
-const SERVICE: &str = "SELECT id FROM services WHERE address = ?1";
 const OF_SERVICE: &str = select_sent!("WHERE service = ?1 AND number = ?2");
 const OF_CAMPAIGN: &str = select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3");
 const OF_ROW: &str =
@@ -76,9 +76,8 @@ impl Recall {
 
     /// The number of the service at this address, where any lead went there.
     pub fn service(&mut self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        let db = &self.ledger.db;
-        let found = db.query_row(SERVICE, [address], |row| row.get(0).map(ServiceId));
-        self.ledger.checked(found.optional())
+        let ledger = &self.ledger;
+        ledger.checked(service_at(&ledger.db, address))
     }
 
     /// Begins to look: for a batch of rows, a matter of milliseconds.

@@ -114,9 +114,14 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// The column (from 0) that stands for a row whose number cannot be read.
+    pub fn first_phone_column(&self) -> usize {
+        self.phone_columns.first().copied().unwrap_or(0)
+    }
+
     /// The cell that the number is expected in, as text to be shown.
     pub fn phone_cell<'r>(&self, row: Row<'r>) -> Cow<'r, str> {
-        row.lossy(self.phone_columns.first().copied().unwrap_or(0))
+        row.lossy(self.first_phone_column())
     }
 
     /// The cells of a row that are the input's own: not those that `leadload` has added

@@ -86,7 +86,7 @@ pub fn json_failure(failure: &Failure) -> String {
 }
 
 /// A path as JSON can hold it: text, with `\u{FFFD}` for what is none.
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::json::line;
+use super::json::{line, text};
 use crate::lead::{Counts, RunId};
 use crate::ledger::{KnownInput, KnownList, KnownOutput, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
@@ -111,11 +111,6 @@ fn output(output: &KnownOutput) -> Value {
         "sha256": output.sha256.as_ref().map(hex),
         "rows": output.rows,
     })
-}
-
-/// A path as JSON can hold it: text, with `\u{FFFD}` for what is none.
-fn text(path: &Path) -> String {
-    path.display().to_string()
 }
 
 fn hex(digest: &[u8; 32]) -> String {

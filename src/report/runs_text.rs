@@ -1,14 +1,13 @@
 //! What the ledger knows of runs, for people.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::summary::write_counts;
+use super::summary::{shown, write_counts};
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{KnownInput, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
@@ -248,8 +247,4 @@ pub fn forgotten_text(run: Option<RunId>, leads: u64) -> String {
 
 fn time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -136,7 +136,8 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
     Ok(())
 }
 
-fn shown(path: &Path) -> String {
+/// A path as a terminal may be shown it.
+pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 

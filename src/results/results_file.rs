@@ -61,7 +61,7 @@ impl ResultsFile {
                 .iter()
                 .map(|planned| InputNames {
                     name: planned.input.name().to_owned(),
-                    phone_column: planned.mapping.phone_columns.first().copied().unwrap_or(0),
+                    phone_column: planned.mapping.first_phone_column(),
                 })
                 .collect(),
             rows: 0,

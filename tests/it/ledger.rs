@@ -369,6 +369,43 @@ fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
     assert_eq!(service.stats().lead_requests, 2);
 }
 
+/// Whoever may do anything writes there all the same.
+#[cfg(unix)]
+#[test]
+fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    let place = folder.path("closed");
+    fs::create_dir(&place).unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o500)).unwrap();
+    let may_write = fs::write(place.join("probe"), "").is_ok();
+    let run = folder.import_leads(&service, &["--ledger", "closed/ledger"]);
+    if may_write {
+        run.expect(0);
+    } else {
+        let refused = run.expect(2);
+        assert!(
+            refused.stderr.contains("`closed/ledger`"),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(service.stats().lead_requests, 0);
+    }
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).unwrap();
+    // A folder that cannot be there is told to everybody.
+    let refused = folder
+        .import_leads(&service, &["--ledger", "leads.csv/ledger"])
+        .expect(2);
+    assert!(
+        refused
+            .stderr
+            .contains("cannot use the ledger `leads.csv/ledger`"),
+        "{}",
+        refused.stderr
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn the_ledger_is_its_owners_alone() {
