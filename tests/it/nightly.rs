@@ -154,3 +154,19 @@ fn a_number_goes_to_each_campaign_once_or_to_one_campaign_alone() {
         ["created", "repeated"]
     );
 }
+
+#[test]
+fn who_is_not_to_be_called_any_more_is_left_out_with_the_id_of_the_lead_there_is() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let made = folder.column("leads.results.csv", "lead_id");
+    folder.write("dnc.txt", "+447911000001\n+447911000009\n");
+    folder.write("leads.csv", contacts(3));
+    folder
+        .import_leads(&service, &["--suppress", "dnc.txt"])
+        .expect(0);
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!(statuses, ["already_imported", "suppressed", "created"]);
+    assert_eq!(folder.column("leads.results.csv", "lead_id")[..2], made);
+}
