@@ -69,6 +69,11 @@ impl BaseUrl {
         }
     }
 
+    /// Whether it is reached by way of TLS.
+    pub(super) fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
     /// The address of one of the service's calls, such as `user/lead`.
     pub(super) fn call(&self, path: &str) -> Url {
         let mut url = self.0.clone();

@@ -2,18 +2,26 @@
 //!
 //! Every attempt is ours and counted: the HTTP client's own retries and redirects
 //! are switched off, since it would repeat some requests by itself, and a POST
-//! that is repeated unseen is a person who is called twice.
+//! that is repeated unseen is a person who is called twice. One thing it does by
+//! itself: where a kept connection turns out to be closed before any of a request is
+//! written, it takes another. No server has seen anything of that.
+//!
+//! Proxies are the HTTP library's to find, by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
+//! and `NO_PROXY` (small letters too) or the system's settings, and so are the system's
+//! certificates (on Unix also by `SSL_CERT_FILE` and `SSL_CERT_DIR`). They are the only
+//! variables that are not read in `settings`.
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response, Url, redirect};
 use thiserror::Error;
 
-use super::verdict::{self, Lost, Reply, Verdict};
-use super::{BaseUrl, Token};
+use super::answer::{Answer, Head};
+use super::verdict::{self, Lost, Verdict};
+use super::{BaseUrl, Certificates, Limits, Token};
 
 /// The most bytes that are read of a lead request's answer, which may echo all of
 /// the row's variables.
@@ -44,47 +52,58 @@ pub enum ClientError {
     /// The token cannot stand in a header.
     #[error("the token has characters that no HTTP header can carry")]
     Token,
-    /// The HTTP library says no.
-    #[error("cannot set up the HTTP client: {0}")]
+    /// The HTTP library says no: mostly because https is impossible where the system
+    /// trusts no certificate at all.
+    #[error(
+        "cannot set up the HTTP client: {}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
+        reason(.0)
+    )]
     Http(reqwest::Error),
 }
 
-/// What one attempt to make a lead came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The HTTP status, if an answer's head arrived.
-    pub http_status: Option<u16>,
-    /// What it means.
-    pub verdict: Verdict,
+/// What is behind an error of the HTTP library, which itself says little.
+fn reason(error: &reqwest::Error) -> String {
+    match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
 }
 
 /// An answer as received.
 pub(super) struct Received {
-    pub(super) status: u16,
-    retry_after: Option<String>,
+    head: Head,
     pub(super) body: Bytes,
 }
 
 /// An answer that did not arrive, or not in full.
 pub(super) struct Failed {
-    /// The status, if the head arrived.
-    status: Option<u16>,
+    /// The head, if that arrived.
+    head: Option<Head>,
     lost: Lost,
 }
 
+impl Failed {
+    /// Whether the next attempt would come to the same.
+    pub(super) fn is_lasting(&self) -> bool {
+        self.lost.is_lasting()
+    }
+}
+
 impl Received {
-    fn reply(&self) -> Reply<'_> {
-        Reply {
-            status: self.status,
-            retry_after: self.retry_after.as_deref(),
-            body: &self.body,
-        }
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.head.status)
     }
 }
 
 impl Client {
-    /// A client for the service at `base_url`; `timeout` bounds each request as a whole.
-    pub fn new(base_url: &BaseUrl, token: Token, timeout: Duration) -> Result<Self, ClientError> {
+    /// A client for the service at `base_url`, which may show a certificate of the
+    /// authorities that the system trusts, or of these.
+    pub fn new(
+        base_url: &BaseUrl,
+        token: Token,
+        certificates: Certificates,
+        limits: Limits,
+    ) -> Result<Self, ClientError> {
         let mut headers = HeaderMap::new();
         headers.insert(
             AUTHORIZATION,
@@ -98,11 +117,17 @@ impl Client {
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
-            .timeout(timeout)
-            .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)));
+            .timeout(limits.timeout)
+            .connect_timeout(CONNECT_TIMEOUT.min(limits.timeout.mul_f64(CONNECT_SHARE)))
+            .pool_idle_timeout(limits.reuse_idle_for);
         if base_url.is_loopback() {
             builder = builder.no_proxy();
         }
+        builder = match base_url.is_loopback() && !base_url.is_https() {
+            // None is ever looked at, so that the sandbox works where the system has none.
+            true => builder.tls_certs_only([]),
+            false => builder.tls_certs_merge(certificates.into_inner()),
+        };
         // Fails only where the program has chosen one already, which is as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Client {
@@ -120,14 +145,11 @@ impl Client {
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = Some(body.into());
-        let received = self.exchange(request, MOST_LEAD_BYTES).await;
-        Answer {
-            http_status: match &received {
-                Ok(received) => Some(received.status),
-                Err(failed) => failed.status,
-            },
-            verdict: self.judge(&received),
-        }
+        let answer = match self.exchange(request, MOST_LEAD_BYTES).await {
+            Ok(Received { head, body }) => Answer::of(&head, &body),
+            Err(Failed { head, lost }) => Answer::lost(head.as_ref(), lost),
+        };
+        answer.presentable(|text| self.token.masked(text))
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
@@ -145,39 +167,33 @@ impl Client {
 
     /// What an answer means, with the token masked in all that the service said.
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        let reply = match received {
-            Ok(received) => Ok(received.reply()),
-            Err(failed) => Err(failed.lost),
+        let verdict = match received {
+            Ok(Received { head, body }) => head.judge(body),
+            Err(failed) => verdict::judge(Err(failed.lost), SystemTime::now()),
         };
-        verdict::judge(reply, SystemTime::now()).presentable(|text| self.token.masked(text))
+        verdict.presentable(|text| self.token.masked(text))
     }
 
     async fn exchange(&self, request: Request, most_bytes: usize) -> Result<Received, Failed> {
         let response = self.http.execute(request).await.map_err(|error| Failed {
-            status: None,
-            lost: lost(&error),
+            head: None,
+            lost: Lost::of(&error),
         })?;
-        let status = response.status().as_u16();
-        let retry_after = response
-            .headers()
-            .get(RETRY_AFTER)
-            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let headers = response.headers();
+        let header = |name: &str| Some(headers.get(name)?.as_bytes());
+        let head = Head::read(response.status().as_u16(), header, SystemTime::now());
         match bounded_body(response, most_bytes).await {
-            Ok(body) => Ok(Received {
-                status,
-                retry_after,
-                body,
-            }),
+            Ok(body) => Ok(Received { head, body }),
             Err(error) => Err(Failed {
-                status: Some(status),
-                lost: lost(&error),
+                head: Some(head),
+                lost: Lost::of(&error),
             }),
         }
     }
 }
 
 /// The body up to a bound. What is longer is no answer of this service; its
-/// beginning is judged, and the rest is not read.
+/// beginning is judged, and the rest is not read: the connection is closed instead.
 async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {
@@ -190,40 +206,6 @@ async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes
     Ok(body.freeze())
 }
 
-/// What a failure says about whether the request can have been taken.
-fn lost(error: &reqwest::Error) -> Lost {
-    if error.is_connect() || was_never_written(error) {
-        Lost::NotSent
-    } else if error.is_timeout() {
-        Lost::TimedOut
-    } else {
-        Lost::Broken
-    }
-}
-
-/// Whether the HTTP library says that it gave the request up before it wrote any
-/// of it, as when a kept connection turns out to be closed.
-fn was_never_written(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
-            return hyper.is_canceled();
-        }
-        source = cause.source();
-    }
-    false
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn not_even_a_debug_print_of_the_client_shows_the_token() {
-        let base_url = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
-        let token = Token::from_text("1|s3cretToken", "test").unwrap();
-        let client = Client::new(&base_url, token, Duration::from_secs(1)).unwrap();
-        let shown = format!("{client:?} {client:#?}");
-        assert!(!shown.contains("s3cret"), "{shown}");
-    }
-}
+#[path = "client_tests.rs"]
+mod tests;

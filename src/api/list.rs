@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::Url;
 use thiserror::Error;
 use tracing::warn;
@@ -20,8 +21,15 @@ const ATTEMPTS: u32 = 5;
 /// The longest wait between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// The longest that listing may take in all, with every page, attempt and pause.
+/// Somebody waits for it, and a service may trickle pages for ever.
+const LONGEST: Duration = Duration::from_secs(5 * 60);
+
 /// More pages than any account has: a list that never ends is an error.
 const MOST_PAGES: usize = 1000;
+
+/// More bytes than any account's list has, in all pages: they are kept in memory.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// Why there is no list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -51,11 +59,33 @@ pub enum ListError {
 impl Client {
     /// All campaigns that the token can see, from as many pages as there are.
     pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
+        self.campaigns_within(LONGEST).await
+    }
+
+    /// The same, with another limit than [`LONGEST`].
+    pub(super) async fn campaigns_within(
+        &self,
+        longest: Duration,
+    ) -> Result<Vec<Campaign>, ListError> {
+        let listing = tokio::time::timeout(longest, self.all_campaigns());
+        listing.await.unwrap_or_else(|_| {
+            let text = format!("the list was not complete after {} s", longest.as_secs());
+            Err(ListError::NoAnswer(text))
+        })
+    }
+
+    async fn all_campaigns(&self) -> Result<Vec<Campaign>, ListError> {
         let mut campaigns = Vec::new();
         let mut listed = HashSet::new();
+        let mut bytes = 0;
         let mut url = self.campaigns_url().clone();
         for _ in 0..MOST_PAGES {
-            let page = self.campaign_page(url.clone()).await?;
+            let body = self.campaign_page(url.clone()).await?;
+            bytes += body.len();
+            if bytes > MOST_BYTES {
+                return Err(ListError::Unreadable("it is too long".into()));
+            }
+            let page = read_page(&body)?;
             for campaign in page.campaigns {
                 // Lists that change while they are read repeat entries.
                 if listed.insert(campaign.id.clone()) {
@@ -82,19 +112,16 @@ impl Client {
         }
     }
 
-    async fn campaign_page(&self, url: Url) -> Result<CampaignPage, ListError> {
+    async fn campaign_page(&self, url: Url) -> Result<Bytes, ListError> {
         let mut failed = String::new();
         for attempt in 1..=ATTEMPTS {
             let received = self.get(url.clone()).await;
             if let Ok(received) = &received
-                && (200..300).contains(&received.status)
+                && received.is_success()
             {
-                // Only where it fails: the error would quote what the service said.
-                return serde_json::from_slice(&received.body).map_err(|error| {
-                    let place = format!("line {}, column {}", error.line(), error.column());
-                    ListError::Unreadable(format!("it cannot be read at {place}"))
-                });
+                return Ok(received.body.clone());
             }
+            let is_lasting = matches!(&received, Err(failed) if failed.is_lasting());
             // Judged as a lead request would be: refusals are the same.
             let pause = match self.judge(&received) {
                 Verdict::Fatal { cause, text, .. } => {
@@ -102,10 +129,13 @@ impl Client {
                 }
                 Verdict::RetryLater { wait, text, .. } => {
                     failed = text;
-                    wait
+                    wait.time()
                 }
                 // The same question would get the same answer.
                 Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
+                    return Err(ListError::NoAnswer(text));
+                }
+                Verdict::NeverTaken { text, .. } if is_lasting => {
                     return Err(ListError::NoAnswer(text));
                 }
                 Verdict::NeverTaken { text, .. } | Verdict::PerhapsTaken { text, .. } => {
@@ -122,6 +152,14 @@ impl Client {
         }
         Err(ListError::NoAnswer(failed))
     }
+}
+
+fn read_page(body: &[u8]) -> Result<CampaignPage, ListError> {
+    serde_json::from_slice(body).map_err(|error| {
+        // Only where it fails: the error would quote what the service said.
+        let place = format!("line {}, column {}", error.line(), error.column());
+        ListError::Unreadable(format!("it cannot be read at {place}"))
+    })
 }
 
 /// The next page's address: followed on the same host only, since the token goes

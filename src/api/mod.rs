@@ -1,18 +1,31 @@
 //! The service: its two calls, what is sent, and what its answers mean.
 //!
 //! Rule: the only place that knows the service. `wire` is what goes over the
-//! line, `verdict` judges one answer by itself and is pure, `client` is the one
-//! place that opens connections.
+//! line, `verdict` judges one `answer` by itself and is pure (with `wait` and `quota`
+//! for what an answer says of time and limits), `client` is the one place that opens
+//! connections, and `lost` knows what its failures mean.
 
+mod answer;
 mod base_url;
+mod certificates;
 mod client;
+mod limits;
 mod list;
+mod lost;
 mod mask;
+mod quota;
 mod token;
 pub mod verdict;
+mod wait;
 pub mod wire;
 
+pub use answer::Answer;
+#[cfg(test)]
+pub(crate) use answer::Head;
 pub use base_url::{BaseUrl, BaseUrlError};
-pub use client::{Answer, Client, ClientError};
+pub use certificates::{Certificates, CertificatesError};
+pub use client::{Client, ClientError};
+pub use limits::Limits;
 pub use list::ListError;
+pub use quota::Quota;
 pub use token::{Token, TokenError};

@@ -13,17 +13,16 @@
 //!   connection or a 5xx: perhaps, and a second attempt may be a second call to
 //!   the same person unless the service refuses duplicates.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
+use super::Quota;
+pub use super::lost::{Lost, NotSent};
+pub use super::wait::{LONGEST_WAIT, Wait};
 use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
 use crate::text::{printable, shortened};
-
-/// The longest wait that a hint of the service is followed for. After it, the
-/// service is asked again and may say the same again.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The most characters that are kept of what the service says.
 const MOST_TEXT: usize = 300;
@@ -35,19 +34,10 @@ pub struct Reply<'a> {
     pub status: u16,
     /// The header `Retry-After`, if there is one.
     pub retry_after: Option<&'a str>,
+    /// What its head says of the limit.
+    pub quota: Option<Quota>,
     /// The body.
     pub body: &'a [u8],
-}
-
-/// Why there is no complete answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
-    /// Nothing was written: no address, no connection, or none in time.
-    NotSent,
-    /// Sent, wholly or partly, and no answer within the time limit.
-    TimedOut,
-    /// Sent, wholly or partly, and the connection broke before the answer was complete.
-    Broken,
 }
 
 /// What becomes of one attempt.
@@ -76,8 +66,8 @@ pub enum Verdict {
     },
     /// Refused without being processed: send again, after a wait.
     RetryLater {
-        /// How long, where the service says so; at most [`LONGEST_WAIT`].
-        wait: Option<Duration>,
+        /// How long, as the service says.
+        wait: Wait,
         /// The reason in one word.
         code: ErrorCode,
         /// What the service said.
@@ -89,6 +79,8 @@ pub enum Verdict {
         code: ErrorCode,
         /// What happened.
         text: String,
+        /// Whether the next attempt would come to the same, for any row.
+        is_lasting: bool,
     },
     /// The service may have taken it.
     PerhapsTaken {
@@ -146,7 +138,8 @@ impl FatalCause {
     }
 }
 
-/// Judges an attempt. `now` is what a `Retry-After` date is compared with.
+/// Judges an attempt. `now` is what a `Retry-After` date is compared with: the time that
+/// the answer itself says it is, if it does.
 pub fn judge(answer: Result<Reply<'_>, Lost>, now: SystemTime) -> Verdict {
     match answer {
         Ok(reply) => judge_reply(reply, now),
@@ -155,20 +148,20 @@ pub fn judge(answer: Result<Reply<'_>, Lost>, now: SystemTime) -> Verdict {
 }
 
 fn judge_lost(lost: Lost) -> Verdict {
-    match lost {
-        Lost::NotSent => Verdict::NeverTaken {
-            code: ErrorCode::Connection,
-            text: "no connection to the service".into(),
-        },
-        Lost::TimedOut => Verdict::PerhapsTaken {
-            code: ErrorCode::Timeout,
-            text: "no answer within the time limit".into(),
-        },
-        Lost::Broken => Verdict::PerhapsTaken {
-            code: ErrorCode::Connection,
-            text: "the connection broke before the answer was complete".into(),
-        },
-    }
+    let text = lost.to_string();
+    let code = match lost {
+        Lost::NotSent(_) => {
+            return Verdict::NeverTaken {
+                code: ErrorCode::Connection,
+                text,
+                is_lasting: lost.is_lasting(),
+            };
+        }
+        Lost::TimedOut => ErrorCode::Timeout,
+        Lost::NotHttp => ErrorCode::UnreadableAnswer,
+        Lost::Broken => ErrorCode::Connection,
+    };
+    Verdict::PerhapsTaken { code, text }
 }
 
 fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
@@ -196,17 +189,29 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
         // RFC 9110, 15.5.9: the request was not received in full. RFC 8470, 5.2:
         // the server is unwilling to process it yet.
-        408 | 425 => Verdict::NeverTaken { code, text },
+        408 | 425 => Verdict::NeverTaken {
+            code,
+            text,
+            is_lasting: false,
+        },
+        // RFC 9110, 15.5.8: a proxy says it, and has not passed the request on.
+        407 => Verdict::NeverTaken {
+            code,
+            text,
+            is_lasting: false,
+        },
         429 => Verdict::RetryLater {
-            wait: wait_hint(reply.retry_after, &body, now),
+            wait: wait_hint(&reply, &body, now),
             code,
             text,
         },
-        503 if reply.retry_after.is_some() => Verdict::RetryLater {
-            wait: wait_hint(reply.retry_after, &body, now),
-            code,
-            text,
-        },
+        503 if reply.retry_after.is_some() || body.retry_after().time().is_some() => {
+            Verdict::RetryLater {
+                wait: wait_hint(&reply, &body, now),
+                code,
+                text,
+            }
+        }
         400..=499 => Verdict::Rejected { code, text },
         // 5xx, and what no service should send. A 500 may follow the insert.
         _ => Verdict::PerhapsTaken { code, text },
@@ -241,35 +246,20 @@ fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
     }
 }
 
-/// How long the service asks to wait: seconds, an HTTP date, or `retry_after` in
-/// the body. Nothing where that makes no sense.
-fn wait_hint(header: Option<&str>, body: &Body, now: SystemTime) -> Option<Duration> {
-    let from_header = header.and_then(|text| {
-        let text = text.trim();
-        match text.parse::<f64>() {
-            Ok(seconds) => wait_of(seconds),
-            Err(_) => {
-                let until = httpdate::parse_http_date(text).ok()?;
-                Some(until.duration_since(now).unwrap_or_default())
-            }
-        }
-    });
-    from_header
-        .or_else(|| {
-            wait_of(match body.field("retry_after")? {
-                Value::Number(number) => number.as_f64()?,
-                Value::String(text) => text.trim().parse().ok()?,
-                _ => return None,
-            })
-        })
-        .map(|wait| wait.min(LONGEST_WAIT))
-        // "Now" is no hint: whoever follows it is refused again, at full speed.
-        .filter(|wait| !wait.is_zero())
-}
-
-fn wait_of(seconds: f64) -> Option<Duration> {
-    // Neither a negative number nor none at all is a duration.
-    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64())))
+/// How long the service asks to wait: by `Retry-After`, else by `retry_after` in the body,
+/// else until the time at which it allows more.
+fn wait_hint(reply: &Reply<'_>, body: &Body, now: SystemTime) -> Wait {
+    let from_header = reply
+        .retry_after
+        .map_or(Wait::Unsaid, |text| Wait::of_header(text, now));
+    // Where some are left, it is another limit that was hit.
+    let quota = reply
+        .quota
+        .filter(|quota| quota.remaining.unwrap_or(0) == 0);
+    let from_quota = quota
+        .and_then(|quota| quota.reset)
+        .map_or(Wait::Unsaid, Wait::of_duration);
+    from_header.or(body.retry_after()).or(from_quota)
 }
 
 /// A body, read as far as it can be.
@@ -319,6 +309,16 @@ impl Body {
             Value::Number(id) => Some(id.to_string()),
             _ => None,
         }
+    }
+
+    /// What the field `retry_after` says, which also stands within `error` or `data`.
+    fn retry_after(&self) -> Wait {
+        let places = [self.json.as_ref(), self.field("error"), self.data()];
+        let fields = places.into_iter().flatten();
+        fields
+            .filter_map(|place| place.get("retry_after"))
+            .map(Wait::of_field)
+            .fold(Wait::Unsaid, Wait::or)
     }
 
     fn denies_success(&self) -> bool {
@@ -485,6 +485,18 @@ impl Body {
 }
 
 impl Verdict {
+    /// Whether the service has dealt with the request, one way or the other. Everything
+    /// else says nothing of the row, and asks for another attempt.
+    pub fn is_about_row(&self) -> bool {
+        matches!(
+            self,
+            Verdict::Created { .. }
+                | Verdict::Duplicate { .. }
+                | Verdict::Rejected { .. }
+                | Verdict::Fatal { .. }
+        )
+    }
+
     /// The verdict with its texts put through `mask` and made fit to be shown.
     /// Masked first and shortened then: a cut must not leave half a secret.
     pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {

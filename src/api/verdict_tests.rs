@@ -1,6 +1,9 @@
 //! Every exchange that has been seen in public or is to be expected, by its
 //! number in the project's table of exchanges.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use super::*;
 
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
@@ -10,6 +13,7 @@ fn reply(status: u16, body: &str) -> Verdict {
         Ok(Reply {
             status,
             retry_after: None,
+            quota: None,
             body: body.as_bytes(),
         }),
         NOW,
@@ -21,6 +25,7 @@ fn reply_after(status: u16, retry_after: &str, body: &str) -> Verdict {
         Ok(Reply {
             status,
             retry_after: Some(retry_after),
+            quota: None,
             body: body.as_bytes(),
         }),
         NOW,
@@ -63,9 +68,13 @@ fn fatal(cause: FatalCause, status: u16, text: &str) -> Verdict {
     }
 }
 
-fn retry_later(wait: Option<u64>, status: u16, text: &str) -> Verdict {
+fn said(seconds: u64) -> Wait {
+    Wait::Said(Duration::from_secs(seconds))
+}
+
+fn retry_later(wait: Wait, status: u16, text: &str) -> Verdict {
     Verdict::RetryLater {
-        wait: wait.map(Duration::from_secs),
+        wait,
         code: ErrorCode::Http(status),
         text: text.into(),
     }
@@ -399,6 +408,7 @@ fn a_request_that_was_not_received_in_full_was_never_taken() {
             Verdict::NeverTaken {
                 code: ErrorCode::Http(status),
                 text: format!("HTTP {status}"),
+                is_lasting: false,
             }
         );
     }
@@ -410,36 +420,40 @@ fn rows_24_and_25_a_429_waits_as_long_as_it_says() {
     let json = r#"{"message":"Too Many Attempts."}"#;
     assert_eq!(
         reply_after(429, "37", json),
-        retry_later(Some(37), 429, text)
+        retry_later(said(37), 429, text)
     );
     assert_eq!(
         reply_after(429, "37", HTML),
-        retry_later(Some(37), 429, "HTTP 429")
+        retry_later(said(37), 429, "HTTP 429")
     );
     assert_eq!(
         reply_after(429, "Thu, 01 Jan 1970 00:01:30 GMT", json),
-        retry_later(Some(90), 429, text)
+        retry_later(said(90), 429, text)
     );
     for body in [
         r#"{"message":"Too Many Attempts.","retry_after":60}"#,
         r#"{"message":"Too Many Attempts.","retry_after":"60"}"#,
+        r#"{"error":{"message":"Too Many Attempts.","retry_after":60}}"#,
+        r#"{"message":"Too Many Attempts.","data":{"retry_after":60}}"#,
+        r#"{"message":"Too Many Attempts.","retry_after":"soon","error":{"retry_after":60}}"#,
     ] {
-        assert_eq!(reply(429, body), retry_later(Some(60), 429, text));
+        assert_eq!(reply(429, body), retry_later(said(60), 429, text));
     }
-    assert_eq!(reply(429, json), retry_later(None, 429, text));
+    assert_eq!(reply(429, json), retry_later(Wait::Unsaid, 429, text));
 }
 
 #[test]
 fn a_silly_wait_is_bounded_or_ignored() {
     for (hint, wait) in [
-        ("31536000", Some(3600)),
-        ("1e300", Some(3600)),
-        ("-5", None),
-        ("0", None),
-        ("Wed, 31 Dec 1969 23:59:59 GMT", None),
-        ("NaN", None),
-        ("soon", None),
-        ("Fri, 31 Dec 1999 23:59:59 GMT", Some(3600)),
+        ("31536000", Wait::Bounded),
+        ("1e300", Wait::Bounded),
+        ("-5", Wait::Senseless),
+        ("0", Wait::Unsaid),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", Wait::Unsaid),
+        ("Wed, 31 Dec 1969 23:59:59 GMT", Wait::Senseless),
+        ("NaN", Wait::Senseless),
+        ("soon", Wait::Senseless),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", Wait::Bounded),
     ] {
         assert_eq!(
             reply_after(429, hint, ""),
@@ -450,15 +464,83 @@ fn a_silly_wait_is_bounded_or_ignored() {
 }
 
 #[test]
+fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
+    let wait = |status, retry_after, limit, remaining, body: &str| {
+        let reply = Reply {
+            status,
+            retry_after,
+            quota: Some(Quota {
+                limit: NonZeroU32::new(limit),
+                remaining,
+                reset: Some(Duration::from_secs(20)),
+            }),
+            body: body.as_bytes(),
+        };
+        match judge(Ok(reply), NOW) {
+            Verdict::RetryLater { wait, .. } => Some(wait),
+            _ => None,
+        }
+    };
+    let field = r#"{"retry_after":5}"#;
+    for (status, retry_after, remaining, body, expected) in [
+        (429, None, Some(0), "", Some(said(20))),
+        (429, None, None, "", Some(said(20))),
+        (429, Some("0"), None, "", Some(said(20))),
+        (429, Some("soon"), None, "", Some(said(20))),
+        (503, Some("soon"), Some(0), "", Some(said(20))),
+        // Both say better.
+        (429, Some("7"), Some(0), field, Some(said(7))),
+        (429, None, Some(0), field, Some(said(5))),
+        // Another limit than the one that is told of.
+        (429, None, Some(3), "", Some(Wait::Unsaid)),
+        (429, Some("soon"), Some(3), "", Some(Wait::Senseless)),
+        // A reset alone does not make a 503 safe to repeat.
+        (503, None, Some(0), "", None),
+    ] {
+        assert_eq!(
+            wait(status, retry_after, 100, remaining, body),
+            expected,
+            "{status} {retry_after:?} {remaining:?} {body}"
+        );
+    }
+}
+
+#[test]
+fn what_a_proxy_refuses_was_never_taken() {
+    assert_eq!(
+        reply(407, HTML),
+        Verdict::NeverTaken {
+            code: ErrorCode::Http(407),
+            text: "HTTP 407".into(),
+            is_lasting: false,
+        }
+    );
+}
+
+#[test]
 fn rows_26_and_27_a_503_is_safe_to_repeat_only_with_retry_after() {
     assert_eq!(
         reply_after(503, "60", r#"{"message":"Service Unavailable"}"#),
-        retry_later(Some(60), 503, "HTTP 503: Service Unavailable")
+        retry_later(said(60), 503, "HTTP 503: Service Unavailable")
     );
     assert_eq!(
         reply(503, HTML),
         perhaps_taken(ErrorCode::Http(503), "HTTP 503")
     );
+    // In the body it counts where it is a time.
+    for body in [r#"{"retry_after":60}"#, r#"{"error":{"retry_after":"60"}}"#] {
+        assert_eq!(reply(503, body), retry_later(said(60), 503, "HTTP 503"));
+    }
+    for body in [
+        r#"{"retry_after":0}"#,
+        r#"{"retry_after":null}"#,
+        r#"{"retry_after":"soon"}"#,
+    ] {
+        assert_eq!(
+            reply(503, body),
+            perhaps_taken(ErrorCode::Http(503), "HTTP 503")
+        );
+    }
 }
 
 #[test]
@@ -477,27 +559,26 @@ fn rows_28_and_29_any_other_5xx_may_follow_the_insert() {
 
 #[test]
 fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
-    assert!(matches!(
-        judge(Err(Lost::NotSent), NOW),
-        Verdict::NeverTaken {
-            code: ErrorCode::Connection,
-            ..
-        }
-    ));
-    assert!(matches!(
-        judge(Err(Lost::TimedOut), NOW),
-        Verdict::PerhapsTaken {
-            code: ErrorCode::Timeout,
-            ..
-        }
-    ));
-    assert!(matches!(
-        judge(Err(Lost::Broken), NOW),
-        Verdict::PerhapsTaken {
-            code: ErrorCode::Connection,
-            ..
-        }
-    ));
+    for reason in [NotSent::Refused, NotSent::Untrusted, NotSent::Closed] {
+        assert_eq!(
+            judge(Err(Lost::NotSent(reason)), NOW),
+            Verdict::NeverTaken {
+                code: ErrorCode::Connection,
+                text: reason.to_string(),
+                is_lasting: reason == NotSent::Untrusted,
+            }
+        );
+    }
+    for (lost, code) in [
+        (Lost::TimedOut, ErrorCode::Timeout),
+        (Lost::NotHttp, ErrorCode::UnreadableAnswer),
+        (Lost::Broken, ErrorCode::Connection),
+    ] {
+        assert_eq!(
+            judge(Err(lost), NOW),
+            perhaps_taken(code, &lost.to_string())
+        );
+    }
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub struct ConnectionArgs {
     #[arg(long, conflicts_with_all = ["base_url", "token_file"])]
     pub sandbox: bool,
 
+    /// PEM file of certificates to trust besides the system's, one or several
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+
     /// Allow plain http to other computers
     #[arg(long)]
     pub insecure_http: bool,

@@ -1,6 +1,7 @@
 //! `leadload campaigns`: list them.
 
 use super::service;
+use crate::api::Limits;
 use crate::cli::{CampaignsArgs, ListFormat};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
@@ -11,7 +12,7 @@ pub fn run(args: &CampaignsArgs) -> Result<ExitCode, Failure> {
     let service =
         Service::from_cli(&args.connection, &Environment::read()).or_stopped(StoppedBy::Usage)?;
     let campaigns = service::unless_interrupted(async {
-        let reached = service::reach(&service, TIMEOUT).await?;
+        let reached = service::reach(&service, Limits::within(TIMEOUT)).await?;
         let list = reached.client.campaigns().await;
         list.map_err(service::list_failure)
     })?;

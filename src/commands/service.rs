@@ -4,21 +4,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::io;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use tokio::runtime::Builder;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::api::{BaseUrl, Client, ListError, Token};
+use crate::api::{BaseUrl, Certificates, Client, Limits, ListError, Token};
 use crate::campaign::{CampaignChoice, resolve_names};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::sandbox::{Sandbox, SandboxConfig};
-use crate::settings::Service;
-use crate::signals;
+use crate::settings::{Connection, Service};
+use crate::signals::{self, Interrupt, Interrupts};
 use crate::source::SourceError;
 
 /// A client, and the sandbox that lives as long as it is held.
@@ -28,9 +27,9 @@ pub(super) struct Reached {
 }
 
 /// A client for the service; the sandbox is started if that is the service.
-pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
-    let (base_url, token, sandbox) = match service {
-        Service::At(connection) => (connection.base_url.clone(), connection.token.clone(), None),
+pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, Failure> {
+    let (connection, sandbox) = match service {
+        Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
             let config = SandboxConfig {
                 // Nobody asks for them, and they would be kept in memory.
@@ -46,11 +45,21 @@ pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reache
                 BaseUrl::parse(&sandbox.base_url(), false).or_stopped(StoppedBy::Usage)?;
             let token = Token::from_text(sandbox.token(), "the sandbox's token")
                 .or_stopped(StoppedBy::Usage)?;
-            (base_url, token, Some(sandbox))
+            let connection = Connection {
+                base_url,
+                token,
+                certificates: Certificates::default(),
+            };
+            (connection, Some(sandbox))
         }
     };
+    let Connection {
+        base_url,
+        token,
+        certificates,
+    } = connection;
     Ok(Reached {
-        client: Client::new(&base_url, token, timeout).or_stopped(StoppedBy::Usage)?,
+        client: Client::new(&base_url, token, certificates, limits).or_stopped(StoppedBy::Usage)?,
         _sandbox: sandbox,
     })
 }
@@ -74,19 +83,26 @@ pub(super) fn unless_interrupted<T>(
     })
 }
 
-/// What comes of `work`, unless a signal comes first.
+/// What comes of `work`, unless a signal or the end of the time comes first.
 pub(super) async fn unless<T>(
-    interrupts: &mut mpsc::Receiver<()>,
+    interrupts: &mut Interrupts,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    tokio::select! {
+    let (by, text) = tokio::select! {
         biased;
-        _ = interrupts.recv() => {
-            let error = anyhow!("stopped by a signal before anything was sent");
-            Err(Failure::new(StoppedBy::Signal, error))
-        }
-        done = work => done,
-    }
+        interrupt = interrupts.next() => match interrupt {
+            Interrupt::Signal => (
+                StoppedBy::Signal,
+                "stopped by a signal before anything was sent",
+            ),
+            Interrupt::TimeUp => (
+                StoppedBy::MaxDuration,
+                "the time that `--max-duration` allows was over before anything was sent",
+            ),
+        },
+        done = work => return done,
+    };
+    Err(Failure::new(by, anyhow!(text)))
 }
 
 /// The ids of all campaigns that are named rather than numbered. The service is

@@ -39,7 +39,7 @@ pub enum ErrorCode {
     Timeout,
     /// The connection could not be made, or broke.
     Connection,
-    /// A success status without an id that could be read.
+    /// A success status without an id that could be read, or an answer that is no HTTP.
     UnreadableAnswer,
     /// The service refused with this HTTP status.
     Http(u16),

@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::{Result, bail};
 
 use super::Environment;
-use crate::api::{BaseUrl, Token};
+use crate::api::{BaseUrl, Certificates, Token};
 use crate::cli::ConnectionArgs;
 
 /// The service that a command talks to.
@@ -24,6 +24,8 @@ pub struct Connection {
     pub base_url: BaseUrl,
     /// Who asks.
     pub token: Token,
+    /// Certificates that are trusted besides the system's.
+    pub certificates: Certificates,
 }
 
 /// The name by which the ledger knows the service inside this program, wherever it
@@ -63,7 +65,15 @@ impl Service {
         };
         let base_url = BaseUrl::parse(base_url, args.insecure_http)?;
         let token = token(args, environment)?;
-        Ok(Service::At(Connection { base_url, token }))
+        let certificates = match &args.ca_file {
+            Some(path) => Certificates::from_file(path)?,
+            None => Certificates::default(),
+        };
+        Ok(Service::At(Connection {
+            base_url,
+            token,
+            certificates,
+        }))
     }
 }
 

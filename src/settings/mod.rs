@@ -2,6 +2,8 @@
 //!
 //! Rule: the only reader of environment variables, and the only place for
 //! defaults that depend on something. What is decided here is not asked again.
+//! The variables for proxies and for the system's certificates are the exception:
+//! libraries read them, as `api::client` says.
 
 mod check;
 mod connection;

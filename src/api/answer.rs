@@ -1,0 +1,155 @@
+//! What one attempt came to: an answer's head and body, or why there is none.
+//!
+//! Rule: pure. Where a head comes from is the client's business.
+
+use std::time::{Duration, SystemTime};
+
+use super::Quota;
+use super::verdict::{self, Lost, Reply, Verdict};
+
+/// What one attempt to make a lead came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status, if an answer's head arrived.
+    pub http_status: Option<u16>,
+    /// What it means.
+    pub verdict: Verdict,
+    /// What it says of the limit, if anything.
+    pub quota: Option<Quota>,
+}
+
+/// What matters of an answer's head.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(super) status: u16,
+    retry_after: Option<String>,
+    quota: Option<Quota>,
+    /// What the time is, by the clock that the head's times are to be compared with.
+    now: SystemTime,
+}
+
+impl Head {
+    /// Reads the headers that `header` finds by their names, in small letters. `now` is
+    /// the time by our clock.
+    pub(crate) fn read<'a>(
+        status: u16,
+        header: impl Fn(&str) -> Option<&'a [u8]>,
+        now: SystemTime,
+    ) -> Head {
+        let text = |name: &str| std::str::from_utf8(header(name)?).ok();
+        let now = service_time(text("date"), now);
+        Head {
+            status,
+            // Lossy, since it matters that it is there.
+            retry_after: header("retry-after")
+                .map(|value| String::from_utf8_lossy(value).into_owned()),
+            quota: Quota::read(text, now),
+            now,
+        }
+    }
+
+    /// What the answer means, with as much of its body as arrived.
+    pub(super) fn judge(&self, body: &[u8]) -> Verdict {
+        let reply = Reply {
+            status: self.status,
+            retry_after: self.retry_after.as_deref(),
+            quota: self.quota,
+            body,
+        };
+        verdict::judge(Ok(reply), self.now)
+    }
+
+    /// What it means that the rest did not arrive. A head that refuses for now says all
+    /// that matters.
+    pub(super) fn judge_broken(&self, lost: Lost) -> Verdict {
+        match self.judge(&[]) {
+            refusal @ Verdict::RetryLater { .. } => refusal,
+            _ => verdict::judge(Err(lost), self.now),
+        }
+    }
+}
+
+impl Answer {
+    /// An answer of which head and body arrived.
+    pub(crate) fn of(head: &Head, body: &[u8]) -> Answer {
+        Answer {
+            http_status: Some(head.status),
+            quota: head.quota,
+            verdict: head.judge(body),
+        }
+    }
+
+    /// One that did not arrive, or not in full.
+    pub(crate) fn lost(head: Option<&Head>, lost: Lost) -> Answer {
+        Answer {
+            http_status: head.map(|head| head.status),
+            quota: head.and_then(|head| head.quota),
+            verdict: match head {
+                Some(head) => head.judge_broken(lost),
+                None => verdict::judge(Err(lost), SystemTime::UNIX_EPOCH),
+            },
+        }
+    }
+
+    /// The answer with its texts put through `mask` and made fit to be shown.
+    pub(super) fn presentable(self, mask: impl Fn(&str) -> String) -> Answer {
+        Answer {
+            verdict: self.verdict.presentable(mask),
+            ..self
+        }
+    }
+}
+
+/// A `Date` has whole seconds, and has travelled: a difference of less is none.
+const SAME_TIME: Duration = Duration::from_secs(2);
+
+/// The time by the service's clock, where its answer has a `Date` (RFC 9110, 6.6.1) that is
+/// another than ours: the times that it states are by its own.
+fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
+    let date = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    let difference = |theirs: SystemTime| match theirs.duration_since(ours) {
+        Ok(ahead) => ahead,
+        Err(behind) => behind.duration(),
+    };
+    date.filter(|date| difference(*date) > SAME_TIME)
+        .unwrap_or(ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::verdict::Wait;
+
+    fn head(status: u16, headers: &[(&str, &str)]) -> Head {
+        let header = |name: &str| {
+            let mut named = headers.iter().filter(|(n, _)| *n == name);
+            named.next().map(|(_, value)| value.as_bytes())
+        };
+        Head::read(status, header, SystemTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_refusal_for_now_is_one_also_without_the_rest_of_it() {
+        let answer = Answer::lost(Some(&head(429, &[("retry-after", "7")])), Lost::Broken);
+        let Verdict::RetryLater { wait, .. } = answer.verdict else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(wait, Wait::Said(Duration::from_secs(7)));
+        for status in [200, 422, 500] {
+            let answer = Answer::lost(Some(&head(status, &[])), Lost::Broken);
+            assert!(
+                matches!(answer.verdict, Verdict::PerhapsTaken { .. }),
+                "{status}"
+            );
+            assert_eq!(answer.http_status, Some(status));
+        }
+    }
+
+    #[test]
+    fn without_a_date_that_can_be_read_our_clock_counts() {
+        let ours = SystemTime::now();
+        for date in [None, Some(""), Some("today")] {
+            assert_eq!(service_time(date, ours), ours);
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Connections: what they may cost, when they are used again, and what is certain when
+//! they fail. The other side is played byte by byte.
+
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::super::verdict::{FatalCause, NotSent, Wait};
+use super::super::{ListError, Quota};
+use super::*;
+use crate::lead::ErrorCode;
+
+/// More than any of these tests takes.
+const LONG: Duration = Duration::from_secs(20);
+
+/// What has been seen by a server.
+#[derive(Default)]
+struct Seen {
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    bytes_written: AtomicUsize,
+}
+
+impl Seen {
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+/// One connection, as a server has it.
+struct Peer {
+    tcp: TcpStream,
+    seen: Arc<Seen>,
+    /// Which one it is, from 1.
+    number: usize,
+}
+
+impl Peer {
+    /// Reads a request with its body; `false` where the connection ends instead.
+    async fn request(&mut self) -> bool {
+        let mut request = Vec::new();
+        let mut buffer = [0; 4096];
+        loop {
+            match self.tcp.read(&mut buffer).await {
+                Ok(0) | Err(_) => return false,
+                Ok(n) => request.extend_from_slice(&buffer[..n]),
+            }
+            // All bodies of these tests are `{}`, and a GET has none.
+            let is_whole = request.ends_with(b"\r\n\r\n{}")
+                || (request.starts_with(b"GET") && request.ends_with(b"\r\n\r\n"));
+            if is_whole {
+                self.seen.requests.fetch_add(1, Ordering::SeqCst);
+                return true;
+            }
+        }
+    }
+
+    /// Writes; `false` where nobody is there any more.
+    async fn write(&mut self, text: impl AsRef<[u8]>) -> bool {
+        let written = self.tcp.write_all(text.as_ref()).await.is_ok();
+        if written {
+            let n = text.as_ref().len();
+            self.seen.bytes_written.fetch_add(n, Ordering::SeqCst);
+        }
+        written
+    }
+}
+
+fn answer(head: &str, body: &str) -> String {
+    format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn created() -> String {
+    answer("HTTP/1.1 200 OK", r#"{"data":{"id":"1"}}"#)
+}
+
+/// A server on this computer that does with each connection what a test says.
+async fn server<F>(each: impl Fn(Peer) -> F + Send + 'static) -> (String, Arc<Seen>)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let seen = Arc::new(Seen::default());
+    let counting = Arc::clone(&seen);
+    tokio::spawn(async move {
+        while let Ok((tcp, _)) = listener.accept().await {
+            let number = counting.connections.fetch_add(1, Ordering::SeqCst) + 1;
+            let seen = Arc::clone(&counting);
+            tokio::spawn(each(Peer { tcp, seen, number }));
+        }
+    });
+    (format!("http://{address}"), seen)
+}
+
+fn client_with(url: &str, limits: Limits) -> Client {
+    let base_url = BaseUrl::parse(url, false).unwrap();
+    let token = Token::from_text("1|s3cretToken", "test").unwrap();
+    Client::new(&base_url, token, Certificates::default(), limits).unwrap()
+}
+
+fn client(url: &str) -> Client {
+    client_with(url, Limits::within(LONG))
+}
+
+async fn post(client: &Client) -> Answer {
+    client.post_lead(Bytes::from_static(b"{}")).await
+}
+
+/// Time for a connection to find its way back to the others.
+async fn pause(millis: u64) {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+}
+
+fn is_created(answer: &Answer) -> bool {
+    matches!(answer.verdict, Verdict::Created { .. })
+}
+
+fn lost_by(answer: &Answer) -> Option<ErrorCode> {
+    match answer.verdict {
+        Verdict::PerhapsTaken { code, .. } => Some(code),
+        _ => None,
+    }
+}
+
+fn not_sent_by(answer: &Answer) -> &str {
+    match &answer.verdict {
+        Verdict::NeverTaken {
+            code: ErrorCode::Connection,
+            text,
+            ..
+        } => text,
+        verdict => panic!("{verdict:?}"),
+    }
+}
+
+#[test]
+fn not_even_a_debug_print_of_the_client_shows_the_token() {
+    let client = client("http://127.0.0.1:1");
+    let shown = format!("{client:?} {client:#?}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+#[tokio::test]
+async fn an_answer_that_trickles_is_cut_off_at_the_time_limit() {
+    for head in [
+        "",
+        "HTTP/1.1 200 OK\r\nX-RateLimit-Limit: 7\r\nContent-Length: 9999\r\n\r\n",
+    ] {
+        let (url, _) = server(move |mut peer| async move {
+            peer.request().await;
+            peer.write(head).await;
+            while peer.write("H").await {
+                pause(20).await;
+            }
+        })
+        .await;
+        let began = Instant::now();
+        let limits = Limits::within(Duration::from_millis(400));
+        let answer = post(&client_with(&url, limits)).await;
+        assert_eq!(lost_by(&answer), Some(ErrorCode::Timeout));
+        assert!(began.elapsed() >= limits.timeout);
+        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
+        // What the head said counts though the body did not come.
+        let has_head = !head.is_empty();
+        assert_eq!(answer.http_status, has_head.then_some(200));
+        assert_eq!(
+            answer.quota.and_then(|quota| quota.limit),
+            NonZeroU32::new(7).filter(|_| has_head)
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_endless_body_is_cut_off_and_its_connection_closed() {
+    for head in [
+        "Content-Length: 1000000000000\r\n\r\n",
+        "Connection: close\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n",
+    ] {
+        let (url, seen) = server(move |mut peer| async move {
+            while peer.request().await {
+                if peer.number > 1 {
+                    peer.write(created()).await;
+                    continue;
+                }
+                peer.write("HTTP/1.1 200 OK\r\n").await;
+                peer.write(head).await;
+                let block = "x".repeat(0x10000);
+                let block = match head.contains("chunked") {
+                    true => format!("10000\r\n{block}\r\n"),
+                    false => block,
+                };
+                while peer.write(&block).await {}
+                // As a sign that this end was reached.
+                peer.seen.requests.fetch_add(100, Ordering::SeqCst);
+                return;
+            }
+        })
+        .await;
+        let client = client(&url);
+        let answer = post(&client).await;
+        assert_eq!(
+            lost_by(&answer),
+            Some(ErrorCode::UnreadableAnswer),
+            "{head}"
+        );
+        let closed = async {
+            while seen.requests() < 101 {
+                pause(5).await;
+            }
+        };
+        tokio::time::timeout(LONG, closed).await.unwrap();
+        // The bound, and what was on its way.
+        let written = seen.bytes_written.load(Ordering::SeqCst);
+        assert!(written < 8 * MOST_LEAD_BYTES, "{head}: {written}");
+        assert!(is_created(&post(&client).await));
+        assert_eq!(seen.connections(), 2, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_without_end_and_what_is_no_http_are_no_answers() {
+    for (first, again) in [
+        ("HTTP/1.1 200 OK\r\n", "X-Header: more\r\n"),
+        ("HTTP/1.1 200 OK\r\nX-Header: ", "moreandmoreandmore"),
+        ("SSH-2.0-OpenSSH_9.9\r\n", ""),
+    ] {
+        let (url, seen) = server(move |mut peer| async move {
+            peer.request().await;
+            peer.write(first).await;
+            let block = again.repeat(1000);
+            while !block.is_empty() && peer.write(&block).await {}
+        })
+        .await;
+        let answer = post(&client(&url)).await;
+        // It may be a lead all the same.
+        assert_eq!(
+            lost_by(&answer),
+            Some(ErrorCode::UnreadableAnswer),
+            "{first}"
+        );
+        assert_eq!(answer.http_status, None);
+        assert_eq!(seen.requests(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_only_while_it_is_young() {
+    let kept = Duration::from_secs(90);
+    for (reuse_idle_for, millis, connections) in
+        [(kept, 20, 1), (Duration::from_millis(50), 150, 2)]
+    {
+        let (url, seen) = server(move |mut peer| async move {
+            while peer.request().await {
+                peer.write(created()).await;
+            }
+        })
+        .await;
+        let client = client_with(
+            &url,
+            Limits {
+                timeout: LONG,
+                reuse_idle_for,
+            },
+        );
+        assert!(is_created(&post(&client).await));
+        pause(millis).await;
+        assert!(is_created(&post(&client).await));
+        assert_eq!(seen.connections(), connections, "{reuse_idle_for:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_costs_nothing() {
+    let (url, seen) = server(move |mut peer| async move {
+        peer.request().await;
+        peer.write(created()).await;
+    })
+    .await;
+    let client = client(&url);
+    for _ in 0..3 {
+        assert!(is_created(&post(&client).await));
+        pause(20).await;
+    }
+    assert_eq!((seen.requests(), seen.connections()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_one_request_for_each_attempt() {
+    // A new connection and a kept one, closed before and within the answer.
+    for (answered, cut) in [
+        (0, ""),
+        (0, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"),
+        (1, ""),
+        (1, "HTTP/1.1 2"),
+    ] {
+        let (url, seen) = server(move |mut peer| async move {
+            for _ in 0..answered {
+                peer.request().await;
+                peer.write(created()).await;
+            }
+            peer.request().await;
+            peer.write(cut).await;
+        })
+        .await;
+        let client = client(&url);
+        for _ in 0..answered {
+            assert!(is_created(&post(&client).await));
+            pause(20).await;
+        }
+        let answer = post(&client).await;
+        assert_eq!(lost_by(&answer), Some(ErrorCode::Connection), "{cut}");
+        pause(50).await;
+        assert_eq!((seen.requests(), seen.connections()), (answered + 1, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (target, at_target) = server(move |mut peer| async move {
+        peer.request().await;
+        peer.write(created()).await;
+    })
+    .await;
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("HTTP/1.1 {status} Moved\r\nLocation: {target}/api/user/lead");
+        let (url, seen) = server(move |mut peer| {
+            let location = location.clone();
+            async move {
+                while peer.request().await {
+                    peer.write(answer(&location, "")).await;
+                }
+            }
+        })
+        .await;
+        let answer = post(&client(&url)).await;
+        assert_eq!(answer.http_status, Some(status));
+        assert!(matches!(
+            answer.verdict,
+            Verdict::Fatal {
+                cause: FatalCause::Redirect,
+                ..
+            }
+        ));
+        assert_eq!(seen.requests(), 1);
+    }
+    assert_eq!(at_target.connections(), 0);
+}
+
+#[tokio::test]
+async fn without_a_connection_nothing_was_sent_and_it_is_said_why() {
+    // Nothing listens there any more.
+    let (refusing, _) = {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        (listener.local_addr().unwrap().to_string(), drop(listener))
+    };
+    let (silent, _) = server(move |peer| async move {
+        pause(10_000).await;
+        drop(peer);
+    })
+    .await;
+    let (plain, _) = server(move |mut peer| async move {
+        peer.write("HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        peer.request().await;
+    })
+    .await;
+    let (closing, _) = server(move |peer| async move { drop(peer) }).await;
+    let tls = |url: &str| url.replace("http://", "https://");
+    let soon = Duration::from_millis(300);
+    for (url, timeout, reason) in [
+        (format!("http://{refusing}"), LONG, NotSent::Refused),
+        (tls(&silent), soon, NotSent::NoTime),
+        (tls(&plain), LONG, NotSent::NoTls),
+        (tls(&closing), LONG, NotSent::BrokeOff),
+    ] {
+        let answer = post(&client_with(&url, Limits::within(timeout))).await;
+        assert_eq!(not_sent_by(&answer), reason.to_string(), "{url}");
+        assert_eq!(answer.http_status, None);
+    }
+}
+
+#[tokio::test]
+async fn the_limit_is_read_of_every_answer() {
+    for (status, body) in [
+        (200, r#"{"data":{"id":"1"}}"#),
+        (422, r#"{"message":"no"}"#),
+        (429, ""),
+        (500, ""),
+    ] {
+        // The service's clock is of another year, and its times are by its clock.
+        let head = format!(
+            "HTTP/1.1 {status} X\r\nX-RateLimit-Limit: 100, 100;w=60\r\n\
+             X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 1000000030\r\n\
+             Date: Sun, 09 Sep 2001 01:46:40 GMT"
+        );
+        let (url, _) = server(move |mut peer| {
+            let head = head.clone();
+            async move {
+                peer.request().await;
+                peer.write(answer(&head, body)).await;
+            }
+        })
+        .await;
+        let answer = post(&client(&url)).await;
+        let until_reset = Duration::from_secs(30);
+        assert_eq!(
+            answer.quota,
+            Some(Quota {
+                limit: NonZeroU32::new(100),
+                remaining: Some(0),
+                reset: Some(until_reset),
+            }),
+            "{status}"
+        );
+        if let Verdict::RetryLater { wait, .. } = answer.verdict {
+            assert_eq!((status, wait), (429, Wait::Said(until_reset)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_date_to_wait_for_is_by_the_clock_that_stated_it() {
+    let (url, _) = server(move |mut peer| async move {
+        peer.request().await;
+        let head = "HTTP/1.1 503 X\r\nRetry-After: Sun, 09 Sep 2001 01:47:40 GMT\r\n\
+                    Date: Sun, 09 Sep 2001 01:46:40 GMT";
+        peer.write(answer(head, "")).await;
+    })
+    .await;
+    let answer = post(&client(&url)).await;
+    let minute = Wait::Said(Duration::from_secs(60));
+    assert!(
+        matches!(answer.verdict, Verdict::RetryLater { wait, .. } if wait == minute),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_trickles_without_end_is_given_up() {
+    let (url, seen) = server(move |mut peer| async move {
+        while peer.request().await {
+            pause(10).await;
+            let next = format!("?page={}", peer.seen.requests() + 1);
+            let page = format!(r#"{{"data":[{{"id":"1"}}],"next_page_url":"{next}"}}"#);
+            peer.write(answer("HTTP/1.1 200 OK", &page)).await;
+        }
+    })
+    .await;
+    let client = client(&url);
+    let listed = client.campaigns_within(Duration::from_millis(400)).await;
+    assert!(matches!(listed, Err(ListError::NoAnswer(_))));
+    assert!(seen.requests() > 1);
+}

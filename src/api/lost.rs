@@ -1,0 +1,191 @@
+//! Why there is no complete answer, and whether the request can have been taken.
+
+use std::error::Error;
+use std::{io, iter};
+
+use rustls::CertificateError;
+use thiserror::Error;
+
+/// Why there is no complete answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Lost {
+    /// Nothing was written.
+    #[error("{0}")]
+    NotSent(NotSent),
+    /// Sent, wholly or partly, and no answer within the time limit.
+    #[error("no answer within the time limit")]
+    TimedOut,
+    /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
+    #[error("the answer is no HTTP")]
+    NotHttp,
+    /// Sent, wholly or partly, and the connection broke before the answer was complete.
+    #[error("the connection broke before the answer was complete")]
+    Broken,
+}
+
+/// Why nothing was written. The texts name no host: they stand in logs and results, and
+/// what is known of a proxy may have its password in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum NotSent {
+    /// The name is not known to the DNS, or the DNS cannot be asked.
+    #[error("no connection to the service: its name has no address")]
+    NoAddress,
+    /// Nobody listens there.
+    #[error("no connection to the service: it was refused")]
+    Refused,
+    /// There is no way to it.
+    #[error("no connection to the service: it cannot be reached over the network")]
+    Unreachable,
+    /// No connection in time, TLS and a proxy's part included.
+    #[error("no connection to the service within the time limit")]
+    NoTime,
+    /// It was closed while it was being made.
+    #[error("no connection to the service: it was closed while it was being made")]
+    BrokeOff,
+    /// The certificate is of an authority that is not known here.
+    #[error(
+        "no connection to the service: its certificate is not trusted (`--ca-file` names further authorities)"
+    )]
+    Untrusted,
+    /// The certificate is for another name.
+    #[error("no connection to the service: its certificate is for another host name")]
+    OtherName,
+    /// The certificate has run out or is not valid yet.
+    #[error(
+        "no connection to the service: its certificate is out of date, or the clock here is wrong"
+    )]
+    OutOfDate,
+    /// There is something else about the certificate.
+    #[error("no connection to the service: its certificate is not accepted")]
+    BadCertificate,
+    /// The two do not agree on how to talk in secret, or one of them does not try.
+    #[error("no connection to the service: TLS cannot be agreed on")]
+    NoTls,
+    /// The proxy is not there.
+    #[error("no connection to the service: the proxy cannot be reached")]
+    NoProxy,
+    /// The proxy does not know us.
+    #[error("no connection to the service: the proxy asks for a user name and password")]
+    ProxyLogin,
+    /// The proxy does not connect.
+    #[error("no connection to the service: the proxy refuses it")]
+    ProxyRefuses,
+    /// A kept connection turned out to be closed.
+    #[error("the connection was closed before anything was sent")]
+    Closed,
+    /// The library says no more.
+    #[error("no connection to the service")]
+    Unknown,
+}
+
+impl Lost {
+    /// Whether the next attempt would come to the same.
+    pub(super) fn is_lasting(self) -> bool {
+        matches!(self, Lost::NotSent(reason) if reason.is_lasting())
+    }
+
+    /// What a failure of the HTTP library says.
+    pub(super) fn of(error: &reqwest::Error) -> Lost {
+        let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
+        // Given up before any of it was written, as when a kept connection turns out to
+        // be closed.
+        if hyper.is_some_and(hyper::Error::is_canceled) {
+            Lost::NotSent(NotSent::Closed)
+        } else if error.is_connect() {
+            Lost::NotSent(NotSent::of(error))
+        } else if error.is_timeout() {
+            Lost::TimedOut
+        } else if hyper.is_some_and(hyper::Error::is_parse) {
+            Lost::NotHttp
+        } else {
+            Lost::Broken
+        }
+    }
+}
+
+impl NotSent {
+    /// Whether the next attempt would come to the same: somebody has to see to it first.
+    fn is_lasting(self) -> bool {
+        matches!(
+            self,
+            NotSent::Untrusted | NotSent::OtherName | NotSent::OutOfDate | NotSent::BadCertificate
+        )
+    }
+
+    /// Why no connection was made. Only the wording hangs on it.
+    fn of(error: &reqwest::Error) -> NotSent {
+        if let Some(reason) = causes(error).find_map(of_a_proxy) {
+            reason
+        } else if error.is_dns() {
+            NotSent::NoAddress
+        } else if error.is_timeout() {
+            NotSent::NoTime
+        } else {
+            causes(error)
+                .find_map(of_a_cause)
+                .unwrap_or(NotSent::Unknown)
+        }
+    }
+}
+
+/// What is behind an error, the nearest first.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    iter::successors(error.source(), |cause| next_cause(*cause))
+}
+
+fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    // The source of an I/O error that wraps another is that other's source.
+    match cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
+        Some(wrapped) => Some(wrapped),
+        None => cause.source(),
+    }
+}
+
+/// What was wrong with a proxy that was to tunnel. The library has a type for it that
+/// cannot be named, and so its words are looked at.
+fn of_a_proxy(cause: &(dyn Error + 'static)) -> Option<NotSent> {
+    let text = cause.to_string();
+    Some(match text.strip_prefix("tunnel error: ")? {
+        "proxy authorization required" => NotSent::ProxyLogin,
+        "failed to create underlying connection" => NotSent::NoProxy,
+        _ => NotSent::ProxyRefuses,
+    })
+}
+
+fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<NotSent> {
+    if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+        return Some(match tls {
+            rustls::Error::InvalidCertificate(error) => of_a_certificate(error),
+            _ => NotSent::NoTls,
+        });
+    }
+    Some(match cause.downcast_ref::<io::Error>()?.kind() {
+        io::ErrorKind::ConnectionRefused => NotSent::Refused,
+        io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown
+        | io::ErrorKind::AddrNotAvailable => NotSent::Unreachable,
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => NotSent::BrokeOff,
+        _ => return None,
+    })
+}
+
+fn of_a_certificate(error: &CertificateError) -> NotSent {
+    match error {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => NotSent::Untrusted,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            NotSent::OtherName
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => NotSent::OutOfDate,
+        _ => NotSent::BadCertificate,
+    }
+}

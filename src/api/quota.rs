@@ -1,0 +1,229 @@
+//! What an answer says of the service's limit, whatever else it says.
+
+use std::num::NonZeroU32;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// `X-RateLimit-Limit`, `-Remaining` and `-Reset`, as far as an answer has them and they
+/// make sense.
+///
+/// The service's document states none of them. That they come, as a limit per minute with
+/// an epoch time, is what a vendor's guide says; that they are often missing or odd is what
+/// to expect. So each is taken or left by itself, and none is an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Quota {
+    /// Requests in a span of time.
+    pub limit: Option<NonZeroU32>,
+    /// How many of them are left: never more than the limit, where that is known.
+    pub remaining: Option<u32>,
+    /// In how long there are more: more than nothing, and at most a month.
+    pub reset: Option<Duration>,
+}
+
+/// The span of time that a limit may be for, at the longest: a month. A reset beyond it
+/// is no reset.
+const LONGEST_SPAN: Duration = Duration::from_secs(31 * 24 * 3600);
+
+/// From here on a number is no count of seconds but a time since 1970 in seconds: this one
+/// is in 2001.
+const FIRST_EPOCH_SECOND: f64 = 1e9;
+
+/// The same in milliseconds.
+const FIRST_EPOCH_MILLISECOND: f64 = 1e12;
+
+impl Quota {
+    /// Reads the headers that `header` finds by their names, in small letters. `now` is
+    /// what epoch times are compared with.
+    ///
+    /// Where there is no `X-RateLimit-…`, the names without `X-` are looked for: those of the
+    /// IETF's draft-ietf-httpapi-ratelimit-headers up to -06, before one field took the
+    /// place of the three.
+    pub(super) fn read<'a>(
+        header: impl Fn(&str) -> Option<&'a str>,
+        now: SystemTime,
+    ) -> Option<Quota> {
+        let first_number = |name: &str, other_name: &str| {
+            let text = header(name).or_else(|| header(other_name))?;
+            // The drafts let spans follow: `100, 100;w=60`.
+            text.split([',', ';']).next().map(str::trim)
+        };
+        let limit = first_number("x-ratelimit-limit", "ratelimit-limit")
+            .and_then(|text| text.parse::<NonZeroU32>().ok());
+        let remaining = first_number("x-ratelimit-remaining", "ratelimit-remaining")
+            .and_then(|text| text.parse().ok())
+            .filter(|&remaining| limit.is_none_or(|limit| remaining <= limit.get()));
+        let reset = first_number("x-ratelimit-reset", "ratelimit-reset")
+            .and_then(|text| time_until(text, now));
+        let quota = Quota {
+            limit,
+            remaining,
+            reset,
+        };
+        (quota != Quota::default()).then_some(quota)
+    }
+}
+
+/// Seconds from `now`, or a time since 1970 in seconds (as GitHub has it, and the vendor's
+/// guide) or in milliseconds.
+fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
+    let number: f64 = text.parse().ok()?;
+    let seconds = if number < FIRST_EPOCH_SECOND {
+        number
+    } else {
+        let epoch = match number < FIRST_EPOCH_MILLISECOND {
+            true => number,
+            false => number / 1000.0,
+        };
+        epoch - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
+    };
+    // What is now or over says nothing of when there are more.
+    let is_sensible = seconds > 0.0 && seconds <= LONGEST_SPAN.as_secs_f64();
+    let time = is_sensible.then(|| Duration::from_secs_f64(seconds))?;
+    (!time.is_zero()).then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// 2026-11-21T00:00:00Z.
+    const NOW_S: u64 = 1_795_219_200;
+
+    fn now() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(NOW_S)
+    }
+
+    fn read(headers: &[(&str, &str)]) -> Option<Quota> {
+        let header = |name: &str| {
+            let mut named = headers.iter().filter(|(n, _)| *n == name);
+            named.next().map(|(_, value)| *value)
+        };
+        Quota::read(header, now())
+    }
+
+    fn limit(text: &str) -> Option<u32> {
+        Some(read(&[("x-ratelimit-limit", text)])?.limit?.get())
+    }
+
+    fn reset(text: &str) -> Option<Duration> {
+        read(&[("x-ratelimit-reset", text)])?.reset
+    }
+
+    #[test]
+    fn all_three_are_read() {
+        let epoch = (NOW_S + 30).to_string();
+        let quota = Quota {
+            limit: NonZeroU32::new(100),
+            remaining: Some(99),
+            reset: Some(Duration::from_secs(30)),
+        };
+        assert_eq!(
+            read(&[
+                ("x-ratelimit-limit", "100"),
+                ("x-ratelimit-remaining", "99"),
+                ("x-ratelimit-reset", &epoch),
+            ]),
+            Some(quota)
+        );
+        assert_eq!(
+            read(&[
+                ("ratelimit-limit", "100"),
+                ("ratelimit-remaining", "99"),
+                ("ratelimit-reset", "30"),
+                ("x-ratelimit-limit", "100, 100;w=60"),
+            ]),
+            Some(quota)
+        );
+        assert_eq!(read(&[]), None);
+    }
+
+    #[test]
+    fn the_first_number_of_a_limit_counts() {
+        for (text, number) in [
+            ("100", Some(100)),
+            (" 100 ", Some(100)),
+            ("100, 100;w=60, 20;w=10", Some(100)),
+            ("100;w=60", Some(100)),
+            ("0", None),
+            ("-1", None),
+            ("1.5", None),
+            ("4294967296", None),
+            ("many", None),
+            ("", None),
+        ] {
+            assert_eq!(limit(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn more_left_than_the_limit_is_left_out_and_the_rest_is_kept() {
+        let quota = read(&[
+            ("x-ratelimit-limit", "100"),
+            ("x-ratelimit-remaining", "101"),
+            ("x-ratelimit-reset", "5"),
+        ]);
+        assert_eq!(
+            quota,
+            Some(Quota {
+                limit: NonZeroU32::new(100),
+                remaining: None,
+                reset: Some(Duration::from_secs(5)),
+            })
+        );
+    }
+
+    #[test]
+    fn a_reset_is_in_seconds_or_a_time_since_1970() {
+        let seconds = Duration::from_secs;
+        for (text, time) in [
+            ("30".to_owned(), Some(seconds(30))),
+            ("0.5".to_owned(), Some(Duration::from_millis(500))),
+            ("86400".to_owned(), Some(Duration::from_secs(86_400))),
+            ((NOW_S + 30).to_string(), Some(seconds(30))),
+            (format!("{}", (NOW_S + 30) * 1000), Some(seconds(30))),
+            (
+                (NOW_S + 86400).to_string(),
+                Some(Duration::from_secs(86_400)),
+            ),
+            (NOW_S.to_string(), None),
+            ((NOW_S - 1).to_string(), None),
+            ((NOW_S + 366 * 86400).to_string(), None),
+            ("31536000".to_owned(), None),
+            ("0".to_owned(), None),
+            ("-30".to_owned(), None),
+            ("NaN".to_owned(), None),
+            ("inf".to_owned(), None),
+            ("1e300".to_owned(), None),
+            ("1e-300".to_owned(), None),
+            ("soon".to_owned(), None),
+        ] {
+            assert_eq!(reset(&text), time, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic_or_promise_what_cannot_be(
+            limit in ".*|[0-9.eE+-]{1,12}",
+            remaining in ".*|[0-9.eE+-]{1,12}",
+            reset in ".*|[0-9.eE+-]{1,20}",
+            before_1970 in any::<bool>(),
+        ) {
+            let header = |name: &str| match name {
+                "x-ratelimit-limit" => Some(limit.as_str()),
+                "x-ratelimit-remaining" => Some(remaining.as_str()),
+                _ => Some(reset.as_str()),
+            };
+            let now = match before_1970 {
+                true => UNIX_EPOCH - Duration::from_secs(1),
+                false => now(),
+            };
+            if let Some(quota) = Quota::read(header, now) {
+                prop_assert!(quota.reset.is_none_or(|r| !r.is_zero() && r <= LONGEST_SPAN));
+                if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {
+                    prop_assert!(remaining <= limit.get());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How long an answer asks to wait before the next request.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+/// The longest wait that a hint of the service is followed for. After it, the
+/// service is asked again and may say the same again.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// What an answer says of the wait before the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing, or "now", which is no hint either: whoever follows it is refused again,
+    /// at full speed. A date that has passed is "now" too.
+    Unsaid,
+    /// So long, which is more than nothing and at most [`LONGEST_WAIT`].
+    Said(Duration),
+    /// Longer than [`LONGEST_WAIT`], which is waited instead.
+    Bounded,
+    /// Something that is no time: a negative number, a word.
+    Senseless,
+}
+
+impl Wait {
+    /// How long to wait, where that is said in a way that makes sense.
+    pub fn time(self) -> Option<Duration> {
+        match self {
+            Wait::Said(time) => Some(time),
+            Wait::Bounded => Some(LONGEST_WAIT),
+            Wait::Unsaid | Wait::Senseless => None,
+        }
+    }
+
+    /// What a header `Retry-After` says: seconds or an HTTP date (RFC 9110, 10.2.3), which
+    /// is compared with `now`. Fractions are outside the standard, and common.
+    pub(super) fn of_header(text: &str, now: SystemTime) -> Wait {
+        let text = text.trim();
+        match text.parse() {
+            Ok(seconds) => Wait::of_seconds(seconds),
+            Err(_) => match httpdate::parse_http_date(text) {
+                Ok(until) => Wait::of_duration(until.duration_since(now).unwrap_or_default()),
+                Err(_) => Wait::Senseless,
+            },
+        }
+    }
+
+    /// What a field of a body says: seconds, as a number or as text.
+    pub(super) fn of_field(value: &Value) -> Wait {
+        let seconds = match value {
+            Value::Null => return Wait::Unsaid,
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        seconds.map_or(Wait::Senseless, Wait::of_seconds)
+    }
+
+    /// So long from now.
+    pub(super) fn of_duration(time: Duration) -> Wait {
+        if time.is_zero() {
+            Wait::Unsaid
+        } else if time > LONGEST_WAIT {
+            Wait::Bounded
+        } else {
+            Wait::Said(time)
+        }
+    }
+
+    fn of_seconds(seconds: f64) -> Wait {
+        if !seconds.is_finite() || seconds < 0.0 {
+            Wait::Senseless
+        } else if seconds > LONGEST_WAIT.as_secs_f64() {
+            Wait::Bounded
+        } else {
+            Wait::of_duration(Duration::from_secs_f64(seconds))
+        }
+    }
+
+    /// This, or what stands elsewhere where this is of no use.
+    pub(super) fn or(self, other: Wait) -> Wait {
+        match (self, other) {
+            (Wait::Said(_) | Wait::Bounded, _) => self,
+            (Wait::Senseless, Wait::Unsaid) => Wait::Senseless,
+            _ => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1970-01-01T00:01:00Z.
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(60)
+    }
+
+    fn said(seconds: u64) -> Wait {
+        Wait::Said(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_header_says_seconds_or_a_date() {
+        for (text, wait) in [
+            ("37", said(37)),
+            (" 37 ", said(37)),
+            ("0.5", Wait::Said(Duration::from_millis(500))),
+            ("3600", said(3600)),
+            ("3601", Wait::Bounded),
+            ("1e300", Wait::Bounded),
+            ("Thu, 01 Jan 1970 00:02:30 GMT", said(90)),
+            ("Fri, 31 Dec 1999 23:59:59 GMT", Wait::Bounded),
+            ("Thu, 01 Jan 1970 00:01:00 GMT", Wait::Unsaid),
+            ("Thu, 01 Jan 1970 00:00:59 GMT", Wait::Unsaid),
+            // No time of a computer.
+            ("Wed, 31 Dec 1969 23:59:59 GMT", Wait::Senseless),
+            ("0", Wait::Unsaid),
+            ("-0", Wait::Unsaid),
+            ("-5", Wait::Senseless),
+            ("NaN", Wait::Senseless),
+            ("inf", Wait::Senseless),
+            ("soon", Wait::Senseless),
+            ("", Wait::Senseless),
+        ] {
+            assert_eq!(Wait::of_header(text, now()), wait, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_makes_sense_comes_before_what_does_not() {
+        for (one, other, wait) in [
+            (said(1), said(2), said(1)),
+            (Wait::Bounded, said(2), Wait::Bounded),
+            (Wait::Unsaid, said(2), said(2)),
+            (Wait::Senseless, said(2), said(2)),
+            (Wait::Senseless, Wait::Unsaid, Wait::Senseless),
+            (Wait::Unsaid, Wait::Senseless, Wait::Senseless),
+            (Wait::Unsaid, Wait::Unsaid, Wait::Unsaid),
+        ] {
+            assert_eq!(one.or(other), wait, "{one:?} or {other:?}");
+        }
+    }
+
+    #[test]
+    fn no_wait_is_longer_than_the_longest() {
+        assert_eq!(Wait::Bounded.time(), Some(LONGEST_WAIT));
+        assert_eq!(said(5).time(), Some(Duration::from_secs(5)));
+        assert_eq!(Wait::Senseless.time(), None);
+        assert_eq!(Wait::Unsaid.time(), None);
+    }
+}

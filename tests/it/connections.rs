@@ -1,0 +1,264 @@
+//! The ways to the service: TLS, certificates, proxies.
+
+use leadload::sandbox::Sandbox;
+
+use crate::relay::{Authority, Proxy, address_of, socks_proxy};
+use crate::util::{Folder, Output, Run, service};
+
+/// A name that no DNS has (RFC 2606), so that only a proxy can get through to it.
+const NOWHERE: &str = "leads.example";
+
+/// A port at which nobody listens: no service has it.
+const DEAD: &str = "http://127.0.0.1:1";
+
+const SECRET: &str = "pr0xySecret";
+
+fn one_lead() -> Folder {
+    Folder::with_leads("phone\n+447911000001\n")
+}
+
+/// Sends one lead, once, to an address that stands for the service.
+fn import(folder: &Folder, service: &Sandbox, base_url: &str, args: &[&str]) -> Run {
+    let once = ["--max-attempts", "1", "-v"];
+    folder
+        .import_leads(service, &[&once, args].concat())
+        .env("LEADLOAD_BASE_URL", base_url)
+}
+
+/// The text in the one row's column `error`, where nothing was sent because no connection
+/// was made.
+#[track_caller]
+fn why_nothing_was_sent(folder: &Folder, service: &Sandbox, output: &Output) -> String {
+    let row = &folder.records("leads.results.csv")[0];
+    assert_eq!(
+        (row["status"].as_str(), row["error_code"].as_str()),
+        ("failed", "connection"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(service.stats().lead_requests, 0);
+    row["error"].clone()
+}
+
+#[test]
+fn a_certificate_of_an_authority_in_the_ca_file_is_trusted() {
+    let (folder, service, authority) = (one_lead(), service(), Authority::new());
+    // Among others.
+    let pem = Authority::new().pem() + &authority.pem();
+    folder.write("ca.pem", pem);
+    let address = authority.tls_before(&service, "localhost");
+    let base_url = format!("https://localhost:{}", address.port());
+    import(&folder, &service, &base_url, &["--ca-file", "ca.pem"]).expect(0);
+    assert_eq!(service.stats().created, 1);
+
+    let campaigns = ["campaigns", "--base-url", &base_url, "--ca-file", "ca.pem"];
+    let listed = folder.leadload(&campaigns).at(&service).expect(0);
+    assert!(listed.stdout.contains("101"), "{}", listed.stdout);
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_told_and_nothing_is_sent() {
+    let (folder, service, authority) = (one_lead(), service(), Authority::new());
+    folder.write("other.pem", Authority::new().pem());
+    let address = authority.tls_before(&service, "localhost");
+    let base_url = format!("https://localhost:{}", address.port());
+    for args in [&[][..], &["--ca-file", "other.pem"]] {
+        // It would be the same for every row: the first one stops the run.
+        let stderr = import(&folder, &service, &base_url, args).expect(3).stderr;
+        assert!(stderr.contains("certificate is not trusted"), "{stderr}");
+        assert!(stderr.contains("--ca-file"), "{stderr}");
+        assert_eq!(service.stats().lead_requests, 0);
+        assert_eq!(folder.records("leads.results.csv").len(), 0);
+    }
+    // Asked again, it would show the same certificate: nobody waits for that.
+    let campaigns = ["campaigns", "--base-url", &base_url];
+    let refused = folder.leadload(&campaigns).at(&service).expect(3);
+    let stderr = refused.stderr;
+    assert!(stderr.contains("certificate is not trusted"), "{stderr}");
+}
+
+#[test]
+fn a_certificate_for_another_host_is_refused() {
+    let (folder, service, authority) = (one_lead(), service(), Authority::new());
+    folder.write("ca.pem", authority.pem());
+    let address = authority.tls_before(&service, NOWHERE);
+    let base_url = format!("https://localhost:{}", address.port());
+    let output = import(&folder, &service, &base_url, &["--ca-file", "ca.pem"]).expect(3);
+    assert!(
+        output.stderr.contains("another host name"),
+        "{}",
+        output.stderr
+    );
+}
+
+/// Elsewhere the system has no variable for its certificates.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_systems_authorities_are_trusted_beside_those_of_the_ca_file() {
+    let (folder, service) = (one_lead(), service());
+    let (of_system, of_file) = (Authority::new(), Authority::new());
+    folder.write("system.pem", of_system.pem());
+    folder.write("ca.pem", of_file.pem());
+    for authority in [of_system, of_file] {
+        let address = authority.tls_before(&service, "localhost");
+        let base_url = format!("https://localhost:{}", address.port());
+        import(&folder, &service, &base_url, &["--ca-file", "ca.pem"])
+            .env("SSL_CERT_FILE", folder.path("system.pem").to_str().unwrap())
+            .expect(0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_system_without_certificates_is_told_of_unless_none_is_needed() {
+    let (folder, service) = (one_lead(), service());
+    let without = |run: Run| {
+        run.env("SSL_CERT_FILE", "/nowhere/certificates")
+            .env("SSL_CERT_DIR", "/nowhere")
+    };
+    let output = without(import(&folder, &service, "https://localhost:1", &[])).expect(2);
+    assert!(
+        output.stderr.contains("ca-certificates"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stdout.is_empty());
+    without(import(&folder, &service, &service.base_url(), &[])).expect(0);
+}
+
+#[test]
+fn a_ca_file_that_is_of_no_use_is_named_before_anything_is_sent() {
+    let (folder, service) = (one_lead(), service());
+    folder.write("empty.pem", "");
+    let pem = Authority::new().pem();
+    folder.write("damaged.pem", &pem[..pem.len() / 2]);
+    for (name, reason) in [
+        ("missing.pem", "cannot read"),
+        ("empty.pem", "no certificate"),
+        ("damaged.pem", "damaged"),
+    ] {
+        let args = ["--ca-file", name];
+        let output = import(&folder, &service, &service.base_url(), &args).expect(2);
+        let listed = folder.leadload(&["campaigns", "--ca-file", name]);
+        for output in [output, listed.at(&service).expect(2)] {
+            let stderr = output.stderr;
+            assert!(stderr.contains(name) && stderr.contains(reason), "{stderr}");
+            assert!(stderr.contains("hint: "), "{stderr}");
+            assert!(output.stdout.is_empty());
+        }
+        // Nothing is reached over TLS there.
+        let trial = ["import", "leads.csv", "--campaign", "101", "--sandbox"];
+        folder.leadload(&[&trial[..], &args].concat()).expect(0);
+    }
+    assert_eq!(service.stats().connections, 0);
+    let check = ["check", "leads.csv", "--ca-file", "missing.pem"];
+    folder.leadload(&check).expect(0);
+}
+
+#[test]
+fn this_computer_is_never_reached_through_a_proxy() {
+    let (folder, service) = (one_lead(), service());
+    let (with_number, with_name) = (service.base_url(), address_of(&service).port());
+    for base_url in [with_number, format!("http://localhost:{with_name}")] {
+        import(&folder, &service, &base_url, &["--ledger", "none"])
+            .env("HTTP_PROXY", DEAD)
+            .env("http_proxy", DEAD)
+            .env("ALL_PROXY", DEAD)
+            .expect(0);
+    }
+    assert_eq!(service.stats().lead_requests, 2);
+}
+
+#[test]
+fn the_proxy_of_the_environment_is_used_and_its_password_kept_secret() {
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        let (folder, service) = (one_lead(), service());
+        let proxy = Proxy::to(address_of(&service));
+        let base_url = format!("http://{NOWHERE}");
+        let output = import(&folder, &service, &base_url, &["--insecure-http", "-vv"])
+            .env(name, &format!("http://me:{SECRET}@{}", proxy.address))
+            .expect(0);
+        assert_eq!(service.stats().created, 1, "{name}");
+        let head = &proxy.heads()[0];
+        let line = format!("POST http://{NOWHERE}/api/user/lead HTTP/1.1\r\n");
+        assert!(head.starts_with(&line), "{head}");
+        // me:pr0xySecret
+        assert!(head.contains("Basic bWU6cHIweHlTZWNyZXQ="), "{head}");
+        let shown = output.stdout + &output.stderr + &folder.read("leads.results.csv");
+        assert!(!shown.contains(SECRET), "{shown}");
+        assert!(!shown.contains("bWU6cHIw"), "{shown}");
+    }
+}
+
+#[test]
+fn no_proxy_is_used_for_what_no_proxy_names() {
+    let (folder, service) = (one_lead(), service());
+    let proxy = Proxy::to(address_of(&service));
+    // Longer than a name can be, so that nobody is asked for it.
+    let base_url = format!("http://{}.example", "x".repeat(64));
+    let output = import(&folder, &service, &base_url, &["--insecure-http"])
+        .env("HTTP_PROXY", &format!("http://{}", proxy.address))
+        .env("NO_PROXY", "other.test,.example")
+        .expect(1);
+    let why = why_nothing_was_sent(&folder, &service, &output);
+    assert!(why.contains("name has no address"), "{why}");
+    assert_eq!(proxy.connections(), 0);
+}
+
+#[test]
+fn https_goes_through_a_tunnel_that_the_proxy_makes() {
+    let (folder, service, authority) = (one_lead(), service(), Authority::new());
+    folder.write("ca.pem", authority.pem());
+    let proxy = Proxy::to(authority.tls_before(&service, NOWHERE));
+    let base_url = format!("https://{NOWHERE}");
+    import(&folder, &service, &base_url, &["--ca-file", "ca.pem"])
+        .env("HTTPS_PROXY", &proxy.address.to_string())
+        .expect(0);
+    assert_eq!(service.stats().created, 1);
+    let head = &proxy.heads()[0];
+    assert!(head.starts_with("CONNECT leads.example:443 HTTP/1.1\r\n"));
+    // The token is for the service.
+    assert!(!head.contains(service.token()), "{head}");
+}
+
+#[test]
+fn a_proxy_that_does_not_connect_has_sent_nothing_on() {
+    let service = service();
+    let target = address_of(&service);
+    for (proxy, reason) in [
+        (
+            Proxy::answering("403 Forbidden", target)
+                .address
+                .to_string(),
+            "the proxy refuses it",
+        ),
+        (
+            Proxy::answering("407 Login", target).address.to_string(),
+            "the proxy asks for a user name and password",
+        ),
+        (DEAD.to_owned(), "the proxy cannot be reached"),
+    ] {
+        let folder = one_lead();
+        let output = import(&folder, &service, &format!("https://{NOWHERE}"), &["-vv"])
+            .env(
+                "HTTPS_PROXY",
+                &proxy.replace("http://", &format!("http://me:{SECRET}@")),
+            )
+            .expect(1);
+        let why = why_nothing_was_sent(&folder, &service, &output);
+        assert!(why.contains(reason), "{why}");
+        let shown = output.stdout + &output.stderr + &why;
+        assert!(!shown.contains(SECRET), "{shown}");
+    }
+}
+
+#[test]
+fn a_socks_proxy_will_do() {
+    let (folder, service) = (one_lead(), service());
+    let proxy = socks_proxy(address_of(&service));
+    let base_url = format!("http://{NOWHERE}");
+    import(&folder, &service, &base_url, &["--insecure-http"])
+        .env("ALL_PROXY", &format!("socks5h://{proxy}"))
+        .expect(0);
+    assert_eq!(service.stats().created, 1);
+}

@@ -1,0 +1,187 @@
+//! What may stand between a client and the service: TLS, and proxies.
+//!
+//! Each listens on a port of its own until the test ends, and passes bytes on to the
+//! service.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use leadload::sandbox::Sandbox;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+
+/// A port at which every connection is handed to `each`, until the program ends.
+fn listen<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+where
+    F: Future<Output = io::Result<()>> + Send + 'static,
+{
+    let (sender, address) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            sender.send(listener.local_addr().unwrap()).unwrap();
+            loop {
+                let (connection, _) = listener.accept().await.unwrap();
+                // One that breaks is the other side's affair.
+                tokio::spawn(each(connection));
+            }
+        });
+    });
+    address.recv().unwrap()
+}
+
+/// Where a sandbox listens.
+pub fn address_of(service: &Sandbox) -> SocketAddr {
+    let base_url = service.base_url();
+    base_url.strip_prefix("http://").unwrap().parse().unwrap()
+}
+
+/// An authority that exists for one test, and trusts itself.
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    pub fn new() -> Authority {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        Authority(CertifiedIssuer::self_signed(params, key).unwrap())
+    }
+
+    /// What `--ca-file` takes.
+    pub fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A service that speaks TLS, with a certificate of this authority for `host`.
+    pub fn tls_before(&self, service: &Sandbox, host: &str) -> SocketAddr {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([host.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
+            )
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let service = address_of(service);
+        listen(move |connection| {
+            let acceptor = acceptor.clone();
+            async move {
+                let mut inside = acceptor.accept(connection).await?;
+                let mut outside = TcpStream::connect(service).await?;
+                copy_bidirectional(&mut inside, &mut outside).await?;
+                Ok(())
+            }
+        })
+    }
+}
+
+/// A proxy that passes everything on to one address, whatever it is asked for.
+pub struct Proxy {
+    pub address: SocketAddr,
+    seen: Arc<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    connections: AtomicUsize,
+    heads: Mutex<Vec<String>>,
+}
+
+impl Proxy {
+    /// One that relays requests that name the whole URL, and tunnels after `CONNECT`.
+    pub fn to(target: SocketAddr) -> Proxy {
+        Proxy::answering("200 Connection established", target)
+    }
+
+    /// One that answers so to `CONNECT`.
+    pub fn answering(status: &'static str, target: SocketAddr) -> Proxy {
+        let seen = Arc::new(Seen::default());
+        let seeing = Arc::clone(&seen);
+        let address = listen(move |connection| {
+            seeing.connections.fetch_add(1, Ordering::SeqCst);
+            pass_on(connection, Arc::clone(&seeing), status, target)
+        });
+        Proxy { address, seen }
+    }
+
+    /// How often somebody came.
+    pub fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::SeqCst)
+    }
+
+    /// The head of the first request on each connection.
+    pub fn heads(&self) -> Vec<String> {
+        self.seen.heads.lock().unwrap().clone()
+    }
+}
+
+async fn pass_on(
+    connection: TcpStream,
+    seen: Arc<Seen>,
+    status: &str,
+    target: SocketAddr,
+) -> io::Result<()> {
+    let mut inside = BufReader::new(connection);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if inside.read_line(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    seen.heads.lock().unwrap().push(head.clone());
+    let mut outside = TcpStream::connect(target).await?;
+    if head.starts_with("CONNECT ") {
+        let answer = format!("HTTP/1.1 {status}\r\n\r\n");
+        inside.write_all(answer.as_bytes()).await?;
+        if !status.starts_with("200") {
+            return Ok(());
+        }
+    } else {
+        // The service takes the path alone, and one request on each connection will do.
+        let (_, rest) = head.split_once("://").unwrap();
+        let path = &rest[rest.find('/').unwrap()..];
+        let method = head.split(' ').next().unwrap();
+        let head = format!("{method} {path}").replacen("\r\n", "\r\nConnection: close\r\n", 1);
+        outside.write_all(head.as_bytes()).await?;
+    }
+    copy_bidirectional(&mut inside, &mut outside).await?;
+    Ok(())
+}
+
+/// A SOCKS5 proxy without a password (RFC 1928), which connects to one address.
+pub fn socks_proxy(target: SocketAddr) -> SocketAddr {
+    listen(move |mut connection| async move {
+        // Version 5, one way to log in, which is none.
+        let mut greeting = [0; 3];
+        connection.read_exact(&mut greeting).await?;
+        connection.write_all(&[5, 0]).await?;
+        // Version, command, a zero, the kind of address: a name with its length.
+        let mut request = [0; 5];
+        connection.read_exact(&mut request).await?;
+        let mut name_and_port = vec![0; usize::from(request[4]) + 2];
+        connection.read_exact(&mut name_and_port).await?;
+        connection
+            .write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 0])
+            .await?;
+        let mut outside = TcpStream::connect(target).await?;
+        copy_bidirectional(&mut connection, &mut outside).await?;
+        Ok(())
+    })
+}
