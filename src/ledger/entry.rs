@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
+use crate::rate::KnownRate;
 
 /// The number by which the ledger knows a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,11 @@ pub struct Group {
     pub refusals: Vec<Refusal>,
     /// The rows of the run by status, as far as they are known.
     pub counts: Counts,
+    /// What was learned of the pace that the service takes, where that is news. It is no
+    /// reason to hand a group over, and waits for the next that has one: lost with a kill,
+    /// it is learned again. A group that has nothing else is written all the same when it
+    /// is handed over, so the last word of a run can be.
+    pub learned: Option<KnownRate>,
 }
 
 /// A row that is about to be sent.
@@ -100,6 +106,7 @@ impl Group {
         if !later.counts.is_empty() {
             self.counts = later.counts;
         }
+        self.learned = later.learned.or(self.learned);
     }
 
     /// Drops all entries.
@@ -113,5 +120,35 @@ impl Group {
             && self.settlements.is_empty()
             && self.releases.is_empty()
             && self.refusals.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate::Rate;
+
+    fn learned(requests: Option<u32>) -> Group {
+        Group {
+            learned: requests.map(|requests| KnownRate {
+                rate: Rate::per_second(requests),
+                is_stated: false,
+            }),
+            ..Group::default()
+        }
+    }
+
+    #[test]
+    fn what_was_learned_later_wins_and_nothing_new_takes_nothing_away() {
+        let mut group = learned(None);
+        for (later, kept) in [(Some(1), Some(1)), (None, Some(1)), (Some(2), Some(2))] {
+            group.append(learned(later));
+            assert_eq!(group.learned, learned(kept).learned);
+        }
+    }
+
+    #[test]
+    fn what_was_learned_is_no_reason_to_hand_a_group_over() {
+        assert!(learned(Some(1)).is_empty());
     }
 }

@@ -4,11 +4,13 @@
 //! dirty a page of a large table twice; so outcomes wait here until many can be filed at
 //! once (see [`super::filing`]).
 
+use jiff::Timestamp;
 use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
 
 use super::lead_id::LeadId;
+use super::paces::learn;
 use super::record::{line_offset, status_code};
 use super::{CellsDigest, Claim, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
 use crate::lead::{Counts, RowId, RunId, Status};
@@ -52,8 +54,8 @@ impl Ledger {
         self.checked(found)
     }
 
-    /// Writes the group: claims, then settlements, then releases, then refusals. When
-    /// this returns, all of it is on disk; after an error nothing of it is in the ledger,
+    /// Writes the group: claims, then settlements, then releases, then refusals, and what
+    /// was learned of the run's service. When this returns, all of it is on disk; after an error nothing of it is in the ledger,
     /// and the same group can be committed again.
     ///
     /// A row is settled or released only after it has been claimed.
@@ -104,6 +106,9 @@ fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<Ser
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let refused = group.refusals.iter().map(|refusal| refusal.cells);
     note_bad(&change, service, run, rejected.chain(refused))?;
+    if let Some(learned) = group.learned {
+        learn(&change, service, learned, Timestamp::now())?;
+    }
     change.commit()?;
     Ok(service)
 }

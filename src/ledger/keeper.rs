@@ -120,9 +120,10 @@ impl<B> Desk<B> {
     fn take(&mut self, handover: Handover<B>) -> Committed {
         self.unsaved.append(handover.group);
         self.behind.extend(handover.behind);
-        let result = match self.unsaved.is_empty() {
-            true => Ok(()),
-            false => self.ledger.commit(self.run, &self.unsaved),
+        let has_news = !self.unsaved.is_empty() || self.unsaved.learned.is_some();
+        let result = match has_news {
+            true => self.ledger.commit(self.run, &self.unsaved),
+            false => Ok(()),
         };
         let mut is_taken = true;
         if result.is_ok() {
@@ -132,5 +133,34 @@ impl<B> Desk<B> {
             }
         }
         Committed { result, is_taken }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::samples::{RUN, Sample};
+    use crate::rate::{KnownRate, Rate};
+
+    #[tokio::test]
+    async fn what_was_learned_is_written_though_nothing_else_is_handed_over() {
+        let Sample {
+            ledger, service, ..
+        } = &mut Sample::new();
+        let learned = KnownRate {
+            rate: Rate::per_minute(300),
+            is_stated: true,
+        };
+        let ledger = Ledger::open(ledger.path()).unwrap();
+        let (next, _behind) = mpsc::channel::<()>(1);
+        let mut keeper = Keeper::start(ledger, RUN, next);
+        let group = Group {
+            learned: Some(learned),
+            ..Group::default()
+        };
+        keeper.hand_over(group, Vec::new());
+        assert!(keeper.committed().await.unwrap().result.is_ok());
+        let ledger = keeper.close().unwrap();
+        assert_eq!(ledger.known_rate(*service).unwrap(), Some(learned));
     }
 }

@@ -45,6 +45,17 @@
 //! written, and the run can go on when there is room. *A copy* of the ledger is whole
 //! only together with the log beside it (`-wal`).
 //!
+//! Beside its leads a service has one line of its own: the pace that it was last found to
+//! take (`paces`), which stays when runs are pruned or forgotten. Nothing depends on it but
+//! how fast the next run begins.
+//!
+//! # Versions
+//!
+//! A ledger that an older version has written is brought to this one when it is opened to
+//! be written in, in one transaction ([`Ledger::open`]). One that is only read is read as
+//! it is: whatever its version does not know is not known of it. One of a newer version is
+//! refused.
+//!
 //! # Who may be at it at once
 //!
 //! One [`Ledger`] that sends for each service, which [`SenderLock`] sees to; each
@@ -72,6 +83,7 @@ mod lead_id;
 #[cfg(test)]
 mod model;
 mod outputs;
+mod paces;
 #[cfg(test)]
 mod promises;
 mod prune;

@@ -4,10 +4,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The changes of the tables from version to version, in order. SQLite's `user_version`
 /// says how many of them a ledger has been through: steps are added, never changed.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, SECOND];
 
 /// The version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
+
+/// The first version with the table `paces`.
+pub(super) const KNOWS_PACES: u32 = 2;
 
 /// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -174,6 +177,19 @@ CREATE TABLE known_bad (
 ) STRICT, WITHOUT ROWID;
 ";
 
+const SECOND: &str = "
+-- The pace that each service was last found to take.
+CREATE TABLE paces (
+    service INTEGER PRIMARY KEY REFERENCES services,
+    requests INTEGER NOT NULL,
+    -- In so many milliseconds.
+    per_ms INTEGER NOT NULL,
+    -- Whether its answers state this limit; else it was found by trying.
+    is_stated INTEGER NOT NULL,
+    learned_at INTEGER NOT NULL
+) STRICT;
+";
+
 /// Brings the tables to this version; all of it or nothing.
 pub(super) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     if version(db)? == VERSION {
@@ -202,4 +218,107 @@ pub(super) fn version(db: &Connection) -> rusqlite::Result<u32> {
 /// What kind of database it says it is; 0 if nothing.
 pub(super) fn application_id(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "application_id", |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
+
+    /// A run, its input, and a lead of each kind of place that a lead can be in.
+    const ROWS: &str = "
+    INSERT INTO services VALUES (1, 'https://service.example');
+    INSERT INTO runs (id, service, identity, began_at) VALUES (1, 1, zeroblob(32), 1795230000);
+    INSERT INTO starts VALUES (1, 1, 1795230000, NULL, 41, '0.1.0', NULL, NULL, NULL);
+    INSERT INTO inputs VALUES
+        (1, 0, 'a.csv', '/lists/a.csv', NULL, zeroblob(32), 70, zeroblob(32), 4);
+    INSERT INTO lists VALUES (1, 1, 0, 'dnc.txt', zeroblob(32), 20);
+    INSERT INTO outputs VALUES (1, '/lists/a.results.csv', zeroblob(32), 'results', NULL, NULL);
+    INSERT INTO claims VALUES (1, 3, 0, 1, 447911000003, 101);
+    INSERT INTO outcomes VALUES
+        (1, 1, 2, 0, 1, 447911000002, 101, 0, 201, 1, 7002, 1795230002, NULL, NULL);
+    INSERT INTO sent VALUES
+        (447911000001, 1, 101, 1, 1, 0, 1, 0, 201, 1, 7001, 1795230001, NULL, NULL);
+    INSERT INTO refusals VALUES (1, 4, 0, 5, 101, 'n/a', 'phone_not_e164', 'no number');
+    INSERT INTO known_bad VALUES (1, zeroblob(16), 1);
+    ";
+
+    const TABLES: [&str; 11] = [
+        "services",
+        "runs",
+        "starts",
+        "inputs",
+        "lists",
+        "outputs",
+        "claims",
+        "outcomes",
+        "sent",
+        "refusals",
+        "known_bad",
+    ];
+
+    /// A ledger as version 1 has left it.
+    fn version_1() -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.sqlite3");
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "journal_mode", "WAL").unwrap();
+        db.execute_batch(FIRST).unwrap();
+        db.execute_batch(ROWS).unwrap();
+        db.pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        db.pragma_update(None, "user_version", 1).unwrap();
+        (folder, path)
+    }
+
+    fn number(db: &Connection, sql: &str) -> u32 {
+        db.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    fn rows(path: &Path) -> Vec<u32> {
+        let db = Connection::open(path).unwrap();
+        let count = |table: &&str| number(&db, &format!("SELECT count(*) FROM {table}"));
+        TABLES.iter().map(count).collect()
+    }
+
+    #[test]
+    fn a_ledger_of_version_1_keeps_all_its_rows_and_learns_of_paces() {
+        let (_folder, path) = version_1();
+        let before = rows(&path);
+        assert_eq!(before, [1; TABLES.len()]);
+        let ledger = Ledger::open(&path).unwrap();
+        assert_eq!(version(&ledger.db).unwrap(), VERSION);
+        assert_eq!(number(&ledger.db, "SELECT count(*) FROM paces"), 0);
+        assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
+        drop(ledger);
+        assert_eq!(rows(&path), before);
+        // Opened once more there is nothing left to do.
+        Ledger::open(&path).unwrap();
+        assert_eq!(rows(&path), before);
+    }
+
+    #[test]
+    fn a_ledger_of_version_1_is_read_as_it_is() {
+        let (_folder, path) = version_1();
+        let mut recall = Recall::open(&path).unwrap().unwrap();
+        let service = recall.service("https://service.example").unwrap();
+        assert_eq!(service, Some(ServiceId(1)));
+        let ledger = Ledger::read(&path).unwrap().unwrap();
+        assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
+        assert_eq!(version(&ledger.db).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_ledger_of_a_newer_version_is_refused_by_readers_and_writers() {
+        let (_folder, path) = version_1();
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "user_version", VERSION + 1).unwrap();
+        let refused = |error| matches!(error, Some(LedgerError::Newer { .. }));
+        assert!(refused(Ledger::open(&path).err()));
+        assert!(refused(Ledger::read(&path).err()));
+    }
 }
