@@ -16,10 +16,30 @@ pub struct Rate {
     pub per: Duration,
 }
 
+/// What limits the requests of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RateChoice {
+    /// These limits, all at once.
+    Limits(Vec<Rate>),
+    /// What the service is found to allow.
+    Auto,
+    /// No limit of our own; refusals are obeyed.
+    Unlimited,
+}
+
+/// What a run has learned of the limit of a service, and where the next one starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownRate {
+    /// As much as it takes.
+    pub rate: Rate,
+    /// Whether its answers state this limit; else it was found by trying.
+    pub is_stated: bool,
+}
+
 /// A text that is no rate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no rate: write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`"
+    "`{0}` is no rate: write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`; or `auto` or `none`"
 )]
 pub struct RateError(String);
 
@@ -45,6 +65,26 @@ impl Rate {
             requests: NonZeroU32::MIN.saturating_add(requests.saturating_sub(1)),
             per,
         }
+    }
+
+    /// So many a second as a rate that people would write, rounded down by a hundredth at
+    /// most unless it is very slow: over ten seconds where it is fast, over ten minutes
+    /// where it is slow, else over a minute. Never none.
+    pub fn of_pace(requests_a_second: f64) -> Rate {
+        let seconds = match requests_a_second {
+            fast if fast >= 10.0 => 10,
+            slow if slow < 1.5 => 600,
+            _ => 60,
+        };
+        // What rounding took from a whole number comes back.
+        let requests = requests_a_second * seconds as f64 + 1e-6;
+        // The cast takes what is too large to the largest, and what is none to nought.
+        Rate::over(requests as u32, Duration::from_secs(seconds))
+    }
+
+    /// Requests a second.
+    pub fn pace(&self) -> f64 {
+        f64::from(self.requests.get()) / self.per.as_secs_f64()
     }
 
     /// How long so many requests take at least.
@@ -145,6 +185,24 @@ mod tests {
             assert_eq!(rate.requests.get(), requests, "{text}");
             assert_eq!(rate.per.as_millis(), millis, "{text}");
             assert_eq!(rate.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn a_pace_is_told_as_a_rate_that_is_close_to_it_and_never_above() {
+        for (pace, shown) in [
+            (100.0 / 60.0, "100/min"),
+            (10.0, "100/10s"),
+            (93.27, "932/10s"),
+            (0.5, "300/10min"),
+            (1.0 / 60.0, "10/10min"),
+            (0.0, "1/10min"),
+        ] {
+            assert_eq!(Rate::of_pace(pace).to_string(), shown);
+        }
+        for pace in (100..20_000).map(|pace| f64::from(pace) / 100.0) {
+            let told = Rate::of_pace(pace).pace();
+            assert!(told <= pace + 1e-6 && told >= pace * 0.988, "{pace}");
         }
     }
 

@@ -6,18 +6,26 @@
 //! - governor spaces the starts evenly at the slowest of the rates given. Where
 //!   the spaces are short, a start that came late may be made up for by at most
 //!   [`BURST`] at once, so that the rate is used though timers are coarse;
-//! - for each rate a ring of its last N start times makes sure that no span of
-//!   its length, wherever it begins, holds more than N starts. governor alone
-//!   cannot: with a burst of two, N+1 fit into an unlucky span.
+//! - the times of the last starts make sure that no span of a rate's length,
+//!   wherever it begins, holds more than its N: one more may start when the N-th
+//!   last is a span ago. governor alone cannot: with a burst of two, N+1 fit into
+//!   an unlucky span.
 //!
 //! Both keep to spans that are a hundredth longer than asked for ([`SLACK`]): a
 //! request that is delayed on its way and one that is not must not end up in one
 //! span at the service.
 //!
+//! The rates may change at any time. Starts are remembered under whatever rates they
+//! were made, without any too, so that new rates hold from their first moment for
+//! the spans that began before it; and the space before the next start is the new
+//! one, counted from the last start.
+//!
 //! Apart from rates, the service may ask for a pause, which holds everybody.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use governor::clock::Clock;
@@ -38,60 +46,73 @@ const WIDE_SPACE: Duration = Duration::from_millis(200);
 /// By how much the spans are longer than asked for.
 const SLACK: f64 = 1.01;
 
-/// Tokio's clock as governor wants it, so that tests can stop it.
-#[derive(Debug, Clone)]
-struct TokioClock {
-    origin: Instant,
+/// So many starts are remembered though no rate in force needs them: rates that come
+/// later may. Half a minute at full speed, in half a megabyte.
+const REMEMBERED: usize = 32_768;
+
+/// A clock for governor that stands where it was put, so that starts can be told to
+/// it after the fact, and tests need not wait.
+#[derive(Debug, Clone, Default)]
+struct SetClock {
+    nanos: Arc<AtomicU64>,
 }
 
-impl Clock for TokioClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        self.origin.elapsed()
+impl SetClock {
+    fn set(&self, at: Duration) {
+        // Nanoseconds fill 64 bits after 584 years.
+        let nanos = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.store(nanos, Ordering::Relaxed);
     }
 }
 
-type Spacer = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<Duration>>;
+impl Clock for SetClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
+    }
+}
+
+type Limiter = RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Duration>>;
 
 /// Decides when requests start.
 #[derive(Debug)]
 pub struct Pacer {
     origin: Instant,
-    spacer: Option<(Spacer, TokioClock)>,
-    rings: Vec<Ring>,
+    rates: Vec<Rate>,
+    spacer: Option<Spacer>,
+    guards: Vec<Guard>,
+    /// The last starts, counted from the origin.
+    starts: VecDeque<Duration>,
     held_until: Option<Instant>,
 }
 
 impl Pacer {
     /// A pacer for all of `rates` at once; for none, only pauses are obeyed.
     pub fn new(rates: &[Rate]) -> Pacer {
-        let origin = Instant::now();
-        let clock = TokioClock { origin };
-        let spacer = rates
-            .iter()
-            .map(|rate| rate.per.mul_f64(SLACK) / rate.requests.get())
-            .max()
-            .and_then(|space| {
-                let quota = Quota::with_period(space)?;
-                Some(match space < WIDE_SPACE {
-                    true => quota.allow_burst(BURST),
-                    false => quota,
-                })
-            })
-            .map(|quota| (RateLimiter::direct_with_clock(quota, clock.clone()), clock));
         Pacer {
-            origin,
-            spacer,
-            rings: rates.iter().map(|rate| Ring::new(*rate)).collect(),
+            origin: Instant::now(),
+            rates: rates.to_vec(),
+            spacer: Spacer::new(rates, None),
+            guards: rates.iter().map(|rate| Guard::new(*rate)).collect(),
+            starts: VecDeque::new(),
             held_until: None,
         }
     }
 
+    /// From now on these rates hold, also over the starts already made.
+    pub fn set_limits(&mut self, rates: &[Rate]) {
+        if self.rates == rates {
+            return;
+        }
+        self.rates = rates.to_vec();
+        self.spacer = Spacer::new(rates, self.starts.back().copied());
+        self.guards = rates.iter().map(|rate| Guard::new(*rate)).collect();
+    }
+
     /// Starts a request now, or says when to ask again. A request that may start
-    /// is counted as started.
-    pub fn try_start(&mut self) -> Result<(), Instant> {
-        let now = Instant::now();
+    /// is counted as started. Time never goes back.
+    pub(super) fn try_start(&mut self, now: Instant) -> Result<(), Instant> {
         if let Some(held_until) = self.held_until {
             if now < held_until {
                 return Err(held_until);
@@ -100,26 +121,27 @@ impl Pacer {
         }
         let elapsed = now - self.origin;
         let free_at = self
-            .rings
+            .guards
             .iter()
-            .map(Ring::free_at)
+            .map(|guard| guard.free_at(&self.starts))
             .max()
             .unwrap_or_default();
         if elapsed < free_at {
             return Err(self.origin + free_at);
         }
-        if let Some((spacer, clock)) = &self.spacer
-            && let Err(not_yet) = spacer.check()
-        {
-            return Err(now
-                + not_yet
-                    .wait_time_from(clock.now())
-                    .max(Duration::from_micros(1)));
+        if let Some(spacer) = &self.spacer {
+            spacer.check(elapsed).map_err(|wait| now + wait)?;
         }
-        for ring in &mut self.rings {
-            ring.start(elapsed);
-        }
+        self.note(elapsed);
         Ok(())
+    }
+
+    fn note(&mut self, at: Duration) {
+        let needed = self.guards.iter().map(|guard| guard.most).max();
+        while self.starts.len() >= needed.unwrap_or_default().max(REMEMBERED) {
+            self.starts.pop_front();
+        }
+        self.starts.push_back(at);
     }
 
     /// Lets nothing start before `until`, unless a longer pause is on already.
@@ -133,36 +155,72 @@ impl Pacer {
     }
 }
 
-/// The last N starts under one rate.
+/// Spaces the starts evenly.
 #[derive(Debug)]
-struct Ring {
-    starts: VecDeque<Duration>,
+struct Spacer {
+    limiter: Limiter,
+    clock: SetClock,
+}
+
+impl Spacer {
+    /// For the slowest of the rates, as if `last` was the last of many starts: nothing
+    /// is made up for across a change of rates.
+    fn new(rates: &[Rate], last: Option<Duration>) -> Option<Spacer> {
+        let space = rates
+            .iter()
+            .map(|rate| rate.per.mul_f64(SLACK) / rate.requests.get())
+            .max()?;
+        let mut quota = Quota::with_period(space)?;
+        if space < WIDE_SPACE {
+            quota = quota.allow_burst(BURST);
+        }
+        let clock = SetClock::default();
+        clock.set(last.unwrap_or_default());
+        let spacer = Spacer {
+            limiter: RateLimiter::direct_with_clock(quota, clock.clone()),
+            clock,
+        };
+        match last {
+            Some(last) => while spacer.check(last).is_ok() {},
+            // Nothing has come late yet: two at once at the beginning would, with the hole
+            // that the guards then make, go on for ever.
+            None if space < WIDE_SPACE => drop(spacer.check(Duration::ZERO)),
+            None => {}
+        }
+        Some(spacer)
+    }
+
+    /// Starts one, or says how long to wait.
+    fn check(&self, at: Duration) -> Result<(), Duration> {
+        self.clock.set(at);
+        self.limiter
+            .check()
+            .map_err(|not_yet| not_yet.wait_time_from(at).max(Duration::from_micros(1)))
+    }
+}
+
+/// Keeps every span of one rate honest.
+#[derive(Debug)]
+struct Guard {
     most: usize,
     span: Duration,
 }
 
-impl Ring {
-    fn new(rate: Rate) -> Ring {
-        Ring {
-            starts: VecDeque::new(),
+impl Guard {
+    fn new(rate: Rate) -> Guard {
+        Guard {
             most: rate.requests.get() as usize,
             span: rate.per.mul_f64(SLACK),
         }
     }
 
-    /// From when on one more start keeps every span honest.
-    fn free_at(&self) -> Duration {
-        match self.starts.front() {
-            Some(oldest) if self.starts.len() == self.most => *oldest + self.span,
-            _ => Duration::ZERO,
-        }
-    }
-
-    fn start(&mut self, at: Duration) {
-        if self.starts.len() == self.most {
-            self.starts.pop_front();
-        }
-        self.starts.push_back(at);
+    /// From when on one more start is one of N in the span that ends with it.
+    fn free_at(&self, starts: &VecDeque<Duration>) -> Duration {
+        starts
+            .len()
+            .checked_sub(self.most)
+            .and_then(|nth_last| starts.get(nth_last))
+            .map_or(Duration::ZERO, |start| *start + self.span)
     }
 }
 
@@ -186,7 +244,7 @@ mod tests {
         let origin = Instant::now();
         let mut starts = Vec::new();
         while starts.len() < count {
-            match pacer.try_start() {
+            match pacer.try_start(Instant::now()) {
                 Ok(()) => starts.push(origin.elapsed()),
                 Err(when) => tokio::time::sleep_until(when + lateness(starts.len())).await,
             }
@@ -229,14 +287,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_pause_holds_everybody_and_a_shorter_one_does_not_end_it() {
         let mut pacer = Pacer::new(&[]);
-        assert_eq!(pacer.try_start(), Ok(()));
+        assert_eq!(pacer.try_start(Instant::now()), Ok(()));
         let until = Instant::now() + Duration::from_secs(37);
         pacer.hold(until);
         pacer.hold(Instant::now() + Duration::from_secs(1));
         assert_eq!(pacer.held_until(), Some(until));
-        assert_eq!(pacer.try_start(), Err(until));
+        assert_eq!(pacer.try_start(Instant::now()), Err(until));
         tokio::time::advance(Duration::from_secs(37)).await;
-        assert_eq!(pacer.try_start(), Ok(()));
+        assert_eq!(pacer.try_start(Instant::now()), Ok(()));
         assert_eq!(pacer.held_until(), None);
     }
 
@@ -244,7 +302,9 @@ mod tests {
     async fn nothing_is_saved_up_while_nothing_is_to_be_sent() {
         let mut pacer = Pacer::new(&[rate("10/s")]);
         tokio::time::advance(Duration::from_secs(60)).await;
-        let at_once = (0..20).filter(|_| pacer.try_start().is_ok()).count();
+        let at_once = (0..20)
+            .filter(|_| pacer.try_start(Instant::now()).is_ok())
+            .count();
         assert_eq!(at_once, 2);
     }
 
@@ -276,6 +336,127 @@ mod tests {
                 .unwrap();
             let starts = runtime.block_on(starts(&[rate], 150, |i| Duration::from_millis(late[i % late.len()])));
             prop_assert!(most_in_any(rate.per, &starts) <= requests as usize);
+        }
+    }
+
+    /// Starts as fast as allowed until `end`; every wake-up comes late.
+    fn start_until(
+        pacer: &mut Pacer,
+        now: &mut Instant,
+        end: Instant,
+        late: Duration,
+    ) -> Vec<Instant> {
+        let mut starts = Vec::new();
+        while *now < end {
+            match pacer.try_start(*now) {
+                Ok(()) => starts.push(*now),
+                Err(when) => *now = when + late,
+            }
+        }
+        starts
+    }
+
+    #[test]
+    fn a_new_limit_holds_over_the_starts_made_before_it() {
+        let mut pacer = Pacer::new(&[]);
+        let origin = Instant::now();
+        for i in 0..30 {
+            assert_eq!(pacer.try_start(origin + Duration::from_millis(i)), Ok(()));
+        }
+        pacer.set_limits(&[rate("20/10s")]);
+        let now = origin + Duration::from_millis(100);
+        let when = pacer.try_start(now).unwrap_err();
+        // The eleventh must be out of the span for one more to be the twentieth.
+        let expected = Duration::from_millis(10_110);
+        let waited = when - origin;
+        assert!(
+            waited.abs_diff(expected) < Duration::from_millis(2),
+            "{waited:?}"
+        );
+    }
+
+    #[test]
+    fn a_change_lets_no_start_through_before_its_space() {
+        let mut pacer = Pacer::new(&[rate("100/s")]);
+        let mut now = Instant::now();
+        let end = now + Duration::from_secs(2);
+        let mut last = start_until(&mut pacer, &mut now, end, Duration::ZERO).pop();
+        for requests in [99, 101, 50, 3] {
+            pacer.set_limits(&[Rate::per_second(requests)]);
+            while let Err(when) = pacer.try_start(now) {
+                now = when;
+            }
+            let space = now - last.replace(now).unwrap();
+            assert!(
+                space >= Duration::from_secs(1) / requests,
+                "{requests}/s: {space:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn changes_every_second_cost_none_of_the_rate() {
+        let mut pacer = Pacer::new(&[]);
+        let mut now = Instant::now();
+        let mut count = 0;
+        for second in 0..60 {
+            pacer.set_limits(&[Rate::per_second(100 + second % 2)]);
+            let end = now + Duration::from_secs(1);
+            count += start_until(&mut pacer, &mut now, end, Duration::from_millis(1)).len();
+        }
+        assert!(count >= 60 * 98, "{count}");
+    }
+
+    #[test]
+    fn without_limits_no_more_is_remembered_than_may_be_needed() {
+        let mut pacer = Pacer::new(&[]);
+        let now = Instant::now();
+        for _ in 0..REMEMBERED + 10 {
+            pacer.try_start(now).unwrap();
+        }
+        assert_eq!(pacer.starts.len(), REMEMBERED);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_changes_no_start_is_one_too_many_under_the_limits_of_its_time(
+            stretches in prop::collection::vec(
+                (prop::collection::vec((1u32..40, 50u64..3000), 0..3), 1u64..4000),
+                1..12,
+            ),
+            late in 0u64..30,
+        ) {
+            let mut pacer = Pacer::new(&[]);
+            let mut now = Instant::now();
+            let mut starts: Vec<Instant> = Vec::new();
+            for (rates, millis) in stretches {
+                let rates: Vec<Rate> = rates
+                    .into_iter()
+                    .map(|(requests, millis)| Rate {
+                        requests: NonZeroU32::new(requests).unwrap(),
+                        per: Duration::from_millis(millis),
+                    })
+                    .collect();
+                pacer.set_limits(&rates);
+                let end = now + Duration::from_millis(millis);
+                if rates.is_empty() {
+                    // As fast as the network is.
+                    while now < end {
+                        prop_assert_eq!(pacer.try_start(now), Ok(()));
+                        starts.push(now);
+                        now += Duration::from_millis(10);
+                    }
+                    continue;
+                }
+                let before = starts.len();
+                starts.extend(start_until(&mut pacer, &mut now, end, Duration::from_millis(late)));
+                for last in before..starts.len() {
+                    for rate in &rates {
+                        let from = starts[..=last].partition_point(|at| *at + rate.per <= starts[last]);
+                        prop_assert!(last + 1 - from <= rate.requests.get() as usize);
+                    }
+                }
+            }
         }
     }
 }

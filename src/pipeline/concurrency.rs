@@ -1,0 +1,385 @@
+//! How many requests may be in flight: as given, or as many as the service carries.
+//!
+//! Rule: pure; time is handed in. A *round* judges one limit. It begins with the first
+//! answer to a request that was started under it, so that what is measured is this limit
+//! and not the last one, and ends with as many answers as the limit, a tenth of a second
+//! and nearly one latency at the earliest.
+//!
+//! **Startup** (`auto` only), from one: the limit doubles with each round while the rate of
+//! good answers grows with it, as BBR's startup does (Cardwell et al., 2016; BBR asks for
+//! 25 % more, three times; here it is 60 %, and a second look instead of a third doubling,
+//! which a service that queues would feel). By Little's law that is a latency that grows by
+//! less than a quarter; when it is half as much again as the least, startup ends at once.
+//! What is kept is the least limit that gave 95 % of the best rate. The rate is the limit
+//! over the mean latency, by the same law, and not counted: answers come in volleys, one
+//! latency apart, and a round that was counted would see one of them or two.
+//!
+//! **Afterwards** increase is by addition and decrease by a factor (Chiu and Jain, 1989),
+//! by latency as in TCP Vegas (Brakmo and Peterson, 1995) and, among others, Vector's
+//! adaptive request concurrency:
+//!
+//! | mean latency of the round | limit |
+//! |-|-|
+//! | up to 1.1 × base | plus its root |
+//! | up to 1.25 × base | plus one |
+//! | up to 2 × base | stays |
+//! | more | × 0.9 |
+//!
+//! The base is the least mean of a round. But the service may have become slower for good,
+//! and then it is not our requests that wait for each other. What tells the two apart is
+//! whether fewer of them are any faster: when the limit has shrunk to 0.7 of what it was,
+//! and where it stays for half a minute, by a round with half of it, as BBR now and then
+//! drains what it may have queued itself. If they are not, the base is what is seen now;
+//! if they are, the limit shrinks, since a queue is good for nothing.
+//! A base that drifted up by itself would take the limit with it, without end. So a service
+//! that becomes slower is asked less while it does, and one that stays slow as much as it
+//! carries.
+//!
+//! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit becomes that
+//! share of it which was answered well, at least 0.7. Any ends the startup, but up to one
+//! in twenty is otherwise left to the pauses and the pace: a service that refuses one in fifty whatever happens would
+//! otherwise end up with one request at a time. This holds for a given number too, which
+//! knows no startup and no latency and is come back to.
+//!
+//! Nothing grows in a round in which it was mostly not the limit that bound.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::ConcurrencyChoice;
+
+/// `auto` goes no further: each request in flight is a connection, and a process may have
+/// about a thousand files open.
+const MOST: usize = 512;
+
+/// The shortest round.
+const SHORTEST_ROUND: Duration = Duration::from_millis(100);
+
+/// So much of a latency is one: a volley that comes a moment early is not to cost another.
+const NEARLY_ONE: f64 = 0.9;
+
+/// In seconds: none is shorter.
+const LEAST_LATENCY: f64 = 1e-6;
+
+/// Startup goes on while a doubled limit gives so much more.
+const WORTH_IT: f64 = 1.6;
+
+/// So much of the best rate is as good as the best.
+const AS_GOOD: f64 = 0.95;
+
+/// Up to so many base latencies there is room for many more.
+const LOWEST: f64 = 1.1;
+
+/// Up to so many there is room for more.
+const LOW: f64 = 1.25;
+
+/// So many end the startup.
+const RISEN: f64 = 1.5;
+
+/// From so many on there is too much.
+const HIGH: f64 = 2.0;
+
+/// The limit shrinks to so much of itself when the latency is high.
+const SHRUNK: f64 = 0.9;
+
+/// And in all before it is asked whether that has helped.
+const SHRUNK_IN_VAIN: f64 = 0.7;
+
+/// It has not helped if the latency is still so much of what it was.
+const AS_SLOW: f64 = 0.9;
+
+/// The least that refusals leave of the limit in one round.
+const REFUSED: f64 = 0.7;
+
+/// Such a share of good answers is as good as all.
+const MOSTLY: f64 = 0.95;
+
+/// So long the limit stays where the latency is neither low nor high.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Then a round is tried with so much of it.
+const PROBED: f64 = 0.5;
+
+/// So few in flight that each one matters.
+const FEW: usize = 16;
+
+/// A request that takes longer than so many base latencies, …
+const STUCK_LATENCIES: f64 = 8.0;
+
+/// … and than this, is stuck, …
+const SHORTEST_STUCK: Duration = Duration::from_secs(1);
+
+/// … and so many are put up with.
+const MOST_STUCK: usize = 4;
+
+/// Decides how many may be in flight.
+#[derive(Debug)]
+pub(super) struct Concurrency {
+    limit: f64,
+    most: f64,
+    adapts: bool,
+    startup: Option<Startup>,
+    round: Round,
+    /// When the limit in force came into force.
+    since: Option<Instant>,
+    /// The base latency in seconds.
+    base: f64,
+    trial: Option<Trial>,
+    /// Since when the latency is neither low nor high.
+    undecided: Option<Instant>,
+}
+
+/// Whether fewer requests are any faster.
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    /// The limit and the mean latency before.
+    limit: f64,
+    mean: f64,
+    /// For one round, after which the limit is what it was.
+    is_probe: bool,
+}
+
+/// What the limits tried so far gave.
+#[derive(Debug, Default)]
+struct Startup {
+    tried: Vec<(f64, f64)>,
+    is_second_look: bool,
+}
+
+/// What was seen under one limit.
+#[derive(Debug, Default)]
+struct Round {
+    begun: Option<Instant>,
+    answers: u32,
+    good: u32,
+    full: u32,
+    /// Of the good ones, in all.
+    seconds: f64,
+}
+
+impl Concurrency {
+    pub(super) fn new(choice: ConcurrencyChoice) -> Concurrency {
+        let (limit, most, startup) = match choice {
+            ConcurrencyChoice::Auto => (1, MOST, Some(Startup::default())),
+            ConcurrencyChoice::Fixed(most) => (most.get(), most.get(), None),
+        };
+        Concurrency {
+            limit: limit as f64,
+            most: most as f64,
+            adapts: startup.is_some(),
+            startup,
+            round: Round::default(),
+            since: None,
+            base: f64::INFINITY,
+            trial: None,
+            undecided: None,
+        }
+    }
+
+    /// So many may be in flight.
+    pub(super) fn limit(&self) -> usize {
+        // At least one; the cast cuts the fraction off.
+        self.limit as usize
+    }
+
+    /// So many may be in flight, given when those that are were started. Where `auto` needs
+    /// few, a request that is not answered for long must not hold up all others: it does
+    /// not count, as long as there are not many such.
+    pub(super) fn limit_beside(
+        &self,
+        started: impl Iterator<Item = Instant>,
+        now: Instant,
+    ) -> usize {
+        let limit = self.limit();
+        if !self.adapts || limit > FEW {
+            return limit;
+        }
+        let usual = Duration::try_from_secs_f64(self.base * STUCK_LATENCIES);
+        let patience = SHORTEST_STUCK.max(usual.unwrap_or(Duration::ZERO));
+        let stuck = started.filter(|started| now - *started > patience);
+        limit + stuck.take(MOST_STUCK).count()
+    }
+
+    /// An answer to a request. `was_full`: when it started, it was the limit that let no
+    /// other one start. `is_good`: the answer is about its row.
+    pub(super) fn answered(
+        &mut self,
+        started: Instant,
+        now: Instant,
+        was_full: bool,
+        is_good: bool,
+    ) {
+        let is_old = self.since.is_some_and(|since| started < since);
+        // A given number shrinks on refusals alone.
+        if is_old || !(self.adapts || is_good) {
+            return;
+        }
+        if self.round.begun.is_none() && is_good {
+            self.round.begun = Some(now);
+            return;
+        }
+        self.round.answers += 1;
+        self.round.full += u32::from(was_full);
+        if is_good {
+            self.round.good += 1;
+            self.round.seconds += (now - started).as_secs_f64();
+        }
+        self.end_round(now);
+    }
+
+    /// A request was refused for now. Those that started before the limit changed are no news.
+    pub(super) fn refused(&mut self, started: Instant, now: Instant) {
+        if self.since.is_some_and(|since| started < since) {
+            return;
+        }
+        self.round.answers += 1;
+        self.end_round(now);
+    }
+
+    fn end_round(&mut self, now: Instant) {
+        let begun = *self.round.begun.get_or_insert(now);
+        let elapsed = (now - begun).as_secs_f64();
+        let mean = self.round.seconds / f64::from(self.round.good.max(1));
+        let least = SHORTEST_ROUND.as_secs_f64().max(mean * NEARLY_ONE);
+        if f64::from(self.round.answers) < self.limit.floor() || elapsed < least {
+            return;
+        }
+        let round = std::mem::take(&mut self.round);
+        let limit = self.judge(&round, mean, now).clamp(1.0, self.most);
+        if limit.floor() != self.limit.floor() {
+            self.since = Some(now);
+        } else {
+            self.round.begun = Some(now);
+        }
+        self.limit = limit;
+    }
+
+    /// The limit after a round.
+    fn judge(&mut self, round: &Round, mean: f64, now: Instant) -> f64 {
+        let share = f64::from(round.good) / f64::from(round.answers);
+        if share < MOSTLY {
+            self.startup = None;
+            self.trial = None;
+            return self.limit * share.max(REFUSED);
+        }
+        let binds = round.full * 2 >= round.answers;
+        if !self.adapts {
+            return self.limit + self.limit.sqrt();
+        }
+        self.base = self.base.min(mean);
+        if round.good < round.answers {
+            // With the pauses in it, its rate says nothing of the limit.
+            self.startup = None;
+        }
+        match &mut self.startup {
+            Some(_) if !binds => self.limit,
+            Some(startup) => {
+                startup
+                    .tried
+                    .push((self.limit, self.limit / mean.max(LEAST_LATENCY)));
+                let next = match mean > RISEN * self.base {
+                    true => None,
+                    false => startup.next(self.limit),
+                };
+                if let Some(next) = next.filter(|next| *next <= self.most) {
+                    return next;
+                }
+                let best = startup.best();
+                self.startup = None;
+                best
+            }
+            None => self.steady(mean, binds, now),
+        }
+    }
+
+    fn steady(&mut self, mean: f64, binds: bool, now: Instant) -> f64 {
+        if let Some(trial) = self.trial.filter(|trial| trial.is_probe) {
+            self.trial = None;
+            return match self.learn_from(trial, mean) {
+                true => trial.limit,
+                // They wait for each other, and a queue is good for nothing.
+                false => trial.limit * SHRUNK,
+            };
+        }
+        if mean <= LOW * self.base {
+            self.trial = None;
+            self.undecided = None;
+            return match binds {
+                false => self.limit,
+                true if mean <= LOWEST * self.base => self.limit + self.limit.sqrt(),
+                true => self.limit + 1.0,
+            };
+        }
+        let before = Trial {
+            limit: self.limit,
+            mean,
+            is_probe: false,
+        };
+        if mean <= HIGH * self.base {
+            self.trial = None;
+            let since = *self.undecided.get_or_insert(now);
+            if now < since + PATIENCE {
+                return self.limit;
+            }
+            self.undecided = None;
+            self.trial = Some(Trial {
+                is_probe: true,
+                ..before
+            });
+            return self.limit * PROBED;
+        }
+        self.undecided = None;
+        let trial = *self.trial.get_or_insert(before);
+        if self.limit > trial.limit * SHRUNK_IN_VAIN && self.limit >= 2.0 {
+            return self.limit * SHRUNK;
+        }
+        self.trial = None;
+        self.learn_from(trial, mean);
+        self.limit
+    }
+
+    /// If fewer requests are as slow, that is how fast the service is.
+    fn learn_from(&mut self, trial: Trial, mean: f64) -> bool {
+        let is_as_slow = mean >= trial.mean * AS_SLOW;
+        if is_as_slow {
+            self.base = mean;
+        }
+        is_as_slow
+    }
+}
+
+impl Startup {
+    /// What to try after the last limit; nothing if more gives no more.
+    fn next(&mut self, limit: f64) -> Option<f64> {
+        let rate_of = |is: &dyn Fn(f64) -> bool| {
+            let tried = self.tried.iter().rev().find(|(tried, _)| is(*tried));
+            tried.map(|(_, rate)| *rate)
+        };
+        let rate = rate_of(&|tried| tried == limit)?;
+        let is_worth_it =
+            rate_of(&|tried| tried < limit).is_none_or(|before| rate >= before * WORTH_IT);
+        if is_worth_it {
+            self.is_second_look = false;
+            return Some(limit * 2.0);
+        }
+        match std::mem::replace(&mut self.is_second_look, true) {
+            true => None,
+            false => Some(limit),
+        }
+    }
+
+    /// The least limit that is as good as the best.
+    fn best(&self) -> f64 {
+        let best = self.tried.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+        let good = self
+            .tried
+            .iter()
+            .filter(|(_, rate)| *rate >= best * AS_GOOD);
+        good.map(|(limit, _)| *limit).fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
+#[path = "concurrency_tests.rs"]
+mod tests;

@@ -1,0 +1,455 @@
+//! What rate is allowed now: as given, as stated, or as found by trying.
+//!
+//! Rule: pure; time is handed in.
+//!
+//! | choice | starts | ceiling |
+//! |-|-|-|
+//! | limits | at them | themselves; headers change nothing but a wait |
+//! | `none` | without a limit, until the first refusal | none |
+//! | `auto` | at 100 a minute, or where the last run was | what answers state ([`stated`]), else 10 a second |
+//!
+//! **Up**, only while the pace is what binds: a pace that is not used says nothing of what
+//! would be allowed (RFC 7661). While nothing has been refused `auto` doubles every half
+//! minute, as slow start does (RFC 5681); after that any pace grows slowly: 1/400 of
+//! itself a second, or 1/1000 an accepted request where that is slower, so that a
+//! service that allows one a second does not refuse every twentieth. Increase bit by
+//! bit and decrease by a factor is what finds a fair share (Chiu and Jain, 1989).
+//!
+//! **Down**, at a refusal: not by half, but to what was delivered, as TCP Westwood does
+//! (Mascolo et al., 2001). Refusals and the waits after them, up to the first answer to a
+//! request that started after the last wait, are one event, which ends a cycle; the pace
+//! is accepted / length of the cycle, the wait included. It is decided when work goes
+//! on, and foreseen at the refusal, so that the first requests after the wait keep to it.
+//!
+//! That alone would be wrong in three ways, each seen in simulation:
+//!
+//! - *hints are in whole seconds*: 100 a second, refused after half a second, wait for
+//!   another whole one, and look like 67. After a wait of two seconds at most, 95 % of the
+//!   fullest second of the last minute is allowed as well;
+//! - *some refusals have nothing to do with the pace*, say one in fifty: each would take
+//!   the pace down by the share of its wait, to nearly nothing. So the delivery is the best
+//!   of the last five minutes, less 5 % where it is not the latest, as BBR takes the
+//!   greatest of its samples (Cardwell et al., 2016). Not so where few are accepted
+//!   between refusals, twice in a row, nor where the same is accepted four times in a
+//!   row: then there really is less than there was;
+//! - *little is accepted in a cycle*: it is measured over the last fifty accepted
+//!   requests at least, over as many cycles as that takes. Where there are fewer, five are
+//!   evidence after a long wait, and fifty after a short one. Without evidence the pace
+//!   becomes 0.7 of itself, after a short wait 0.9, and none stays none.
+//!
+//! It never falls below one a minute. And where nobody asked for a pace to be found, a
+//! single refusal within ten minutes is obeyed and no more: it may have been an accident,
+//! and a limit that was met is met again.
+
+mod delivery;
+mod stated;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::api::Quota;
+use crate::api::verdict::LONGEST_WAIT;
+use crate::rate::{KnownRate, Rate, RateChoice};
+
+use delivery::{Delivery, ENOUGH, EVIDENCE};
+use stated::StatedLimits;
+
+/// Where `auto` starts: the only limit ever published, 100 a minute.
+const START: f64 = 100.0 / 60.0;
+
+/// `auto` does not grow beyond it.
+const MOST: f64 = 10.0;
+
+/// Nor does any pace fall below it.
+const LEAST: f64 = 1.0 / 60.0;
+
+/// One that was found lower in a bad hour is not where the next run starts: from there it
+/// would take hours to grow.
+const LEAST_KNOWN: f64 = START / 4.0;
+
+/// In this time the pace doubles while nothing has been refused.
+const DOUBLING_S: f64 = 30.0;
+
+/// In this time it grows e-fold after that: a four-hundredth a second.
+const SLOW_GROWTH_S: f64 = 400.0;
+
+/// and in so many requests, where that is slower.
+const SLOW_GROWTH_REQUESTS: f64 = 1000.0;
+
+/// The pace falls to so much of itself where nothing better is known.
+const STEP_DOWN: f64 = 0.7;
+
+/// And to so much after a short wait, which may be one by chance.
+const SHORT_STEP_DOWN: f64 = 0.9;
+
+/// A pace that differs by less is not worth new limits.
+const STEP: f64 = 0.005;
+
+/// So much of the best of the last minute is gone back to at once.
+const NEARLY: f64 = 0.95;
+
+/// Where a wait is no longer than this, it says more of the hint, which is in whole
+/// seconds, than of the limit.
+const SHORT_WAIT: Duration = Duration::from_secs(2);
+
+/// Two refusals that are no further apart are no accident.
+const LATELY: Duration = Duration::from_secs(600);
+
+/// What asks for a longer wait is a cap on the hour or the day: it is reached at any pace,
+/// and a pace that spreads it out would be no help to anybody.
+const LONGEST_LESSON: Duration = Duration::from_secs(5 * 60);
+
+/// What an answer changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The limits are others now.
+    pub(super) limits: bool,
+    /// Nothing is free before then, says the answer.
+    pub(super) hold: Option<Instant>,
+}
+
+/// Decides what rate is allowed.
+#[derive(Debug)]
+pub(super) struct Tempo {
+    ceiling: Ceiling,
+    /// The pace that was found by trying, if it is below the ceiling.
+    found: Option<f64>,
+    /// As the limits say it: see [`STEP`].
+    told: Option<f64>,
+    limits: Vec<Rate>,
+    /// Nothing was refused yet, nor is anything known from elsewhere.
+    is_fast: bool,
+    /// The pace is more than a guess.
+    has_learned: bool,
+    delivery: Delivery,
+    refusal: Option<Refusal>,
+    /// When the last one began.
+    last_refusal: Option<Instant>,
+    /// What started before it belongs to refusals that are over.
+    cycle_from: Instant,
+    last_start: Instant,
+    /// A request waits for nothing but the pace.
+    binds: bool,
+}
+
+/// What limits the pace beside refusals.
+#[derive(Debug)]
+enum Ceiling {
+    Given(Vec<Rate>),
+    None,
+    Stated(StatedLimits),
+}
+
+/// Refusals from the first one to the first answer that is none.
+#[derive(Debug)]
+struct Refusal {
+    since: Instant,
+    until: Instant,
+    before: Option<f64>,
+    /// Whether there was one before lately, or a pace is being looked for.
+    is_lesson: bool,
+}
+
+impl Tempo {
+    pub(super) fn new(choice: &RateChoice, known: Option<KnownRate>, now: Instant) -> Tempo {
+        let (ceiling, found) = match (choice, known) {
+            (RateChoice::Limits(rates), _) => (Ceiling::Given(rates.clone()), None),
+            (RateChoice::Unlimited, _) => (Ceiling::None, None),
+            (RateChoice::Auto, Some(known)) if known.is_stated => {
+                (Ceiling::Stated(StatedLimits::knowing(known.rate)), None)
+            }
+            (RateChoice::Auto, known) => (
+                Ceiling::Stated(StatedLimits::default()),
+                Some(known.map_or(START, |known| known.rate.pace().clamp(LEAST_KNOWN, MOST))),
+            ),
+        };
+        Tempo {
+            limits: ceiling
+                .rates()
+                .into_iter()
+                .chain(found.map(over_a_second))
+                .collect(),
+            ceiling,
+            found,
+            told: found,
+            is_fast: *choice == RateChoice::Auto && known.is_none(),
+            has_learned: known.is_some(),
+            delivery: Delivery::new(now),
+            refusal: None,
+            last_refusal: None,
+            cycle_from: now,
+            last_start: now,
+            binds: false,
+        }
+    }
+
+    /// The limits in force, as the pacer wants them: what was found is put for about a
+    /// second, so that a pace that falls need not wait for a long span to empty.
+    pub(super) fn limits(&self) -> &[Rate] {
+        &self.limits
+    }
+
+    /// The tightest of them, as people would say it; none if there is no limit.
+    pub(super) fn pace(&self) -> Option<Rate> {
+        let found = self.told.map(Rate::of_pace);
+        let rate = slowest(self.ceiling.rates().into_iter().chain(found))?;
+        Some(match rate.per.subsec_nanos() {
+            0 => rate,
+            _ => Rate::of_pace(rate.pace()),
+        })
+    }
+
+    /// A request was handed over.
+    pub(super) fn started(&mut self, now: Instant) -> Change {
+        if let Ceiling::Stated(stated) = &mut self.ceiling {
+            stated.start(now);
+        }
+        let since = std::mem::replace(&mut self.last_start, now);
+        if std::mem::take(&mut self.binds) && self.refusal.is_none() {
+            self.grow(now - since);
+        }
+        self.change(None)
+    }
+
+    /// A request could have started but for the pace.
+    pub(super) fn held_back(&mut self) {
+        self.binds = true;
+    }
+
+    /// An answer about a row, or a refusal that holds for all.
+    pub(super) fn accepted(
+        &mut self,
+        started: Instant,
+        quota: Option<&Quota>,
+        now: Instant,
+    ) -> Change {
+        let usual = self.usual_space(now - started);
+        self.delivery.accept(now, usual);
+        let mut hold = None;
+        if let Ceiling::Stated(stated) = &mut self.ceiling {
+            let was_silent = stated.rates().is_empty();
+            hold = stated.answered(started, quota, now);
+            if was_silent && !stated.rates().is_empty() {
+                self.is_fast = false;
+                self.has_learned = true;
+                if self.refusal.is_none() {
+                    self.found = None;
+                }
+            }
+        }
+        if self
+            .refusal
+            .as_ref()
+            .is_some_and(|refusal| started >= refusal.until)
+        {
+            self.resume(started, now);
+        }
+        if !matches!(self.ceiling, Ceiling::Stated(_)) {
+            hold = used_up(quota).map(|reset| now + reset);
+            if let Some(until) = hold {
+                // The next request would have been refused.
+                self.note_refusal(until, now);
+            }
+        }
+        self.change(hold)
+    }
+
+    /// An answer that asks to come back later, for which the pipeline is held until
+    /// `until`.
+    pub(super) fn refused(
+        &mut self,
+        started: Instant,
+        quota: Option<&Quota>,
+        until: Instant,
+        now: Instant,
+    ) -> Change {
+        if let Ceiling::Stated(stated) = &mut self.ceiling {
+            stated.refused(started, quota);
+        }
+        if started >= self.cycle_from {
+            self.note_refusal(until, now);
+        }
+        self.change(None)
+    }
+
+    /// Nothing more is allowed before `until`.
+    fn note_refusal(&mut self, until: Instant, now: Instant) {
+        if until - now > LONGEST_LESSON {
+            return;
+        }
+        if self.refusal.is_none() {
+            self.refusal = Some(Refusal {
+                since: now,
+                until,
+                before: self.current(),
+                is_lesson: self.is_lesson(now),
+            });
+            self.last_refusal = Some(now);
+        }
+        if let Some(refusal) = &mut self.refusal {
+            refusal.until = refusal.until.max(until);
+        }
+        self.fall(until);
+    }
+
+    /// Whether a pace is to be made of a refusal that comes now.
+    fn is_lesson(&self, now: Instant) -> bool {
+        matches!(self.ceiling, Ceiling::Stated(_))
+            || self.found.is_some()
+            || self.last_refusal.is_some_and(|last| now - last < LATELY)
+    }
+
+    /// A request was lost: whether it counts at the service is not known.
+    pub(super) fn lost(&mut self, started: Instant) {
+        if let Ceiling::Stated(stated) = &mut self.ceiling {
+            stated.forget(started);
+        }
+    }
+
+    /// What the next run should know.
+    pub(super) fn known(&self) -> Option<KnownRate> {
+        let Ceiling::Stated(stated) = &self.ceiling else {
+            return None;
+        };
+        match (slowest(stated.rates()), self.found) {
+            (Some(rate), _) => Some(KnownRate {
+                rate,
+                is_stated: true,
+            }),
+            (None, Some(found)) if self.has_learned || found > START => Some(KnownRate {
+                rate: Rate::of_pace(found),
+                is_stated: false,
+            }),
+            _ => None,
+        }
+    }
+
+    /// What may pass between two answers without there being nothing to send.
+    fn usual_space(&self, latency: Duration) -> Duration {
+        match (&self.refusal, self.current()) {
+            (Some(_), _) => Duration::MAX,
+            (None, pace) => latency
+                .saturating_mul(2)
+                .max(Duration::from_secs_f64(pace.map_or(0.0, |pace| 2.0 / pace)))
+                .max(Duration::from_secs(2)),
+        }
+    }
+
+    fn current(&self) -> Option<f64> {
+        self.ceiling
+            .pace()
+            .into_iter()
+            .chain(self.found)
+            .min_by(f64::total_cmp)
+    }
+
+    fn grow(&mut self, bound: Duration) {
+        let Some(found) = &mut self.found else { return };
+        let seconds = bound.as_secs_f64().min(5.0 / *found);
+        *found *= match self.is_fast {
+            true => (seconds / DOUBLING_S).exp2(),
+            false => (seconds * (1.0 / SLOW_GROWTH_S).min(*found / SLOW_GROWTH_REQUESTS)).exp(),
+        };
+        self.keep_below_ceiling();
+    }
+
+    fn keep_below_ceiling(&mut self) {
+        match (self.ceiling.pace(), &self.ceiling) {
+            (Some(ceiling), _) => self.found = self.found.filter(|found| *found < ceiling),
+            (None, Ceiling::Stated(_)) => self.found = self.found.map(|found| found.min(MOST)),
+            (None, _) => {}
+        }
+    }
+
+    /// Work goes on: what was accepted until now is what the service takes.
+    fn resume(&mut self, started: Instant, now: Instant) {
+        self.fall(now);
+        self.refusal = None;
+        self.cycle_from = started;
+        self.last_start = now;
+        self.binds = false;
+        self.is_fast &= self.delivery.mean(EVIDENCE, now).is_none();
+        self.has_learned = true;
+        self.delivery.next_cycle(now);
+    }
+
+    fn fall(&mut self, now: Instant) {
+        let Some(refusal) = self.refusal.as_ref().filter(|refusal| refusal.is_lesson) else {
+            return;
+        };
+        let is_short = refusal.until - refusal.since <= SHORT_WAIT;
+        let evidence = if is_short { ENOUGH } else { EVIDENCE };
+        let step_down = if is_short { SHORT_STEP_DOWN } else { STEP_DOWN };
+        let least = refusal.before.map(|before| before * step_down);
+        let mut best = self.delivery.best(refusal.since);
+        if is_short {
+            let spaces = self.delivery.peak(refusal.since).saturating_sub(1);
+            best = best.max(f64::from(spaces));
+        }
+        let pace = match (self.delivery.mean(evidence, now), least) {
+            (Some(mean), _) if self.delivery.flows() => mean.max(best * NEARLY),
+            (Some(mean), least) if is_short => mean.max(least.unwrap_or(0.0)),
+            (Some(mean), _) => mean,
+            (None, Some(least)) => least,
+            (None, None) => return,
+        };
+        let pace = refusal.before.map_or(pace, |before| pace.min(before));
+        self.found = Some(pace.max(LEAST));
+        self.keep_below_ceiling();
+    }
+
+    fn change(&mut self, hold: Option<Instant>) -> Change {
+        let is_close = match (self.told, self.found) {
+            (Some(told), Some(found)) => (found / told - 1.0).abs() < STEP,
+            (told, found) => told == found,
+        };
+        if !is_close {
+            self.told = self.found;
+        }
+        let told = self.told.map(over_a_second);
+        let limits = self.ceiling.rates().into_iter().chain(told).collect();
+        let before = std::mem::replace(&mut self.limits, limits);
+        Change {
+            limits: before != self.limits,
+            hold,
+        }
+    }
+}
+
+/// In how long there are more requests, where an answer says that there are none left.
+fn used_up(quota: Option<&Quota>) -> Option<Duration> {
+    let quota = quota.filter(|quota| quota.remaining == Some(0))?;
+    Some(quota.reset?.min(LONGEST_WAIT))
+}
+
+impl Ceiling {
+    fn rates(&self) -> Vec<Rate> {
+        match self {
+            Ceiling::Given(rates) => rates.clone(),
+            Ceiling::None => Vec::new(),
+            Ceiling::Stated(stated) => stated.rates(),
+        }
+    }
+
+    fn pace(&self) -> Option<f64> {
+        slowest(self.rates()).map(|rate| rate.pace())
+    }
+}
+
+fn slowest(rates: impl IntoIterator<Item = Rate>) -> Option<Rate> {
+    rates
+        .into_iter()
+        .min_by(|a, b| a.pace().total_cmp(&b.pace()))
+}
+
+/// A pace as so many in about a second, exactly.
+fn over_a_second(pace: f64) -> Rate {
+    let mut rate = Rate::per_second(pace.round() as u32);
+    rate.per = Duration::from_secs_f64(f64::from(rate.requests.get()) / pace);
+    rate
+}
+
+#[cfg(test)]
+#[path = "tempo_tests.rs"]
+mod tests;
