@@ -4,9 +4,13 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
+use crate::api::verdict::Wait;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
+use crate::rate::Rate;
 use crate::source::Row;
 
 /// Something that happened.
@@ -40,14 +44,84 @@ pub enum RunEvent<'a> {
     Held {
         /// How long.
         wait: Duration,
+        /// What it said of that.
+        hint: Wait,
         /// Why, in one word.
         why: ErrorCode,
     },
+    /// More requests are allowed now, or fewer; none means no limit of our own.
+    Paced(Option<Rate>),
+    /// The service gives no usable answers, and is asked one request at a time. Told once
+    /// for each outage and again with each attempt that brings nothing.
+    Outage {
+        /// Since when.
+        since: Timestamp,
+        /// Why, in one word.
+        why: ErrorCode,
+        /// The same in a sentence, where it is ours and not the service's.
+        reason: Option<&'a str>,
+        /// How long it is until the next attempt.
+        next: Duration,
+    },
+    /// It answers again.
+    Recovered {
+        /// After how long.
+        outage: Duration,
+    },
+    /// One campaign of several takes no leads; the others go on.
+    CampaignStopped {
+        /// The campaign.
+        campaign: CampaignId,
+        /// Why.
+        by: StoppedBy,
+    },
+    /// How things stand; told once a second.
+    Pulse(Pulse),
     /// Nothing new is sent any more; what is in flight is awaited.
     Stopping {
         /// Why.
         by: StoppedBy,
         /// How much is in flight.
         in_flight: usize,
+    },
+}
+
+/// How things stand while rows are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// Time since the sending began.
+    pub elapsed: Duration,
+    /// The requests that are allowed now; none means no limit of our own.
+    pub allowed: Option<Rate>,
+    /// Requests in flight.
+    pub in_flight: usize,
+    /// Rows that were read.
+    pub read: u64,
+    /// Rows that were read and are still to be sent, or to be answered.
+    pub waiting: u64,
+    /// What everything waits for, if it does.
+    pub pause: Option<Pause>,
+}
+
+/// A pause of all requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    /// How long it will last from now.
+    pub left: Duration,
+    /// Why.
+    pub reason: PauseReason,
+}
+
+/// Why all requests wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseReason {
+    /// The service refuses for now.
+    Refused(ErrorCode),
+    /// It gives no usable answers, since then.
+    Outage {
+        /// Since when.
+        since: Timestamp,
+        /// Why, in one word.
+        why: ErrorCode,
     },
 }

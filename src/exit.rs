@@ -43,8 +43,12 @@ pub enum StoppedBy {
     Outage,
     /// What answers is not the service.
     Unreadable,
+    /// The service rejects row after row alike.
+    Rejections,
     /// A signal.
     Signal,
+    /// The time that the run was given is up.
+    MaxDuration,
     /// The disk, while results were written.
     Disk,
     /// The ledger, once something was done.
@@ -67,7 +71,9 @@ impl StoppedBy {
             StoppedBy::Redirect => "redirect",
             StoppedBy::Outage => "outage",
             StoppedBy::Unreadable => "unreadable",
+            StoppedBy::Rejections => "rejections",
             StoppedBy::Signal => "signal",
+            StoppedBy::MaxDuration => "max_duration",
             StoppedBy::Disk => "disk",
             StoppedBy::Ledger => "ledger",
             StoppedBy::Input => "input",
@@ -84,8 +90,9 @@ impl StoppedBy {
             | StoppedBy::Balance
             | StoppedBy::Redirect
             | StoppedBy::Outage
-            | StoppedBy::Unreadable => ExitCode::Service,
-            StoppedBy::Signal => ExitCode::Interrupted,
+            | StoppedBy::Unreadable
+            | StoppedBy::Rejections => ExitCode::Service,
+            StoppedBy::Signal | StoppedBy::MaxDuration => ExitCode::Interrupted,
             StoppedBy::Disk | StoppedBy::Ledger | StoppedBy::Input => ExitCode::Machine,
             StoppedBy::Busy => ExitCode::Busy,
             StoppedBy::Usage => ExitCode::Usage,

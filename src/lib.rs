@@ -25,7 +25,7 @@
 //! | module | job | rule |
 //! |-|-|-|
 //! | [`cli`] | what was typed | no default that depends on anything |
-//! | [`settings`] | what it means, with the environment | the only reader of environment variables |
+//! | [`settings`] | what it means, with the environment | the only reader of environment variables; those for proxies and system certificates are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`source`] | files to rows | knows nothing of leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |

@@ -1,14 +1,81 @@
 //! Requests to stop that come from outside: Ctrl-C, a service manager, a closed
-//! terminal.
+//! terminal, and the end of the time that a run was given.
 
 use std::io;
 
+use futures::future::{self, FutureExt};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 
-/// Listens from the call on. Each signal is one message; the listening ends with
-/// the runtime.
+/// A request to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupt {
+    /// A signal, or what the system has instead.
+    Signal,
+    /// The time is up. Comes once.
+    TimeUp,
+}
+
+/// The requests to stop, as they come.
+#[derive(Debug)]
+pub struct Interrupts {
+    signals: mpsc::Receiver<()>,
+    deadline: Option<Instant>,
+}
+
+impl Interrupts {
+    /// From the messages of a channel, each of which is a signal.
+    pub fn new(signals: mpsc::Receiver<()>) -> Interrupts {
+        Interrupts {
+            signals,
+            deadline: None,
+        }
+    }
+
+    /// Sets the time at which the time is up.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// The next one. Nothing is lost when the waiting is given up.
+    pub async fn next(&mut self) -> Interrupt {
+        let time_up = async {
+            match self.deadline {
+                Some(deadline) => sleep_until(deadline).await,
+                None => future::pending().await,
+            }
+        };
+        let signal = async {
+            match self.signals.recv().await {
+                Some(()) => {}
+                // Nobody listens any more.
+                None => future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = signal => Interrupt::Signal,
+            () = time_up => {
+                self.deadline = None;
+                Interrupt::TimeUp
+            }
+        }
+    }
+
+    /// One that has come already.
+    pub fn take(&mut self) -> Option<Interrupt> {
+        self.next().now_or_never()
+    }
+}
+
+/// Listens from the call on; the listening ends with the runtime.
+pub fn listen() -> io::Result<Interrupts> {
+    listen_for_signals().map(Interrupts::new)
+}
+
+/// Each signal is one message.
 #[cfg(unix)]
-pub fn listen() -> io::Result<mpsc::Receiver<()>> {
+fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -25,10 +92,9 @@ pub fn listen() -> io::Result<mpsc::Receiver<()>> {
     }))
 }
 
-/// Listens from the call on. Each signal is one message; the listening ends with
-/// the runtime.
+/// Each signal is one message.
 #[cfg(windows)]
-pub fn listen() -> io::Result<mpsc::Receiver<()>> {
+fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     use tokio::signal::windows;
     let mut ctrl_c = windows::ctrl_c()?;
     let mut ctrl_break = windows::ctrl_break()?;

@@ -14,8 +14,10 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, Purpose};
 use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
+use crate::rate::KnownRate;
 use crate::report::{
-    Bar, Checked, Ended, Estimate, Findings, Log, Tally, check_json, check_text, console, log_event,
+    Bar, Checked, Ended, Estimate, Findings, Log, Logbook, Progress, RowTotal, Tally, check_json,
+    check_text, console,
 };
 use crate::results::{KnownOutputs, OutputError, Writer, Written};
 use crate::settings::{CheckSettings, Environment, LedgerChoice, Pace};
@@ -33,6 +35,7 @@ async fn check(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
     let settings = CheckSettings::from_cli(&args, &environment).or_stopped(StoppedBy::Usage)?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let remembered = remember(&settings, &intake, &ledger).await?;
+    let known_rate = remembered.known_rate;
     let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
     let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
         .map_err(OutputError::before_sending)?;
@@ -41,13 +44,18 @@ async fn check(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         false,
         log,
     );
-    inputs::count_rows(&intake, &bar);
+    let mut logbook = Logbook::new(false);
+    let total = RowTotal::default();
+    if bar.is_shown() {
+        inputs::count_rows(&intake, &total);
+    }
+    let progress = Progress::new(total);
     let mut tally = Tally::new(intake.inputs.len());
     let mut findings = Findings::default();
     let mut events = |event: RunEvent<'_>| {
         tally.note(&event);
-        bar.note(&event, &tally);
-        log_event(&event);
+        bar.note(&event, &tally, &progress);
+        logbook.note(&event, &tally, &progress);
     };
     let written = check_rows(
         &settings,
@@ -74,7 +82,7 @@ async fn check(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
         written,
         sandbox: settings.reading.sandbox,
     };
-    say(&settings, &intake, &ended, &findings)?;
+    say(&settings, known_rate, &intake, &ended, &findings)?;
     Ok(ended.exit_code)
 }
 
@@ -84,6 +92,8 @@ struct Remembered {
     memory: Option<Memory>,
     /// Ids of campaigns by name, as runs have met them.
     campaign_ids: HashMap<String, CampaignId>,
+    /// The pace that the service took last.
+    known_rate: Option<KnownRate>,
 }
 
 async fn remember(
@@ -115,6 +125,7 @@ async fn remember(
     Ok(Remembered {
         memory: Some(Memory::new(recall, rules)),
         campaign_ids: ledger.campaign_ids(service).or_stopped(StoppedBy::Usage)?,
+        known_rate: ledger.known_rate(service).or_stopped(StoppedBy::Usage)?,
     })
 }
 
@@ -182,6 +193,7 @@ async fn check_rows(
 
 fn say(
     settings: &CheckSettings,
+    known_rate: Option<KnownRate>,
     intake: &Intake,
     ended: &Ended<'_>,
     findings: &Findings,
@@ -193,10 +205,13 @@ fn say(
         ended,
         intake,
         findings,
-        estimate: match &settings.pace {
-            Pace::Limited(rates) => Estimate::within(rates, ready),
-            Pace::Unlimited => None,
-            Pace::Between(slowest, fastest) => Some(Estimate::between(*slowest, *fastest, ready)),
+        estimate: match (&settings.pace, known_rate) {
+            (Pace::Limited(rates), _) => Estimate::within(rates, ready),
+            (Pace::Unlimited, _) => None,
+            (Pace::Between(..), Some(known)) => Some(Estimate::as_last_time(known, ready)),
+            (Pace::Between(slowest, fastest), None) => {
+                Some(Estimate::between(*slowest, *fastest, ready))
+            }
         },
     };
     let text = match settings.reading.format {

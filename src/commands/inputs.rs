@@ -14,7 +14,7 @@ use crate::cli::{Format, ImportArgs, Progress};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::phone::PhoneReader;
-use crate::report::{Bar, Ended, Tally};
+use crate::report::{Ended, RowTotal, Tally};
 use crate::results::{OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
 use crate::settings::{Environment, LedgerChoice, ReadingSettings, Service, form_choice};
@@ -155,16 +155,13 @@ pub(super) fn shows_bar(progress: Progress, quiet: bool) -> bool {
     }
 }
 
-/// Counts the rows for a bar that is seen, beside the work.
-pub(super) fn count_rows(intake: &Intake, bar: &Bar) {
-    if !bar.is_shown() {
-        return;
-    }
-    let (intake, bar) = (intake.clone(), bar.clone());
+/// Counts the rows beside the work.
+pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
+    let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
         // What is wrong with the input is told by those who send it.
         if let Ok(rows) = intake.count_rows() {
-            bar.set_total(rows);
+            total.set(rows);
         }
     });
 }

@@ -34,7 +34,7 @@ async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
     // Before the line below, so that a signal sent in reply to it is not missed.
     let mut signals = signals::listen()?;
     let stop = async move {
-        signals.recv().await;
+        signals.next().await;
     };
     let wanted = config
         .listen

@@ -16,7 +16,7 @@ use crate::ledger::Claim;
 
 /// The shortest wait before a row is sent again that may have been taken: time
 /// for the service to finish with the first attempt.
-const SHORTEST_RESEND: Duration = Duration::from_secs(1);
+pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 
 /// A reason in one word, and in a sentence.
 type Reason = (ErrorCode, String);
@@ -29,12 +29,54 @@ pub(super) struct Job {
     pub(super) claim: Claim,
     /// Requests started, by earlier processes of this run too.
     pub(super) attempts: u32,
-    /// Attempts without a usable answer, as `--max-attempts` counts them.
-    failures: u32,
+    failures: Failures,
     /// The status of the last answer.
     http_status: Option<u16>,
     /// Why an attempt may have been taken, if one may.
     doubt: Option<Reason>,
+}
+
+/// Attempts without a usable answer, as `--max-attempts` counts them.
+///
+/// Those after which no other row was answered yet are kept apart: if it turns out that
+/// the service was away, they say nothing of the row.
+#[derive(Debug, Default)]
+struct Failures {
+    /// While others were answered.
+    own: u32,
+    /// Since the last answer about any row, …
+    recent: u32,
+    /// … which was the so many-th.
+    epoch: u64,
+}
+
+impl Failures {
+    fn add(&mut self, epoch: u64) {
+        self.settle(epoch);
+        self.recent += 1;
+    }
+
+    fn settle(&mut self, epoch: u64) {
+        if self.epoch != epoch {
+            self.own += std::mem::take(&mut self.recent);
+            self.epoch = epoch;
+        }
+    }
+
+    fn all(&self) -> u32 {
+        self.own + self.recent
+    }
+}
+
+/// What an answer is judged by, besides the policy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context {
+    /// How many answers about rows there have been.
+    pub(super) epoch: u64,
+    /// Whether the service was away: that no answer came says nothing of the row then.
+    pub(super) is_excused: bool,
+    /// From 0 to 1: decides the wait.
+    pub(super) chance: f64,
 }
 
 /// What is to be done with a row after an answer.
@@ -42,13 +84,13 @@ pub(super) struct Job {
 pub(super) enum Step {
     /// It has its outcome.
     Settle(RowOutcome),
+    /// It has had all attempts that it may have, none of them with a usable answer; this
+    /// is its outcome, unless the service turns out to be away.
+    Exhausted(RowOutcome),
     /// Another attempt after a while.
     Again { after: Duration, why: ErrorCode },
     /// Another attempt, once the whole pipeline has waited.
-    Hold {
-        wait: Option<Duration>,
-        why: ErrorCode,
-    },
+    Later,
 }
 
 impl Job {
@@ -59,7 +101,7 @@ impl Job {
             slot,
             claim,
             attempts: earlier.map_or(0, |earlier| earlier.attempts),
-            failures: 0,
+            failures: Failures::default(),
             http_status: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
         }
@@ -70,8 +112,27 @@ impl Job {
         (self.claim.campaign, self.claim.number)
     }
 
-    /// What an answer means for the row; `chance` from 0 to 1 decides the wait.
-    pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, chance: f64) -> Step {
+    /// Whether no row has been answered since the row failed first: then it may not be the
+    /// row's doing.
+    pub(super) fn has_only_failed_lately(&self) -> bool {
+        self.failures.own == 0
+    }
+
+    /// Whether the row has failed while others were answered: then it may be what is wrong.
+    pub(super) fn is_suspect(&mut self, epoch: u64) -> bool {
+        self.failures.settle(epoch);
+        self.failures.own > 0
+    }
+
+    /// The service was away when this row failed last: that does not count.
+    pub(super) fn forgive(&mut self, epoch: u64) {
+        if self.failures.epoch == epoch {
+            self.failures.recent = 0;
+        }
+    }
+
+    /// What an answer means for the row.
+    pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, context: Context) -> Step {
         self.http_status = answer.http_status;
         match answer.verdict {
             Verdict::Created { lead_id, remark } => {
@@ -83,32 +144,52 @@ impl Job {
             Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
                 Step::Settle(self.refused((code, text)))
             }
-            Verdict::RetryLater { wait, code, .. } => Step::Hold { wait, why: code },
-            Verdict::NeverTaken { code, text } => {
-                self.failures += 1;
-                if self.failures < policy.max_attempts {
-                    let after = policy.backoff.delay(self.failures, chance);
+            Verdict::RetryLater { .. } => Step::Later,
+            Verdict::NeverTaken { code, text, .. } => {
+                if let Some(after) = self.fail(policy, context) {
                     return Step::Again { after, why: code };
                 }
-                Step::Settle(match self.doubt.take() {
+                Step::Exhausted(match self.doubt.clone() {
                     None => self.outcome(Status::Failed, (code, text)),
                     Some(doubt) => self.outcome(Status::Uncertain, doubt),
                 })
             }
             Verdict::PerhapsTaken { code, text } => {
-                self.failures += 1;
-                if policy.on_uncertain == OnUncertain::Hold || self.failures >= policy.max_attempts
-                {
-                    return Step::Settle(self.outcome(Status::Uncertain, (code, text)));
+                let doubt = (code, text);
+                if policy.on_uncertain == OnUncertain::Hold {
+                    return Step::Settle(self.outcome(Status::Uncertain, doubt));
                 }
-                self.doubt = Some((code, text));
-                let after = policy.backoff.delay(self.failures, chance);
-                Step::Again {
-                    after: after.max(SHORTEST_RESEND),
-                    why: code,
+                self.doubt = Some(doubt.clone());
+                match self.fail(policy, context) {
+                    None => Step::Exhausted(self.outcome(Status::Uncertain, doubt)),
+                    Some(after) => Step::Again {
+                        after: after.max(SHORTEST_RESEND),
+                        why: code,
+                    },
                 }
             }
         }
+    }
+
+    /// Takes note that the row may have been taken, where an answer says so.
+    pub(super) fn note_doubt(&mut self, answer: Answer) {
+        if let Verdict::PerhapsTaken { code, text } = answer.verdict {
+            self.http_status = answer.http_status;
+            self.doubt = Some((code, text));
+        }
+    }
+
+    /// Counts an attempt without a usable answer. Returns how long the row waits for the
+    /// next one; nothing if it has had all that it may have.
+    fn fail(&mut self, policy: &Policy, context: Context) -> Option<Duration> {
+        if context.is_excused {
+            // When the service is asked again is decided for all.
+            return Some(SHORTEST_RESEND);
+        }
+        self.failures.add(context.epoch);
+        let failures = self.failures.all();
+        let may_go_on = failures < policy.max_attempts;
+        may_go_on.then(|| policy.backoff.delay(failures, context.chance))
     }
 
     /// The outcome of a row that is not tried again, if an attempt of it may have

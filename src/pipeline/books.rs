@@ -10,7 +10,7 @@
 //! the number doubles when it has to and shrinks slowly while it has not. A crash leaves
 //! each open claim as a row that may have been taken. Where those are sent again that
 //! does little harm; where they are held (`--on-uncertain hold`), no more than twice the
-//! rows in flight are ever open (or three: see [`super::stops`]).
+//! rows in flight are ever open, beside those that are put aside (see [`super::stops`]).
 //!
 //! Without a ledger a claim is granted at once.
 
@@ -21,10 +21,10 @@ use tokio::time::Instant;
 
 use super::Policy;
 use super::attempt::Job;
-use super::stops::ROWS_IN_A_ROW;
 use crate::intake::{Batch, OnUncertain};
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{CellsDigest, Claim, Committed, Group, Keeper, Refusal, Settlement};
+use crate::rate::KnownRate;
 
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
@@ -63,6 +63,9 @@ pub(super) struct Books {
     /// Claims that are not settled on disk, and how many there may be.
     open: usize,
     most_open: usize,
+    on_uncertain: OnUncertain,
+    /// The pace that the service is known to take, as it was written down last.
+    known: Option<KnownRate>,
 }
 
 impl Books {
@@ -82,11 +85,17 @@ impl Books {
             is_starved: false,
             was_awaited: false,
             open: 0,
-            most_open: match policy.on_uncertain {
-                // Rows that wait for others to show whose refusal it was are open too.
-                OnUncertain::Hold => (2 * policy.concurrency).max(ROWS_IN_A_ROW as usize),
-                OnUncertain::Resend => usize::MAX,
-            },
+            on_uncertain: policy.on_uncertain,
+            most_open: usize::MAX,
+            known: None,
+        }
+    }
+
+    /// Says how many requests may be in flight, and how many rows are put aside: those
+    /// wait, with open claims, for others that show whose refusal it was.
+    pub(super) fn set_most_in_flight(&mut self, most: usize, aside: usize) {
+        if self.on_uncertain == OnUncertain::Hold {
+            self.most_open = 2 * most + aside;
         }
     }
 
@@ -122,11 +131,10 @@ impl Books {
         self.granted.pop_front()
     }
 
-    /// Takes back a row that may not be started yet for the sake of the pace: then
+    /// Takes note that the next row may not be started yet for the sake of the pace: then
     /// nothing was held up by its claim.
-    pub(super) fn put_back(&mut self, job: Job) {
+    pub(super) fn note_leisure(&mut self) {
         self.was_awaited = false;
-        self.granted.push_front(job);
     }
 
     /// Takes note that a row was started as soon as its claim was granted, or not.
@@ -203,7 +211,12 @@ impl Books {
     }
 
     /// Hands the group over if it is time, and returns when it will be.
-    pub(super) fn hand_over(&mut self, counts: Counts, at_once: bool) -> Option<Instant> {
+    pub(super) fn hand_over(
+        &mut self,
+        counts: Counts,
+        known: Option<KnownRate>,
+        at_once: bool,
+    ) -> Option<Instant> {
         if self.is_busy || self.group.is_empty() && self.batches.is_empty() {
             return None;
         }
@@ -217,6 +230,10 @@ impl Books {
         };
         let mut group = std::mem::take(&mut self.group);
         group.counts = counts;
+        if self.known != known {
+            self.known = known;
+            group.learned = known;
+        }
         self.since = None;
         self.settling += group.settlements.len() + group.releases.len();
         self.asked_before.append(&mut self.asked);

@@ -1,14 +1,19 @@
 //! The end of a run: everything is handed on, and nothing that may be a call is hidden.
 
-use futures::future::FutureExt;
 use tokio::sync::mpsc;
 
 use super::attempt::Job;
 use super::{End, LeadSender, Pipeline, claim, unwritten};
+use crate::exit::{Stop, StoppedBy};
 use crate::intake::{Batch, Batches};
+use crate::lead::{CampaignId, Status};
+use crate::signals::{Interrupt, Interrupts};
+
+/// How many refused campaigns are listed.
+const MOST_LISTED: usize = 10;
 
 /// Where more rows come from, and what makes an end of waiting for them.
-pub(super) type Rest = (Batches, mpsc::Receiver<()>);
+pub(super) type Rest = (Batches, Interrupts);
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Hands everything on: after an early end, rows without an outcome too. Rows that an
@@ -20,9 +25,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
         writer: Option<&mpsc::Sender<Batch>>,
     ) -> End {
         if self.stop.is_none() {
-            self.reject_what_is_aside();
+            self.reject_aside(|_| true);
         }
+        self.settle_exhausted();
         self.give_up_all();
+        self.conclude(rest.as_mut()).await;
         loop {
             self.give_up_doubtful();
             while let Some(batch) = self.window.take_front() {
@@ -33,7 +40,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 break;
             };
             // What cannot be written down would only fill the memory.
-            if is_done || self.books.have_failed() || interrupts.recv().now_or_never().is_some() {
+            if is_done || self.books.have_failed() || interrupts.take() == Some(Interrupt::Signal) {
                 break;
             }
             let rows = batches.next().await;
@@ -48,23 +55,45 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// A row that is not tried again in this run: it has no outcome, unless some
-    /// attempt may have been taken. Saying nothing of that would hide a call.
-    pub(super) fn give_up(&mut self, mut job: Job) {
-        match job.uncertain() {
-            Some(outcome) => self.settle(&job, outcome),
-            None => self.books.release(job.claim.row),
+    /// Says why the run ends early, where that is not known yet, or takes it back where it
+    /// has not.
+    async fn conclude(&mut self, rest: Option<&mut Rest>) {
+        if self.may_be_whole()
+            && let Some((batches, _)) = rest
+        {
+            if !self.exhausted {
+                let rows = batches.next().await;
+                self.receive(rows);
+            }
+            if self.exhausted {
+                self.stop = None;
+                self.refused.clear();
+            }
         }
+        if self.stop.is_none() {
+            self.stop = refusals(&self.refused, self.counts.of(Status::Created) > 0);
+        }
+    }
+
+    /// Rows that were rejected alike are no reason to stop when they were the last ones, of
+    /// the run or of their campaign: then all that was read has had its turn.
+    fn may_be_whole(&self) -> bool {
+        let of_campaigns = self.refused.iter().map(|(_, stop)| stop);
+        let mut stops = self.stop.iter().chain(of_campaigns);
+        let are_rejections = stops.all(|stop| stop.by == StoppedBy::Rejections);
+        are_rejections && !self.has_given_up && self.window.open() == 0
     }
 
     /// Nothing is awaited any more.
     fn give_up_all(&mut self) {
-        for job in std::mem::take(&mut self.in_flight).into_values() {
-            self.settle(&job, job.abandoned());
+        for flight in std::mem::take(&mut self.in_flight).into_values() {
+            self.settle(&flight.job, flight.job.abandoned());
         }
         let aside = std::mem::take(&mut self.aside).into_iter();
         let mut jobs: Vec<Job> = aside.map(|(job, _)| job).collect();
+        jobs.extend(self.door.take());
         jobs.append(&mut self.queue.drain());
+        jobs.append(&mut self.gates.drain());
         jobs.append(&mut self.books.take_unstarted());
         for job in jobs {
             self.give_up(job);
@@ -108,7 +137,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     async fn write_down_and_wait(&mut self) {
         self.await_books().await;
-        self.books.hand_over(self.counts, true);
+        self.books.hand_over(self.counts, self.pacing.known(), true);
         self.await_books().await;
     }
 
@@ -118,4 +147,26 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.take_committed(committed);
         }
     }
+}
+
+/// The campaigns that were refused while others went on, as the reason why the run is not
+/// complete.
+fn refusals(refused: &[(CampaignId, Stop)], has_others: bool) -> Option<Stop> {
+    let (_, first) = refused.first()?;
+    let mut lines = Vec::new();
+    for (campaign, stop) in refused.iter().take(MOST_LISTED) {
+        let what = stop.text.split("\n\n").next().unwrap_or_default();
+        lines.push(format!("campaign {campaign}: {what}"));
+    }
+    if refused.len() > MOST_LISTED {
+        lines.push(format!("… and {} more", refused.len() - MOST_LISTED));
+    }
+    if has_others {
+        lines.push("the leads of the other campaigns were sent".to_owned());
+    }
+    let hint = first.text.split_once("\n\n").map_or("", |(_, hint)| hint);
+    Some(Stop {
+        by: first.by,
+        text: format!("{}\n\n{hint}", lines.join("\n")),
+    })
 }

@@ -10,6 +10,7 @@ use super::tests::{Service, policy, prepare};
 use super::*;
 use crate::lead::RunId;
 use crate::ledger::{Keeper, Ledger, NewRun};
+use crate::rate::RateChoice;
 
 /// A ledger with a run that has begun.
 struct Books {
@@ -91,7 +92,15 @@ fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEven
             reached: RowId(0),
         }));
         let (_no_interrupts, interrupts) = mpsc::channel(1);
-        let pipeline = Pipeline::new(auditor, policy, Pacer::new(&[]), inputs, outlet, on_event);
+        let interrupts = Interrupts::new(interrupts);
+        let pipeline = Pipeline::new(
+            auditor,
+            policy,
+            Pacing::new(&RateChoice::Unlimited, None),
+            inputs,
+            outlet,
+            on_event,
+        );
         let mut end = pipeline.run(batches, interrupts).await;
         end.keeper.take().and_then(Keeper::close).unwrap();
         let mut passed_on = 0;

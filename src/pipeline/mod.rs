@@ -2,31 +2,47 @@
 //!
 //! It promises:
 //!
-//! - every attempt, first or repeated, passes the [`Pacer`];
+//! - every attempt, first or repeated, passes the [`Pacing`];
 //! - never more than the allowed number are in flight, and only one until the
 //!   first answer has been understood;
+//! - of a campaign whose answers have not been understood yet, one row at a time is sent;
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
 //! - no request leaves before its row's claim is on disk, and no outcome is passed
 //!   on before it is, where there is a ledger;
 //! - every row that was handed in leaves with exactly one outcome, in input
 //!   order; after an early stop, rows that were not finished leave without one,
-//!   except those that may have been taken, which say so;
+//!   except those that may have been taken, which say so. A campaign that is refused
+//!   among others ends early alone;
 //! - it never prints: what happens is told as [`RunEvent`]s.
+//!
+//! The state is one struct; what changes it stands in `starting` (what is sent next),
+//! `answering` (what an answer changes) and `closing` (the end). All that decides is in
+//! small parts that know no others and can be tested without it: `pacing` and `outage` say
+//! when a request may start and `concurrency` how many at once, `gates` and `stops` to which campaigns, `attempt` and `queue`
+//! what becomes of a row, `books` what is on disk, `window` what leaves next.
 //!
 //! Everything but the ledger's keeper runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
 
+mod answering;
 mod attempt;
 mod books;
 mod closing;
+mod concurrency;
+mod gates;
+mod outage;
 mod pacer;
+mod pacing;
 mod queue;
+mod starting;
 mod stops;
+mod tempo;
 mod window;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,19 +56,24 @@ use tokio::time::{Instant, sleep_until};
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::backoff::Backoff;
-use crate::event::RunEvent;
+use crate::event::{Pause, PauseReason, Pulse, RunEvent};
 use crate::exit::{Stop, StoppedBy};
 use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{CellsDigest, Claim, Committed, Keeper, LedgerError, Refusal};
 use crate::phone::PhoneNumber;
+use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
+use answering::wall_clock;
 
-use attempt::{Job, Step};
+use attempt::Job;
 use books::Books;
-pub use pacer::Pacer;
+use concurrency::Concurrency;
+use gates::Gates;
+use outage::Outage;
+pub use pacing::Pacing;
 use queue::Queue;
-use stops::{Consequence, Stops};
+use stops::Stops;
 use window::{Slot, Window};
 
 /// Sends one lead. The service's client does, and in tests whatever plays it.
@@ -68,11 +89,24 @@ impl LeadSender for Client {
     }
 }
 
+/// How many requests may be in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConcurrencyChoice {
+    /// As many as the service is found to carry.
+    Auto,
+    /// So many, fewer only while it refuses.
+    Fixed(NonZeroUsize),
+}
+
 /// How rows are sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     /// In flight at most.
-    pub concurrency: usize,
+    pub concurrency: ConcurrencyChoice,
+    /// So many rows in a row that are rejected alike stop.
+    pub stop_after: NonZeroU32,
+    /// So long without an answer about any row stops.
+    pub max_outage: Duration,
     /// Attempts per row that end without a usable answer, at most. Refusals that
     /// ask to come back later do not count.
     pub max_attempts: u32,
@@ -122,19 +156,40 @@ type Target = (CampaignId, PhoneNumber);
 
 type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
 
+/// A request under way.
+#[derive(Debug)]
+struct Flight {
+    job: Job,
+    started: Instant,
+    /// Whether it was the limit of requests in flight that let no other one start.
+    was_full: bool,
+}
+
+/// How often is told how things stand.
+const PULSE: Duration = Duration::from_secs(1);
+
 /// The state of a run.
 pub struct Pipeline<'a, S> {
     sender: S,
     policy: Policy,
-    pacer: Pacer,
+    pacing: Pacing,
+    concurrency: Concurrency,
     inputs: Arc<[PlannedInput]>,
     events: &'a mut dyn FnMut(RunEvent<'_>),
     window: Window,
     /// Requests under way; each gives the place of its row and the answer.
     answers: Answers,
-    /// The jobs they are for.
-    in_flight: HashMap<Slot, Job>,
+    /// What they are for.
+    in_flight: HashMap<Slot, Flight>,
+    /// The job that is sent next, as soon as the pace allows.
+    door: Option<Job>,
     queue: Queue,
+    gates: Gates,
+    outage: Outage,
+    /// Why the last attempt brought no answer, in a sentence of ours.
+    silence_reason: Option<String>,
+    /// How many answers about rows there have been.
+    epoch: u64,
     books: Books,
     /// Where batches go that are not put behind the books.
     writer: Option<mpsc::Sender<Batch>>,
@@ -145,9 +200,25 @@ pub struct Pipeline<'a, S> {
     counts: Counts,
     /// Rows whose refusal may turn out to be every row's.
     aside: Vec<(Job, Answer)>,
+    /// Rows that have had all their attempts since any row was answered last: the service
+    /// may be away, which is not known yet.
+    exhausted_rows: Vec<(Job, RowOutcome)>,
     stops: Stops,
+    /// Campaigns that were refused while others went on.
+    refused: Vec<(CampaignId, Stop)>,
+    /// Some row was not tried as often as it might have been, or not at all.
+    has_given_up: bool,
     /// Pauses without a hint in a row.
     unhinted: u32,
+    /// Why everything waits, if it does.
+    held_why: ErrorCode,
+    /// When a wait was begun last.
+    held_at: Option<Instant>,
+    /// When the last wait is over: then one request goes first, and the others when it has
+    /// been answered.
+    asks_again_at: Option<Instant>,
+    began: Instant,
+    next_pulse: Instant,
     stop: Option<Stop>,
     interrupted: bool,
     exhausted: bool,
@@ -161,7 +232,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     pub fn new(
         sender: S,
         policy: Policy,
-        pacer: Pacer,
+        pacing: Pacing,
         inputs: Arc<[PlannedInput]>,
         outlet: Outlet,
         events: &'a mut dyn FnMut(RunEvent<'_>),
@@ -173,7 +244,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         Pipeline {
             sender,
             policy,
-            pacer,
+            pacing,
+            concurrency: Concurrency::new(policy.concurrency),
             inputs,
             books: Books::new(keeper, &policy),
             writer,
@@ -184,10 +256,23 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             window: Window::default(),
             answers: FuturesUnordered::new(),
             in_flight: HashMap::new(),
+            door: None,
             queue: Queue::default(),
+            gates: Gates::default(),
+            outage: Outage::default(),
+            silence_reason: None,
+            epoch: 0,
             aside: Vec::new(),
-            stops: Stops::default(),
+            exhausted_rows: Vec::new(),
+            stops: Stops::new(policy.stop_after),
+            refused: Vec::new(),
+            has_given_up: false,
             unhinted: 0,
+            held_why: ErrorCode::Http(429),
+            held_at: None,
+            asks_again_at: None,
+            began: Instant::now(),
+            next_pulse: Instant::now() + PULSE,
             stop: None,
             interrupted: false,
             exhausted: false,
@@ -197,29 +282,34 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     /// Sends all rows that come in and hands batches on as their rows are settled.
-    /// The first message of `interrupts` stops it when what is in flight has been
-    /// answered, the second at once.
-    pub async fn run(mut self, mut batches: Batches, mut interrupts: mpsc::Receiver<()>) -> End {
+    /// The first signal of `interrupts`, or the end of the time, stops it when what is in
+    /// flight has been answered, a second signal at once.
+    pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> End {
         let writer = self.writer.take();
         let mut ends_at_once = false;
         loop {
             let wake = earlier_of(self.start_what_may(), self.write_down());
+            if self.has_sent_all() {
+                self.settle_exhausted();
+            }
             if self.is_over() {
                 break;
             }
             if wake.is_none() && self.is_waiting_for_the_aside() {
-                self.reject_what_is_aside();
+                self.reject_aside(|_| true);
                 continue;
             }
+            let wake = earlier_of(wake, self.watch_the_clock());
             tokio::select! {
                 biased;
-                Some(()) = interrupts.recv() => {
-                    if std::mem::replace(&mut self.interrupted, true) {
+                interrupt = interrupts.next() => match interrupt {
+                    Interrupt::Signal if self.interrupted => {
                         ends_at_once = true;
                         break;
                     }
-                    self.interrupt();
-                }
+                    Interrupt::Signal => self.interrupt(),
+                    Interrupt::TimeUp => self.stop(time_up()),
+                },
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
                 committed = self.books.committed(), if self.books.are_busy() => {
                     self.take_committed(committed);
@@ -253,12 +343,18 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn is_over(&mut self) -> bool {
-        let nothing_waits = self.stop.is_some()
-            || (self.exhausted
-                && self.queue.is_empty()
-                && self.books.unstarted() == 0
-                && self.window.peek_ready().is_none());
-        self.in_flight.is_empty() && nothing_waits
+        self.in_flight.is_empty() && (self.stop.is_some() || self.has_sent_all())
+    }
+
+    /// Whether there is nothing more to be sent, now or later, whatever is answered.
+    fn has_sent_all(&mut self) -> bool {
+        self.exhausted
+            && self.in_flight.is_empty()
+            && self.door.is_none()
+            && self.queue.is_empty()
+            && self.books.unstarted() == 0
+            && !self.gates.has_free_rows()
+            && self.window.peek_ready().is_none()
     }
 
     /// Whether nothing can happen any more but that rows put aside make room: an
@@ -282,7 +378,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 self.books.put_behind(batch);
             }
         }
-        self.books.hand_over(self.counts, self.stop.is_some())
+        self.books
+            .hand_over(self.counts, self.pacing.known(), self.stop.is_some())
     }
 
     fn take_committed(&mut self, committed: Option<Committed>) {
@@ -352,214 +449,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// Starts as many requests as may start now, and returns when to look again
-    /// (none: only an answer, new rows or a commit can change anything).
-    fn start_what_may(&mut self) -> Option<Instant> {
-        while self.stop.is_none() && self.in_flight.len() < self.limit() {
-            let due = self.queue.next_due();
-            let is_due = due.is_some_and(|due| due <= Instant::now());
-            self.claim_ahead();
-            if !is_due && !self.books.has_granted() {
-                self.books.starve();
-                return due;
-            }
-            let Some(job) = self.next_job(is_due) else {
-                continue;
-            };
-            if let Err(when) = self.pacer.try_start() {
-                match is_due {
-                    true => self.queue.push(Instant::now(), job),
-                    false => self.books.put_back(job),
-                }
-                return Some(when);
-            }
-            self.books.note_start();
-            self.start(job);
-        }
-        if self.stop.is_none() {
-            self.claim_ahead();
-        }
-        None
-    }
-
-    /// Whether a row is on its way of which it is not known yet how it will be answered:
-    /// the first one.
-    fn awaits_canary(&self) -> bool {
-        let is_out = !self.in_flight.is_empty() || self.books.unstarted() > 0;
-        is_out && !self.stops.has_understood()
-    }
-
-    /// Asks for the claims of rows that are to be sent next.
-    fn claim_ahead(&mut self) {
-        while self.books.want_claims() && !self.awaits_canary() {
-            let Some(slot) = self.window.peek_ready() else {
-                return;
-            };
-            self.window.step_over(slot);
-            if let Some(job) = self.new_job(slot) {
-                self.books.claim(job);
-            }
-        }
-    }
-
-    /// In flight at most: one until it is known that answers are understood.
-    fn limit(&self) -> usize {
-        match self.stops.has_understood() {
-            true => self.policy.concurrency,
-            false => 1,
-        }
-    }
-
-    /// The next job that may be sent; none where its number is in flight.
-    fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let job = match is_due {
-            true => self.queue.pop()?,
-            false => self.books.next_granted()?,
-        };
-        self.queue.unless_busy(job)
-    }
-
-    fn new_job(&mut self, slot: Slot) -> Option<Job> {
-        let (row, prepared) = self.window.get(slot)?;
-        match claim(row, prepared) {
-            Some(claim) => Some(Job::new(slot, claim, prepared.earlier.as_deref())),
-            // Only where the input changed after its campaign names were read.
-            None => {
-                let text = "the campaign's id is not known";
-                self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
-                None
-            }
-        }
-    }
-
-    /// The job's body, made from its row anew each time: kept, the bodies of rows
-    /// that wait would take as much memory as the rows.
-    fn body(&self, job: &Job) -> Option<Bytes> {
-        let (row, _) = self.window.get(job.slot)?;
-        let (campaign, phone) = job.target();
-        let variables = self.inputs[row.file()].mapping.variables(row);
-        Some(self.policy.form.body(phone, campaign, variables))
-    }
-
-    fn start(&mut self, mut job: Job) {
-        let Some(body) = self.body(&job) else {
-            return;
-        };
-        self.queue.depart(job.target());
-        job.attempts += 1;
-        self.requests += 1;
-        let slot = job.slot;
-        let answer = self.sender.send(body);
-        self.answers
-            .push(Box::pin(async move { (slot, answer.await) }));
-        self.in_flight.insert(slot, job);
-        (self.events)(RunEvent::InFlight(self.in_flight.len()));
-    }
-
-    /// Takes an answer: the row is settled, waits for another attempt, or stops the run.
-    fn take(&mut self, slot: Slot, answer: Answer) {
-        let Some(mut job) = self.in_flight.remove(&slot) else {
-            return;
-        };
-        (self.events)(RunEvent::InFlight(self.in_flight.len()));
-        self.queue.arrive(job.target());
-        match self.stops.observe(&answer) {
-            Consequence::GoOn => {}
-            Consequence::Understood => {
-                self.unhinted = 0;
-                self.reject_what_is_aside();
-            }
-            Consequence::PutAside if self.stop.is_none() => {
-                self.aside.push((job, answer));
-                return;
-            }
-            // The row that met a stop has no outcome, unless an earlier attempt
-            // of it may have been taken.
-            Consequence::PutAside => return self.give_up(job),
-            Consequence::Stop(stop) => {
-                self.stop(stop);
-                return self.give_up(job);
-            }
-        }
-        match job.judge(answer, &self.policy, fastrand::f64()) {
-            Step::Settle(outcome) => self.settle(&job, outcome),
-            // Nothing is sent any more.
-            Step::Again { .. } | Step::Hold { .. } if self.stop.is_some() => self.give_up(job),
-            Step::Again { after, why } => {
-                (self.events)(RunEvent::Retrying {
-                    row: job.claim.row,
-                    attempt: job.attempts,
-                    after,
-                    why,
-                });
-                self.queue.push(Instant::now() + after, job);
-            }
-            Step::Hold { wait, why } => {
-                self.hold(wait, why);
-                self.queue.push(Instant::now(), job);
-            }
-        }
-    }
-
-    /// The whole pipeline waits, as the service asks or, without a hint, longer
-    /// each time.
-    fn hold(&mut self, hint: Option<Duration>, why: ErrorCode) {
-        let is_held = self.pacer.held_until().is_some();
-        let wait = match hint {
-            Some(wait) => wait,
-            // All that was in flight is refused at once: that is one refusal.
-            None if is_held => return,
-            None => {
-                self.unhinted += 1;
-                // Half of it for certain: a wait of nothing would be no answer
-                // to "too many requests".
-                let chance = 0.5 + fastrand::f64() / 2.0;
-                self.policy.backoff.delay(self.unhinted, chance)
-            }
-        };
-        self.pacer.hold(Instant::now() + wait);
-        (self.events)(RunEvent::Held { wait, why });
-    }
-
-    /// The refusals turned out to be those rows' own.
-    fn reject_what_is_aside(&mut self) {
-        for (mut job, answer) in std::mem::take(&mut self.aside) {
-            if let Step::Settle(outcome) = job.judge(answer, &self.policy, 0.0) {
-                self.settle(&job, outcome);
-            }
-        }
-    }
-
-    /// Writes down the outcome of a claimed row and gives it to the row.
-    fn settle(&mut self, job: &Job, outcome: RowOutcome) {
-        let cells = match outcome.status {
-            Status::Rejected => self.cells(job.slot),
-            _ => None,
-        };
-        self.books.settle(job.claim, &outcome, cells);
-        self.give(job.slot, outcome);
-    }
-
-    fn cells(&self, slot: Slot) -> Option<CellsDigest> {
-        let (row, _) = self.window.get(slot)?;
-        let mapping = &self.inputs[row.file()].mapping;
-        Some(CellsDigest::of(mapping.own_cells(row)))
-    }
-
-    /// Gives a row its outcome.
-    fn give(&mut self, slot: Slot, outcome: RowOutcome) {
-        if let Some((row, prepared)) = self.window.get(slot) {
-            (self.events)(RunEvent::Settled {
-                row,
-                phone: prepared.phone,
-                campaign: prepared.campaign,
-                outcome: &outcome,
-            });
-        }
-        self.counts.add(outcome.status);
-        self.window.settle(slot, outcome);
-    }
-
     /// Nothing more is sent. Of several reasons the one with the highest exit code
     /// is told.
     fn stop(&mut self, stop: Stop) {
@@ -574,12 +463,104 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.stop = Some(stop);
     }
 
+    /// Tells how things stand, and stops where no answer has come for too long. Returns
+    /// when to look again.
+    fn watch_the_clock(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        if let Some(rate) = self.pacing.news() {
+            (self.events)(RunEvent::Paced(rate));
+        }
+        if now >= self.next_pulse {
+            self.next_pulse = now + PULSE;
+            let pulse = self.pulse(now);
+            (self.events)(RunEvent::Pulse(pulse));
+        }
+        let too_long_at = match self.stop {
+            None => self.too_long_at(),
+            Some(_) => None,
+        };
+        // Where nothing is left to be sent there is nothing to wait for.
+        if too_long_at.is_some_and(|at| at <= now) && self.window.open() > 0 {
+            self.stop(self.too_long());
+            return Some(now);
+        }
+        let too_long_at = too_long_at.filter(|at| *at > now);
+        earlier_of(Some(self.next_pulse), too_long_at)
+    }
+
+    /// When no answer about any row will have come for as long as may be. A wait that the
+    /// service asked for and that ends just then, as one of an hour does, is not for
+    /// nothing: it is asked once more.
+    fn too_long_at(&self) -> Option<Instant> {
+        let most = self.policy.max_outage;
+        let at = self.outage.too_long_at(most)?;
+        let grace = most / 100;
+        let held_until = self.pacing.held_until().or(self.asks_again_at);
+        match held_until.filter(|until| *until <= at + grace && at <= *until + grace) {
+            Some(until) => Some(at.max(until + grace)),
+            None => Some(at),
+        }
+    }
+
+    fn pulse(&self, now: Instant) -> Pulse {
+        let away = self.outage.away();
+        let outage = away.map(|away| Pause {
+            left: away.next.saturating_duration_since(now),
+            reason: PauseReason::Outage {
+                since: wall_clock(away.since),
+                why: away.why,
+            },
+        });
+        let held = self.pacing.held_until().map(|until| Pause {
+            left: until.saturating_duration_since(now),
+            reason: PauseReason::Refused(self.held_why),
+        });
+        Pulse {
+            elapsed: now - self.began,
+            allowed: self.pacing.pace(),
+            in_flight: self.in_flight.len(),
+            read: self.last_read.0,
+            waiting: self.window.open(),
+            pause: outage.or(held.filter(|held| !held.left.is_zero())),
+        }
+    }
+
+    /// No answer about any row has come for as long as may be.
+    fn too_long(&self) -> Stop {
+        let since = self
+            .outage
+            .asking_since()
+            .map(wall_clock)
+            .unwrap_or_default();
+        let why = match (&self.silence_reason, self.outage.away()) {
+            (Some(reason), _) => format!(" ({reason})"),
+            (None, Some(away)) => format!(" ({})", away.why),
+            (None, None) => String::new(),
+        };
+        Stop {
+            by: StoppedBy::Outage,
+            text: format!(
+                "the service has answered nothing about any row since {since:.0}{why}\n\n\
+                 hint: when it is back, run the same command again; `--max-outage` says how long to wait for it"
+            ),
+        }
+    }
+
     fn interrupt(&mut self) {
+        self.interrupted = true;
         self.stop(Stop {
             by: StoppedBy::Signal,
             text: "stopped by a signal; rows without a line in the results have not become leads"
                 .into(),
         });
+    }
+}
+
+/// The run was given so much time.
+fn time_up() -> Stop {
+    Stop {
+        by: StoppedBy::MaxDuration,
+        text: "stopped after the time that `--max-duration` allows; rows without a line in the results have not become leads".into(),
     }
 }
 
@@ -614,5 +595,7 @@ fn unwritten() -> Stop {
 
 #[cfg(test)]
 mod ledger_tests;
+#[cfg(test)]
+mod scenarios;
 #[cfg(test)]
 mod tests;

@@ -63,6 +63,29 @@ impl Queue {
         }
     }
 
+    /// Changes each job, also those that wait for a number.
+    pub(super) fn for_each(&mut self, change: impl FnMut(&mut Job)) {
+        let waiting = self.waiting.values_mut();
+        waiting
+            .chain(self.parked.values_mut().flatten())
+            .for_each(change);
+    }
+
+    /// Takes out the jobs that are meant.
+    pub(super) fn take(&mut self, is_meant: impl Fn(&Job) -> bool) -> Vec<Job> {
+        let all = std::mem::take(&mut self.waiting);
+        let mut taken = Vec::new();
+        for (key, job) in all {
+            if is_meant(&job) {
+                taken.push(job);
+            } else {
+                self.waiting.insert(key, job);
+            }
+        }
+        // Those that wait for a number are let go with the answer to it.
+        taken
+    }
+
     /// All jobs, also those that wait for a number.
     pub(super) fn drain(&mut self) -> Vec<Job> {
         let waiting = std::mem::take(&mut self.waiting).into_values();

@@ -6,99 +6,294 @@
 //! of hours:
 //!
 //! - 401 and 402 stop at once;
-//! - any other refusal that is likely to hold for every row stops when nothing
-//!   has been understood before, or when [`ROWS_IN_A_ROW`] different rows in a
-//!   row meet it. Until that is known the row is put aside; an answer that is
-//!   understood makes it an ordinary rejected row;
-//! - [`UNREADABLE_IN_A_ROW`] successes in a row that cannot be read stop.
+//! - any other refusal that is likely to hold for every row of a campaign stops that
+//!   campaign when nothing of it has been understood before, or when [`ROWS_IN_A_ROW`]
+//!   of its rows in a row meet it. Until that is known the row is put aside; an answer
+//!   that is understood makes it an ordinary rejected row. Refusals of one campaign after
+//!   another are not those campaigns': [`CAMPAIGNS_IN_A_ROW`] stop the run, more where
+//!   what they say is about campaigns;
+//! - [`UNUSABLE_IN_A_ROW`] successes in a row that cannot be read stop, and so do as many
+//!   rows without a usable answer before the first one that is understood, of a campaign
+//!   or of the run. A service that is away is waited for instead;
+//! - a certificate that is not accepted stops at once: it would be the same again;
+//! - `--stop-after`: so many rows in a row that are rejected with the same status and
+//!   text, in a campaign or in the run, have something in common.
 
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+
+use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
 use crate::exit::{Stop, StoppedBy};
-use crate::lead::ErrorCode;
+use crate::lead::{CampaignId, ErrorCode};
 use crate::text::without_numbers;
 
 /// How many different rows must meet such a refusal.
-pub(super) const ROWS_IN_A_ROW: u32 = 3;
+const ROWS_IN_A_ROW: u32 = 3;
 
-/// How many 2xx without usable JSON.
-const UNREADABLE_IN_A_ROW: u32 = 10;
+/// How many campaigns that are refused in a row make a refusal of all, where it is not
+/// about campaigns: three different rows, too.
+const CAMPAIGNS_IN_A_ROW: usize = 3;
+
+/// The same where it is. Three campaigns may well have been deleted.
+const MISSING_CAMPAIGNS_IN_A_ROW: usize = 10;
+
+/// How many answers that are of no use.
+const UNUSABLE_IN_A_ROW: u32 = 10;
 
 /// What an answer means beyond its own row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consequence {
     /// Nothing.
     GoOn,
-    /// The service takes or refuses single rows: refusals before it were those
-    /// rows' own.
+    /// The service takes or refuses single rows: refusals of the campaign before it were
+    /// those rows' own.
     Understood,
     /// The row waits until it is known whether the refusal was its own.
     PutAside,
+    /// The campaign takes no leads; the row has no outcome.
+    StopCampaign(Stop),
     /// The run ends; the row has no outcome.
     Stop(Stop),
+    /// The row has the outcome that it has, and then the campaign takes no more.
+    LastOfCampaign(Stop),
+    /// The row has the outcome that it has, and then the run ends.
+    Last(Stop),
+}
+
+/// Rows that were rejected alike, one after another.
+#[derive(Debug, Default)]
+struct Alike {
+    last: Option<(ErrorCode, String)>,
+    rows: u32,
+}
+
+/// What a campaign's answers have been.
+#[derive(Debug, Default)]
+struct Series {
+    is_understood: bool,
+    /// Rows since the last answer that was understood.
+    fatal_rows: u32,
+    /// Rows without a usable answer before the first.
+    missed: Vec<Slot>,
+    rejected: Alike,
 }
 
 /// Watches the answers of a run go by.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stops {
-    understood: bool,
-    fatal_rows: u32,
+    stop_after: NonZeroU32,
+    campaigns: HashMap<CampaignId, Series>,
+    is_understood: bool,
+    /// Rows without a usable answer before the first one that was understood.
+    missed: Vec<Slot>,
+    /// Successes in a row that could not be read.
     unreadable: u32,
+    /// Campaigns that were refused since the last answer that was understood.
+    refused: Vec<CampaignId>,
+    rejected: Alike,
+}
+
+impl Alike {
+    /// Takes a rejection, and says whether it makes too many.
+    fn is_enough(&mut self, code: ErrorCode, text: &str, enough: NonZeroU32) -> bool {
+        match &self.last {
+            Some((last_code, last)) if *last_code == code && last == text => self.rows += 1,
+            _ => {
+                self.last = Some((code, text.to_owned()));
+                self.rows = 1;
+            }
+        }
+        self.rows >= enough.get()
+    }
 }
 
 impl Stops {
-    /// Whether any answer has been understood yet: created, duplicate or rejected.
-    pub(super) fn has_understood(&self) -> bool {
-        self.understood
+    pub(super) fn new(stop_after: NonZeroU32) -> Stops {
+        Stops {
+            stop_after,
+            campaigns: HashMap::new(),
+            is_understood: false,
+            missed: Vec::new(),
+            unreadable: 0,
+            refused: Vec::new(),
+            rejected: Alike::default(),
+        }
     }
 
-    /// Takes the next answer. Each row gets at most one fatal one.
-    pub(super) fn observe(&mut self, answer: &Answer) -> Consequence {
+    /// Whether any answer has been understood yet: created, duplicate or rejected.
+    pub(super) fn has_understood(&self) -> bool {
+        self.is_understood
+    }
+
+    /// Takes the next answer to a row of the campaign. Each row gets at most one fatal
+    /// one. `is_excused` while the service is away: that it does not answer is nothing that
+    /// a row or its campaign can be blamed for.
+    pub(super) fn observe(
+        &mut self,
+        campaign: CampaignId,
+        row: Slot,
+        answer: &Answer,
+        is_excused: bool,
+    ) -> Consequence {
         match &answer.verdict {
-            Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::Rejected { .. } => {
-                *self = Stops {
-                    understood: true,
-                    ..Stops::default()
-                };
+            Verdict::Created { .. } | Verdict::Duplicate { .. } => {
+                self.understand(campaign).rejected = Alike::default();
+                self.rejected = Alike::default();
                 Consequence::Understood
             }
-            Verdict::Fatal { cause, text, .. } => {
-                self.fatal_rows += 1;
-                let is_first = !self.understood && self.fatal_rows == 1;
-                if cause.is_certain() || is_first || self.fatal_rows >= ROWS_IN_A_ROW {
-                    Consequence::Stop(stop(*cause, text))
-                } else {
-                    Consequence::PutAside
+            Verdict::Rejected { code, text } => self.reject(campaign, *code, text),
+            Verdict::Fatal { cause, text, .. } => self.refuse(campaign, *cause, text),
+            Verdict::PerhapsTaken { code, text } => {
+                self.unreadable = match code {
+                    ErrorCode::UnreadableAnswer => self.unreadable + 1,
+                    _ => 0,
+                };
+                if self.unreadable == UNUSABLE_IN_A_ROW {
+                    return Consequence::Stop(unreadable(text));
                 }
+                self.miss(campaign, row, (*code, text), is_excused)
             }
-            Verdict::PerhapsTaken {
-                code: ErrorCode::UnreadableAnswer,
+            Verdict::NeverTaken {
                 text,
-            } => {
-                self.unreadable += 1;
-                if self.unreadable < UNREADABLE_IN_A_ROW {
-                    return Consequence::GoOn;
-                }
-                Consequence::Stop(Stop {
-                    by: StoppedBy::Unreadable,
-                    text: format!(
-                        "{UNREADABLE_IN_A_ROW} answers in a row could not be read ({text})\n\n\
-                         hint: check the base URL; this may not be the service's address"
-                    ),
-                })
+                is_lasting: true,
+                ..
+            } => Consequence::Stop(lasting(text)),
+            Verdict::NeverTaken { code, text, .. } => {
+                self.miss(campaign, row, (*code, text), is_excused)
             }
-            // Neither understood nor a 2xx.
-            Verdict::PerhapsTaken { .. } | Verdict::RetryLater { .. } => {
+            Verdict::RetryLater { .. } => {
                 self.unreadable = 0;
                 Consequence::GoOn
             }
-            Verdict::NeverTaken { .. } => Consequence::GoOn,
+        }
+    }
+
+    fn understand(&mut self, campaign: CampaignId) -> &mut Series {
+        self.is_understood = true;
+        self.unreadable = 0;
+        self.refused.clear();
+        let series = self.campaigns.entry(campaign).or_default();
+        series.is_understood = true;
+        series.fatal_rows = 0;
+        series
+    }
+
+    fn reject(&mut self, campaign: CampaignId, code: ErrorCode, text: &str) -> Consequence {
+        let enough = self.stop_after;
+        let series = self.understand(campaign);
+        let is_campaigns = series.rejected.is_enough(code, text, enough);
+        if self.rejected.is_enough(code, text, enough) {
+            return Consequence::Last(rejected_alike(enough, text));
+        }
+        match is_campaigns {
+            true => Consequence::LastOfCampaign(rejected_alike(enough, text)),
+            false => Consequence::Understood,
+        }
+    }
+
+    fn refuse(&mut self, campaign: CampaignId, cause: FatalCause, text: &str) -> Consequence {
+        if cause.is_certain() {
+            return Consequence::Stop(refused(cause, text));
+        }
+        let series = self.campaigns.entry(campaign).or_default();
+        series.fatal_rows += 1;
+        let is_first = !series.is_understood && series.fatal_rows == 1;
+        let is_campaigns = is_first || series.fatal_rows >= ROWS_IN_A_ROW;
+        if !self.refused.contains(&campaign) {
+            self.refused.push(campaign);
+        }
+        let is_everybodys = match cause {
+            // Where others are understood, these may well be missing.
+            FatalCause::Campaign => {
+                !self.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
+            }
+            _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
+        };
+        match (is_everybodys, is_campaigns) {
+            (true, _) => Consequence::Stop(refused(cause, text)),
+            (false, true) => Consequence::StopCampaign(refused(cause, text)),
+            (false, false) => Consequence::PutAside,
+        }
+    }
+
+    /// An attempt without a usable answer.
+    fn miss(
+        &mut self,
+        campaign: CampaignId,
+        row: Slot,
+        (code, text): (ErrorCode, &str),
+        is_excused: bool,
+    ) -> Consequence {
+        let series = self.campaigns.entry(campaign).or_default();
+        if is_excused || series.is_understood {
+            return Consequence::GoOn;
+        }
+        let missed = match self.is_understood {
+            true => &mut series.missed,
+            false => &mut self.missed,
+        };
+        if !missed.contains(&row) {
+            missed.push(row);
+        }
+        if missed.len() < UNUSABLE_IN_A_ROW as usize {
+            return Consequence::GoOn;
+        }
+        match self.is_understood {
+            true => Consequence::StopCampaign(unusable(code, text)),
+            false => Consequence::Stop(unusable(code, text)),
         }
     }
 }
 
+fn unreadable(text: &str) -> Stop {
+    let text = without_numbers(text);
+    Stop {
+        by: StoppedBy::Unreadable,
+        text: format!(
+            "{UNUSABLE_IN_A_ROW} answers in a row could not be read ({text})\n\n\
+             hint: check the base URL, which may not be the service's address, then run the \
+             same command again"
+        ),
+    }
+}
+
+fn lasting(text: &str) -> Stop {
+    Stop {
+        by: StoppedBy::Outage,
+        text: format!("{text}\n\nhint: when that is mended, run the same command again"),
+    }
+}
+
+fn unusable(code: ErrorCode, text: &str) -> Stop {
+    let text = without_numbers(text);
+    Stop {
+        by: match code {
+            ErrorCode::UnreadableAnswer => StoppedBy::Unreadable,
+            _ => StoppedBy::Outage,
+        },
+        text: format!(
+            "the first {UNUSABLE_IN_A_ROW} rows brought no usable answer ({text})\n\n\
+             hint: check the base URL and the connection, then run the same command again"
+        ),
+    }
+}
+
+fn rejected_alike(rows: NonZeroU32, text: &str) -> Stop {
+    let text = without_numbers(text);
+    Stop {
+        by: StoppedBy::Rejections,
+        text: format!(
+            "the service has rejected {rows} rows in a row alike ({text})\n\n\
+             hint: mend what they have in common, here or at the service, then run the same \
+             command again; the rejects file has these rows. `--stop-after` allows more"
+        ),
+    }
+}
+
 /// What is said to everybody names nobody: see [`without_numbers`].
-fn stop(cause: FatalCause, text: &str) -> Stop {
+fn refused(cause: FatalCause, text: &str) -> Stop {
     let text = without_numbers(text);
     let (what, hint) = match cause {
         FatalCause::Token => (
@@ -140,6 +335,7 @@ mod tests {
         Answer {
             http_status: None,
             verdict,
+            quota: None,
         }
     }
 
@@ -165,15 +361,35 @@ mod tests {
         })
     }
 
-    fn stops_after(answers: &[Answer]) -> Option<(usize, StoppedBy)> {
-        let mut stops = Stops::default();
-        answers
-            .iter()
-            .enumerate()
-            .find_map(|(i, answer)| match stops.observe(answer) {
-                Consequence::Stop(stop) => Some((i, stop.by)),
+    fn rejected(text: &str) -> Answer {
+        answer(Verdict::Rejected {
+            code: ErrorCode::Http(422),
+            text: text.into(),
+        })
+    }
+
+    fn stops() -> Stops {
+        Stops::new(NonZeroU32::new(4).unwrap())
+    }
+
+    /// What ends first, a campaign or the run, and with which answer.
+    fn ends_after(answers: &[(i64, Answer)]) -> Option<(usize, &'static str, StoppedBy)> {
+        let mut stops = stops();
+        let mut answers = answers.iter().enumerate();
+        answers.find_map(|(i, (campaign, answer))| {
+            match stops.observe(CampaignId(*campaign), Slot::new(0, i), answer, false) {
+                Consequence::Stop(stop) | Consequence::Last(stop) => Some((i, "run", stop.by)),
+                Consequence::StopCampaign(stop) | Consequence::LastOfCampaign(stop) => {
+                    Some((i, "campaign", stop.by))
+                }
                 _ => None,
-            })
+            }
+        })
+    }
+
+    fn stops_after(answers: &[Answer]) -> Option<(usize, StoppedBy)> {
+        let of_one: Vec<_> = answers.iter().map(|answer| (1, answer.clone())).collect();
+        ends_after(&of_one).map(|(i, _, by)| (i, by))
     }
 
     #[test]
@@ -220,11 +436,127 @@ mod tests {
     #[test]
     fn ten_unreadable_answers_in_a_row_stop() {
         let unreadable = || lost(ErrorCode::UnreadableAnswer);
-        let mut answers: Vec<Answer> = (0..9).map(|_| unreadable()).collect();
+        let mut answers = vec![created()];
+        answers.extend((0..9).map(|_| unreadable()));
         answers.push(lost(ErrorCode::Http(500)));
         answers.extend((0..9).map(|_| unreadable()));
         answers.push(created());
         answers.extend((0..10).map(|_| unreadable()));
-        assert_eq!(stops_after(&answers), Some((29, StoppedBy::Unreadable)));
+        assert_eq!(stops_after(&answers), Some((30, StoppedBy::Unreadable)));
+        let at_the_beginning: Vec<Answer> = (0..10).map(|_| unreadable()).collect();
+        assert_eq!(
+            stops_after(&at_the_beginning),
+            Some((9, StoppedBy::Unreadable))
+        );
+    }
+
+    #[test]
+    fn one_campaign_is_refused_alone() {
+        let campaign = || fatal(FatalCause::Campaign);
+        let answers = [(1, created()), (2, campaign()), (1, created())];
+        assert_eq!(
+            ends_after(&answers),
+            Some((1, "campaign", StoppedBy::Campaign))
+        );
+        // Three rows in a row of the campaign, whatever the others are answered.
+        let answers = [
+            (2, created()),
+            (2, campaign()),
+            (1, created()),
+            (2, campaign()),
+            (1, created()),
+            (2, campaign()),
+        ];
+        assert_eq!(
+            ends_after(&answers),
+            Some((5, "campaign", StoppedBy::Campaign))
+        );
+    }
+
+    #[test]
+    fn refusals_of_one_campaign_after_another_are_refusals_of_all() {
+        let each = |count: i64, cause| -> Vec<Consequence> {
+            let mut stops = stops();
+            let answer = fatal(cause);
+            let campaigns = (0..count).map(CampaignId);
+            campaigns
+                .map(|campaign| stops.observe(campaign, Slot::new(0, 0), &answer, false))
+                .collect()
+        };
+        let is_run = |c: &Consequence| matches!(c, Consequence::Stop(_));
+        let redirects = each(3, FatalCause::Redirect);
+        let run_ends: Vec<bool> = redirects.iter().map(is_run).collect();
+        assert_eq!(run_ends, [false, false, true]);
+        let missing = each(10, FatalCause::Campaign);
+        assert_eq!(missing.iter().position(is_run), Some(9));
+    }
+
+    #[test]
+    fn rows_that_are_rejected_alike_in_a_row_stop_and_a_success_or_another_text_begins_anew() {
+        let no = || rejected("no");
+        let answers = [
+            no(),
+            no(),
+            no(),
+            created(),
+            no(),
+            no(),
+            rejected("never"),
+            no(),
+            no(),
+            lost(ErrorCode::Timeout),
+            no(),
+            no(),
+            no(),
+        ];
+        assert_eq!(stops_after(&answers), Some((11, StoppedBy::Rejections)));
+    }
+
+    #[test]
+    fn rows_of_one_campaign_that_are_rejected_alike_stop_that_one() {
+        let both = [(1, created()), (2, rejected("no"))];
+        let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
+        assert_eq!(
+            ends_after(&answers),
+            Some((7, "campaign", StoppedBy::Rejections))
+        );
+        let both = [(1, rejected("no")), (2, rejected("no"))];
+        let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
+        assert_eq!(
+            ends_after(&answers),
+            Some((3, "run", StoppedBy::Rejections))
+        );
+    }
+
+    #[test]
+    fn ten_rows_without_a_usable_answer_stop_while_nothing_has_been_understood() {
+        let lost = || lost(ErrorCode::Http(502));
+        let mut answers: Vec<Answer> = (0..9).map(|_| lost()).collect();
+        answers.push(answer(Verdict::RetryLater {
+            wait: crate::api::verdict::Wait::Unsaid,
+            code: ErrorCode::Http(429),
+            text: "x".into(),
+        }));
+        answers.push(lost());
+        assert_eq!(stops_after(&answers), Some((10, StoppedBy::Outage)));
+        answers.insert(9, created());
+        answers.extend((0..50).map(|_| lost()));
+        assert_eq!(stops_after(&answers), None);
+    }
+
+    #[test]
+    fn a_campaign_of_which_nothing_is_understood_ends_alone_unless_the_service_is_away() {
+        let lost = lost(ErrorCode::Http(500));
+        let mut stops = stops();
+        stops.observe(CampaignId(1), Slot::new(0, 0), &created(), false);
+        let mut observe =
+            |row, is_away| stops.observe(CampaignId(2), Slot::new(0, row), &lost, is_away);
+        for row in 0..50 {
+            assert_eq!(observe(row, true), Consequence::GoOn);
+        }
+        for attempt in 0..50 {
+            assert_eq!(observe(attempt % 9, false), Consequence::GoOn);
+        }
+        assert!(matches!(observe(9, false), Consequence::StopCampaign(_)));
     }
 }

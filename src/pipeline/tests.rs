@@ -9,12 +9,13 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::api::verdict::{FatalCause, Verdict};
+use crate::api::verdict::{FatalCause, Verdict, Wait};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{Intake, Once, Purpose, SurveyedInput};
 use crate::lead::Status;
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneReader, PhoneRules};
+use crate::rate::RateChoice;
 use crate::source::FormChoice;
 use crate::source::Input;
 
@@ -101,6 +102,7 @@ impl LeadSender for Service {
             Answer {
                 http_status: None,
                 verdict: reply.verdict,
+                quota: None,
             }
         }
     }
@@ -122,7 +124,7 @@ fn lost() -> Verdict {
 
 fn refused(wait: Option<u64>) -> Verdict {
     Verdict::RetryLater {
-        wait: wait.map(Duration::from_secs),
+        wait: wait.map_or(Wait::Unsaid, |s| Wait::Said(Duration::from_secs(s))),
         code: ErrorCode::Http(429),
         text: "too many".into(),
     }
@@ -132,6 +134,7 @@ fn never_taken() -> Verdict {
     Verdict::NeverTaken {
         code: ErrorCode::Connection,
         text: "refused".into(),
+        is_lasting: false,
     }
 }
 
@@ -151,9 +154,15 @@ struct Ran {
     took: Duration,
 }
 
+pub(super) fn in_flight(most: usize) -> ConcurrencyChoice {
+    ConcurrencyChoice::Fixed(NonZeroUsize::new(most).unwrap())
+}
+
 pub(super) fn policy() -> Policy {
     Policy {
-        concurrency: 8,
+        concurrency: in_flight(8),
+        stop_after: NonZeroU32::new(50).unwrap(),
+        max_outage: Duration::from_secs(3600),
         max_attempts: 4,
         on_uncertain: OnUncertain::Resend,
         backoff: Backoff::default(),
@@ -161,23 +170,35 @@ pub(super) fn policy() -> Policy {
     }
 }
 
+/// Rows, their inputs, and a runtime whose clock stands still.
+pub(super) type Prepared = (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime);
+
 /// Rows with these numbers (`+4479110NNNNN`), all read before the clock starts: it
 /// moves on whenever nothing is to be done, also while a file is read.
-pub(super) fn prepare(
+pub(super) fn prepare(policy: Policy, numbers: &[u32]) -> Prepared {
+    let numbers = numbers.iter().map(|n| format!("+4479110{n:05}\n"));
+    let list: String = std::iter::once("phone\n".to_owned())
+        .chain(numbers)
+        .collect();
+    prepare_list(policy, &list, 1, None)
+}
+
+/// The rows of a list, likewise.
+pub(super) fn prepare_list(
     policy: Policy,
-    numbers: &[u32],
-) -> (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime) {
+    list: &str,
+    campaign: i64,
+    campaign_column: Option<&str>,
+) -> Prepared {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    writeln!(file, "phone").unwrap();
-    for number in numbers {
-        writeln!(file, "+4479110{number:05}").unwrap();
-    }
+    file.write_all(list.as_bytes()).unwrap();
     let input = Input::open(file.path()).unwrap();
-    let planned = PlannedInput::new(
-        SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap(),
-        &MappingSpec::default(),
-    )
-    .unwrap();
+    let spec = MappingSpec {
+        campaign_column: campaign_column.map(str::to_owned),
+        ..MappingSpec::default()
+    };
+    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: [planned].into(),
         limit: None,
@@ -187,7 +208,7 @@ pub(super) fn prepare(
         allow_duplicates: policy.form.allow_duplicates,
         once: Once::Campaign,
     };
-    let campaign = CampaignChoice::Id(CampaignId(1));
+    let campaign = CampaignChoice::Id(CampaignId(campaign));
     let mut received = intake.start(
         CampaignBook::new(Some(campaign), HashMap::new()),
         Purpose::Sending,
@@ -209,19 +230,24 @@ pub(super) fn prepare(
 }
 
 fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) -> Ran {
-    let (batches, inputs, runtime) = prepare(policy, numbers);
+    run_prepared(service, policy, prepare(policy, numbers), rates)
+}
+
+fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[&str]) -> Ran {
+    let (batches, inputs, runtime) = prepared;
     runtime.block_on(async {
         let began = Instant::now();
         let rates: Vec<_> = rates.iter().map(|rate| rate.parse().unwrap()).collect();
         let (settled, mut done) = mpsc::channel(10_000);
         let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let interrupts = Interrupts::new(interrupts);
         let mut no_events = |_: RunEvent<'_>| {};
-        let pacer = Pacer::new(&rates);
+        let pacing = Pacing::new(&RateChoice::Limits(rates), None);
         let outlet = Outlet::Writer(settled);
         let pipeline = Pipeline::new(
             service.clone(),
             policy,
-            pacer,
+            pacing,
             inputs,
             outlet,
             &mut no_events,
@@ -284,7 +310,7 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
     let pauses: Vec<Duration> = at
         .windows(2)
         .map(|pair| pair[1] - pair[0])
-        .filter(|pause| *pause > Duration::from_millis(100))
+        .filter(|pause| *pause > Duration::from_millis(500))
         .collect();
     assert_eq!(pauses.len(), 1);
     assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
@@ -295,7 +321,7 @@ fn refusals_without_a_hint_wait_longer_each_time() {
     let service = Service::default();
     service.says(&number(3), vec![reply(5, refused(None), false); 5]);
     let one_by_one = Policy {
-        concurrency: 1,
+        concurrency: in_flight(1),
         ..policy()
     };
     let ran = run_with(&service, one_by_one, &[0, 1, 2, 3, 4], &[]);
@@ -326,12 +352,11 @@ fn attempts_that_were_never_taken_end_in_failed_and_others_in_uncertain() {
             reply(1, never_taken(), false),
         ],
     );
-    let ran = run(&service, 3);
-    let outcomes: Vec<_> = ran
-        .rows
-        .iter()
-        .map(|(_, outcome)| outcome.unwrap())
-        .collect();
+    // Others are answered all the while: it is not the service that is away.
+    let numbers: Vec<u32> = (0..2000).collect();
+    let ran = run_with(&service, policy(), &numbers, &["100/s"]);
+    let first = ran.rows.iter().take(3);
+    let outcomes: Vec<_> = first.map(|(_, outcome)| outcome.unwrap()).collect();
     assert_eq!(
         outcomes,
         [
@@ -354,7 +379,7 @@ fn three_rows_in_a_row_that_are_refused_alike_stop_and_have_no_outcome() {
         service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
     }
     let one_by_one = Policy {
-        concurrency: 1,
+        concurrency: in_flight(1),
         ..policy()
     };
     let numbers: Vec<u32> = (0..30).collect();
@@ -394,7 +419,7 @@ fn rows_that_are_put_aside_leave_room_for_the_one_that_shows_whose_refusal_it_wa
         service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
     }
     let held_one_by_one = Policy {
-        concurrency: 1,
+        concurrency: in_flight(1),
         on_uncertain: OnUncertain::Hold,
         ..policy()
     };
@@ -440,7 +465,7 @@ fn a_row_that_failed_does_not_show_that_refusals_were_those_rows_own() {
     }
     service.says(&number(2), vec![reply(10, never_taken(), false)]);
     let one_by_one = Policy {
-        concurrency: 1,
+        concurrency: in_flight(1),
         max_attempts: 1,
         ..policy()
     };
@@ -480,13 +505,14 @@ fn a_writer_that_ends_stops_the_run_at_once() {
         let (settled, done) = mpsc::channel(1);
         drop(done);
         let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let interrupts = Interrupts::new(interrupts);
         let mut no_events = |_: RunEvent<'_>| {};
-        let pacer = Pacer::new(&[]);
+        let pacing = Pacing::new(&RateChoice::Unlimited, None);
         let outlet = Outlet::Writer(settled);
         let pipeline = Pipeline::new(
             service.clone(),
             policy(),
-            pacer,
+            pacing,
             inputs,
             outlet,
             &mut no_events,
@@ -502,11 +528,11 @@ fn a_writer_that_ends_stops_the_run_at_once() {
 fn every_attempt_pays_the_pacer() {
     let service = Service::default();
     for n in 0..50 {
-        service.says(&number(n), vec![reply(1, lost(), false)]);
+        service.says(&number(2 * n + 1), vec![reply(1, lost(), false)]);
     }
-    let numbers: Vec<u32> = (0..50).collect();
+    let numbers: Vec<u32> = (0..100).collect();
     let ran = run_with(&service, policy(), &numbers, &["10/s"]);
-    assert_eq!(ran.end.requests, 100);
+    assert_eq!(ran.end.requests, 150);
     let at = service.attempts_at();
     let most = (0..at.len())
         .map(|i| {
@@ -547,6 +573,7 @@ proptest! {
         concurrency in 1usize..6,
         allow_duplicates: bool,
         hold: bool,
+        campaigns in 1u32..4,
     ) {
         let service = Service::default();
         service.0.borrow_mut().allow_duplicates = allow_duplicates;
@@ -554,14 +581,22 @@ proptest! {
             service.says(&number(n), replies);
         }
         let policy = Policy {
-            concurrency,
+            concurrency: in_flight(concurrency),
             on_uncertain: if hold { OnUncertain::Hold } else { OnUncertain::Resend },
             form: LeadForm { allow_duplicates, ..LeadForm::default() },
             ..policy()
         };
-        let ran = run_with(&service, policy, &numbers, &[]);
+        // Each number has its campaign.
+        let rows = numbers.iter().map(|n| format!("+4479110{n:05},{}\n", n % campaigns));
+        let list: String = std::iter::once("phone,list\n".to_owned()).chain(rows).collect();
+        let column = (campaigns > 1).then_some("list");
+        let prepared = prepare_list(policy, &list, 0, column);
+        let ran = run_prepared(&service, policy, prepared, &[]);
         let state = service.0.borrow();
 
+        // Nothing takes so long but a loop that waits for what does not come.
+        let by = ran.end.stop.as_ref().map(|stop| stop.by);
+        prop_assert!(by != Some(StoppedBy::Outage), "{:?}", ran.end.stop);
         let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
         prop_assert_eq!(order, (1..=numbers.len() as u64).collect::<Vec<_>>());
         prop_assert_eq!(ran.end.requests, state.attempts.len() as u64);

@@ -24,10 +24,18 @@ pub(super) struct Slot {
     index: usize,
 }
 
+impl Slot {
+    /// A place, for tests of what only keeps places.
+    #[cfg(test)]
+    pub(super) fn new(batch: u64, index: usize) -> Slot {
+        Slot { batch, index }
+    }
+}
+
 #[derive(Debug)]
 struct Waiting {
     batch: Batch,
-    /// Rows without an outcome.
+    /// Rows that are to get an outcome, and have none yet.
     open: usize,
 }
 
@@ -111,6 +119,18 @@ impl Window {
         }
     }
 
+    /// Leaves a row without an outcome: it is not sent in this run, and holds up no other.
+    pub(super) fn pass_over(&mut self, slot: Slot) {
+        if let Some(waiting) = self.waiting_mut(slot.batch) {
+            waiting.open -= 1;
+        }
+    }
+
+    /// How many rows are to get an outcome, and have none yet.
+    pub(super) fn open(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.open as u64).sum()
+    }
+
     /// The rows without an outcome of which an earlier attempt may have been taken.
     pub(super) fn doubtful(&self) -> Vec<Slot> {
         let waiting = (self.first..).zip(&self.batches);
@@ -123,7 +143,7 @@ impl Window {
             .collect()
     }
 
-    /// Whether each row of the batch at the front has an outcome.
+    /// Whether no row of the batch at the front is still to get an outcome.
     pub(super) fn is_front_done(&self) -> bool {
         self.batches.front().is_some_and(|front| front.open == 0)
     }

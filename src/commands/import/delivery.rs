@@ -12,9 +12,10 @@ use crate::exit::{Failure, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, Purpose};
 use crate::lead::RowId;
 use crate::ledger::{Keeper, Ledger, LedgerError};
-use crate::pipeline::{End, LedgerOutlet, Outlet, Pacer, Pipeline};
+use crate::pipeline::{End, LedgerOutlet, Outlet, Pacing, Pipeline};
 use crate::results::{OutputError, Writer, Written};
 use crate::settings::ImportSettings;
+use crate::signals::Interrupts;
 
 use super::record::Run;
 
@@ -54,7 +55,7 @@ impl Delivery<'_> {
     pub(super) async fn send(
         self,
         events: &mut dyn FnMut(RunEvent<'_>),
-        interrupts: mpsc::Receiver<()>,
+        interrupts: Interrupts,
     ) -> Result<Delivered, Failure> {
         let run = self.run.as_ref().map(|(run, _)| &run.begun);
         let (run, goes_on) = (run.map(|begun| begun.run), run.is_some_and(|b| b.continues));
@@ -107,22 +108,23 @@ impl Delivery<'_> {
     async fn deliver(
         self,
         events: &mut dyn FnMut(RunEvent<'_>),
-        interrupts: mpsc::Receiver<()>,
+        interrupts: Interrupts,
     ) -> Result<Ended, Failure> {
         let (settings, intake, mut writer) = (self.settings, self.intake, self.writer);
         let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
-        let (outlet, memory) = match self.run {
-            None => (Outlet::Writer(settled), None),
+        let (outlet, memory, known) = match self.run {
+            None => (Outlet::Writer(settled), None, None),
             Some((run, ledger)) => {
                 writer.name_run(run.begun.run);
                 let memory = run.memory(settings, &ledger)?;
-                (outlet(run, ledger, settled), Some(memory))
+                let known = run.known_rate(&ledger)?;
+                (outlet(run, ledger, settled), Some(memory), known)
             }
         };
         let writing = thread::spawn(move || write_all(writer, to_write));
-        let pacer = Pacer::new(&settings.rates);
+        let pacing = Pacing::new(&settings.rate, known);
         let inputs = intake.inputs.clone();
-        let pipeline = Pipeline::new(self.client, settings.policy, pacer, inputs, outlet, events);
+        let pipeline = Pipeline::new(self.client, settings.policy, pacing, inputs, outlet, events);
         let batches = intake.start(self.book, Purpose::Sending, memory);
         let mut end = pipeline.run(batches, interrupts).await;
         // First the ledger's thread, which hands the last batches to the writer's. Nothing

@@ -7,11 +7,10 @@ mod record;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use tokio::sync::mpsc;
-use tracing::warn;
+use tracing::{Level, enabled, warn};
 
 use super::{check, inputs, service};
-use crate::api::Client;
+use crate::api::{Client, Limits};
 use crate::campaign::CampaignBook;
 use crate::cli::{Format, ImportArgs};
 use crate::command_line::CommandLine;
@@ -21,12 +20,12 @@ use crate::intake::Intake;
 use crate::intake::OnUncertain;
 use crate::ledger::Ledger;
 use crate::report::{
-    Bar, Ended, Log, Tally, console, json_summary, log_event, opening_lines, run_lines,
-    text_summary,
+    Bar, Ended, Log, Logbook, Progress, RowTotal, Tally, console, json_summary, opening_lines,
+    run_lines, text_summary,
 };
 use crate::results::{KnownOutputs, OutputError, OutputPaths, Writer, Written, has_results_header};
 use crate::settings::{Environment, ImportSettings, ReadingSettings, Service};
-use crate::signals;
+use crate::signals::{self, Interrupts};
 use delivery::{Delivered, Delivery};
 use record::{Record, Run};
 
@@ -44,6 +43,11 @@ async fn import(args: &ImportArgs, line: CommandLine, log: &Log) -> Result<ExitC
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let environment = Environment::read();
     let mut settings = ImportSettings::from_cli(args, &environment).or_stopped(StoppedBy::Usage)?;
+    // A time that no clock can show never comes.
+    let time_up = settings
+        .max_duration
+        .and_then(|most| began.checked_add(most));
+    interrupts.set_deadline(time_up.map(Into::into));
     let surveying = inputs::survey(args, &environment, &settings.ledger);
     let (args, surveyed) = service::unless(&mut interrupts, surveying).await?;
     settings.take_up(&args).or_stopped(StoppedBy::Usage)?;
@@ -54,7 +58,7 @@ async fn import(args: &ImportArgs, line: CommandLine, log: &Log) -> Result<ExitC
     refuse_results_files(&intake)?;
     let paths = inputs::output_paths(&settings.reading, &intake, &settings.ledger)?;
     let writer = writer(&settings, &intake, &paths, record.as_ref())?;
-    let reached = service::reach(&settings.service, settings.timeout).await?;
+    let reached = service::reach(&settings.service, limits(&settings)).await?;
     let finding = campaign_book(&reached.client, &settings.reading, &intake);
     let book = service::unless(&mut interrupts, finding).await?;
     let begun = match record {
@@ -73,6 +77,15 @@ async fn import(args: &ImportArgs, line: CommandLine, log: &Log) -> Result<ExitC
     sending
         .run(reached.client, book, writer, begun, interrupts, log)
         .await
+}
+
+/// Under `hold` a lost answer is an uncertain row, and old connections lose answers.
+fn limits(settings: &ImportSettings) -> Limits {
+    let limits = Limits::within(settings.timeout);
+    match settings.policy.on_uncertain {
+        OnUncertain::Hold => limits.without_old_connections(),
+        OnUncertain::Resend => limits,
+    }
 }
 
 /// The outputs, which are found to be writable before anything is sent.
@@ -132,7 +145,7 @@ impl Sending<'_> {
         book: CampaignBook,
         writer: Writer,
         begun: Option<(Run, Ledger)>,
-        interrupts: mpsc::Receiver<()>,
+        interrupts: Interrupts,
         log: &Log,
     ) -> Result<ExitCode, Failure> {
         self.open(begun.as_ref().map(|(run, _)| run));
@@ -140,11 +153,17 @@ impl Sending<'_> {
         let reading = &self.settings.reading;
         let is_shown = inputs::shows_bar(reading.progress, self.settings.quiet);
         let mut bar = Bar::new(is_shown, true, log);
-        inputs::count_rows(self.intake, &bar);
+        let mut logbook = Logbook::new(!bar.is_shown());
+        let total = RowTotal::default();
+        if bar.is_shown() || enabled!(Level::INFO) {
+            inputs::count_rows(self.intake, &total);
+        }
+        let mut progress = Progress::new(total);
         let mut events = |event: RunEvent<'_>| {
             tally.note(&event);
-            bar.note(&event, &tally);
-            log_event(&event);
+            progress.note(&event);
+            bar.note(&event, &tally, &progress);
+            logbook.note(&event, &tally, &progress);
         };
         let (run, ledger) = begun.unzip();
         let delivery = Delivery {
@@ -265,4 +284,31 @@ fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
         Format::Json => json_summary(ended),
     };
     console::print(&summary).or_stopped(StoppedBy::Disk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn limits_with(flags: &[&str]) -> Limits {
+        let line = ["leadload", "import", "leads.csv", "--sandbox"];
+        let cli = Cli::try_parse_from(line.iter().chain(flags)).unwrap();
+        let Command::Import(args) = cli.command else {
+            panic!("{cli:?}");
+        };
+        limits(&ImportSettings::from_cli(&args, &Environment::default()).unwrap())
+    }
+
+    #[test]
+    fn under_hold_no_old_connection_is_used() {
+        let usual = limits_with(&[]);
+        let careful = usual.without_old_connections();
+        assert_ne!(usual, careful);
+        assert_eq!(limits_with(&["--on-uncertain", "hold"]), careful);
+        assert_eq!(limits_with(&["--allow-duplicates"]), careful);
+        let both = ["--allow-duplicates", "--on-uncertain", "resend"];
+        assert_eq!(limits_with(&both), usual);
+    }
 }

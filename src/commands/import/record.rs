@@ -3,7 +3,6 @@
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
 use super::identity;
 use crate::campaign::CampaignBook;
@@ -16,9 +15,11 @@ use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Recall, SenderLock,
     ServiceId,
 };
+use crate::rate::KnownRate;
 use crate::report::Tally;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::{ImportSettings, LedgerChoice, RunDefaults};
+use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
 /// The ledger of an import, held by its only sender.
@@ -43,7 +44,7 @@ impl Record {
     /// waited for; nothing where none is kept.
     pub(super) async fn open(
         settings: &ImportSettings,
-        interrupts: &mut mpsc::Receiver<()>,
+        interrupts: &mut Interrupts,
     ) -> Result<Option<Record>, Failure> {
         let LedgerChoice::File(path) = &settings.ledger else {
             return Ok(None);
@@ -185,6 +186,11 @@ impl Run {
                 allow_duplicates: settings.policy.form.allow_duplicates,
             },
         ))
+    }
+
+    /// What earlier runs have learned of the pace that the service takes.
+    pub(super) fn known_rate(&self, ledger: &Ledger) -> Result<Option<KnownRate>, Failure> {
+        ledger.known_rate(self.service).or_stopped(StoppedBy::Usage)
     }
 
     /// Writes down how the run has ended, as far as it has.

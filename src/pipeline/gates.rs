@@ -1,0 +1,257 @@
+//! Which campaigns may be sent to: a gate before each.
+//!
+//! Rule: pure. The first row of a campaign is its canary: no other of its rows is sent
+//! until an answer has been understood (created, duplicate, rejected). If the canary gets
+//! none it is tried again, and while it waits the next row takes its place, unless all that
+//! was said is to come back later. A campaign that is refused is shut, and its rows are passed over.
+//!
+//! Rows that wait are kept here as their places in the window. They leave in input order.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::attempt::Job;
+use super::window::Slot;
+use crate::lead::CampaignId;
+
+#[derive(Debug)]
+enum Gate {
+    /// Answers are understood.
+    Open,
+    /// One row at a time.
+    Canary(Backlog),
+    /// The service takes no leads for it.
+    Shut,
+}
+
+/// What waits for a canary.
+#[derive(Debug, Default)]
+struct Backlog {
+    /// Whether there is one: a row is on its way, or about to be.
+    is_out: bool,
+    /// The canary, where it was asked to come back later and nothing else was said.
+    comes_back: Option<Slot>,
+    /// Rows that were tried before, …
+    jobs: VecDeque<Job>,
+    /// … and those that were not.
+    rows: VecDeque<Slot>,
+}
+
+/// What is to be done with a row.
+#[derive(Debug)]
+pub(super) enum Passage<T> {
+    /// It may be sent.
+    Go(T),
+    /// It waits here.
+    Wait,
+    /// It is not sent in this run.
+    Shut(T),
+}
+
+/// All gates.
+#[derive(Debug, Default)]
+pub(super) struct Gates {
+    gates: HashMap<CampaignId, Gate>,
+    /// Rows that have waited and may be claimed now.
+    free_rows: VecDeque<Slot>,
+    /// The same, of rows that were tried before.
+    free_jobs: Vec<Job>,
+}
+
+impl Gates {
+    /// A row that is to be sent for the first time.
+    pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Passage<Slot> {
+        self.pass(campaign, row, row, |backlog, row| {
+            backlog.rows.push_back(row);
+        })
+    }
+
+    /// A row that is to be sent again.
+    pub(super) fn enter_again(&mut self, campaign: CampaignId, job: Job) -> Passage<Job> {
+        self.pass(campaign, job.slot, job, |backlog, job| {
+            backlog.jobs.push_back(job);
+        })
+    }
+
+    fn pass<T>(
+        &mut self,
+        campaign: CampaignId,
+        slot: Slot,
+        thing: T,
+        keep: impl FnOnce(&mut Backlog, T),
+    ) -> Passage<T> {
+        let first = || Gate::Canary(Backlog::default());
+        match self.gates.entry(campaign).or_insert_with(first) {
+            Gate::Open => Passage::Go(thing),
+            Gate::Shut => Passage::Shut(thing),
+            Gate::Canary(backlog) if backlog.comes_back == Some(slot) => {
+                backlog.comes_back = None;
+                Passage::Go(thing)
+            }
+            Gate::Canary(backlog) if backlog.is_out => {
+                keep(backlog, thing);
+                Passage::Wait
+            }
+            Gate::Canary(backlog) => {
+                backlog.is_out = true;
+                Passage::Go(thing)
+            }
+        }
+    }
+
+    /// Whether the campaign takes no leads.
+    pub(super) fn is_shut(&self, campaign: CampaignId) -> bool {
+        matches!(self.gates.get(&campaign), Some(Gate::Shut))
+    }
+
+    /// An answer was understood: all rows may go.
+    pub(super) fn open(&mut self, campaign: CampaignId) {
+        match self.gates.insert(campaign, Gate::Open) {
+            Some(Gate::Canary(backlog)) => {
+                self.free_jobs.extend(backlog.jobs);
+                self.free_rows.extend(backlog.rows);
+            }
+            // What was in flight when it was shut may still be answered.
+            Some(Gate::Shut) => {
+                self.gates.insert(campaign, Gate::Shut);
+            }
+            Some(Gate::Open) | None => {}
+        }
+    }
+
+    /// The canary has brought nothing that can be understood, or its row cannot be sent:
+    /// the next row takes its place.
+    pub(super) fn pass_on(&mut self, campaign: CampaignId) {
+        let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
+            return;
+        };
+        // Whoever comes to the gate next takes the place: the one that is let go now, or
+        // one before it.
+        backlog.is_out = false;
+        if let Some(job) = backlog.jobs.pop_front() {
+            self.free_jobs.push(job);
+        } else if let Some(row) = backlog.rows.pop_front() {
+            self.free_rows.push_back(row);
+        }
+    }
+
+    /// The canary was asked to come back later: that is no reason to risk another row.
+    pub(super) fn await_return(&mut self, campaign: CampaignId, row: Slot) {
+        if let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) {
+            backlog.comes_back = Some(row);
+        }
+    }
+
+    /// The service takes no leads for the campaign. Returns what has waited.
+    pub(super) fn shut(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
+        match self.gates.insert(campaign, Gate::Shut) {
+            Some(Gate::Canary(backlog)) => (backlog.jobs.into(), backlog.rows.into()),
+            _ => Default::default(),
+        }
+    }
+
+    /// The next row that has waited and may be claimed now.
+    pub(super) fn next_free_row(&mut self) -> Option<Slot> {
+        self.free_rows.pop_front()
+    }
+
+    /// The rows that were tried before, have waited and may be sent now.
+    pub(super) fn take_free_jobs(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.free_jobs)
+    }
+
+    /// Whether a row has waited and may be claimed now.
+    pub(super) fn has_free_rows(&self) -> bool {
+        !self.free_rows.is_empty()
+    }
+
+    /// Changes each of the rows that were tried before and wait.
+    pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Job)) {
+        for gate in self.gates.values_mut() {
+            if let Gate::Canary(backlog) = gate {
+                backlog.jobs.iter_mut().for_each(&mut change);
+            }
+        }
+    }
+
+    /// All rows that were tried before and wait.
+    pub(super) fn drain(&mut self) -> Vec<Job> {
+        let mut jobs = self.take_free_jobs();
+        for gate in self.gates.values_mut() {
+            if let Gate::Canary(backlog) = gate {
+                jobs.extend(backlog.jobs.drain(..));
+            }
+        }
+        jobs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: CampaignId = CampaignId(1);
+    const B: CampaignId = CampaignId(2);
+
+    fn row(index: usize) -> Slot {
+        Slot::new(0, index)
+    }
+
+    fn goes(passage: &Passage<Slot>) -> bool {
+        matches!(passage, Passage::Go(_))
+    }
+
+    #[test]
+    fn one_row_of_each_campaign_goes_until_an_answer_is_understood() {
+        let mut gates = Gates::default();
+        let went: Vec<bool> = [(A, 0), (A, 1), (B, 2), (A, 3), (B, 4)]
+            .map(|(campaign, index)| goes(&gates.enter(campaign, row(index))))
+            .into();
+        assert_eq!(went, [true, false, true, false, false]);
+        gates.open(A);
+        let free: Vec<Slot> = std::iter::from_fn(|| gates.next_free_row()).collect();
+        assert_eq!(free, [row(1), row(3)]);
+        assert!(goes(&gates.enter(A, row(5))));
+        assert!(!goes(&gates.enter(B, row(6))));
+    }
+
+    #[test]
+    fn the_next_row_takes_the_place_of_a_canary_that_brought_nothing() {
+        let mut gates = Gates::default();
+        for index in 0..3 {
+            gates.enter(A, row(index));
+        }
+        for index in 1..3 {
+            gates.pass_on(A);
+            assert_eq!(gates.next_free_row(), Some(row(index)));
+            assert_eq!(gates.next_free_row(), None);
+            assert!(goes(&gates.enter(A, row(index))));
+        }
+        // Nobody is left to take its place: whoever comes next does.
+        gates.pass_on(A);
+        assert!(goes(&gates.enter(A, row(3))));
+        assert!(!goes(&gates.enter(A, row(4))));
+    }
+
+    #[test]
+    fn a_canary_that_is_to_come_back_later_keeps_its_place() {
+        let mut gates = Gates::default();
+        gates.enter(A, row(0));
+        gates.await_return(A, row(0));
+        assert!(!goes(&gates.enter(A, row(1))));
+        assert_eq!(gates.next_free_row(), None);
+        assert!(goes(&gates.enter(A, row(0))));
+        assert!(!goes(&gates.enter(A, row(2))));
+    }
+
+    #[test]
+    fn a_campaign_that_was_shut_stays_so_and_gives_back_what_has_waited() {
+        let mut gates = Gates::default();
+        for index in 0..3 {
+            gates.enter(A, row(index));
+        }
+        assert_eq!(gates.shut(A).1, [row(1), row(2)]);
+        gates.open(A);
+        assert!(matches!(gates.enter(A, row(3)), Passage::Shut(_)));
+        assert!(gates.is_shut(A) && !gates.is_shut(B));
+    }
+}

@@ -1,0 +1,310 @@
+//! When the service is away, and when it is worth asking again.
+//!
+//! Rule: pure; time and chance are handed in.
+//!
+//! An answer about a row (created, duplicate, rejected, or a refusal that holds for all)
+//! shows that the service is there. After [`SILENT_ATTEMPTS`] attempts in a row without
+//! one it is taken to be away: one request at a time goes out, each after a longer pause,
+//! and no row's attempts count while that lasts, since they say nothing of the row. The
+//! first answer to a request that was started since then ends it: one that was under way
+//! may just have been faster than the failures of the others.
+//!
+//! A row that brings the service down each time, or that it never answers, must not pass
+//! for an outage: it would never be given up, and hold up the end of the run for as long
+//! as `--max-outage` allows. So what could be the row's own doing counts only for rows
+//! that have not failed before while others were answered, and of at least
+//! [`DIFFERENT_ROWS`] different ones. A connection that cannot be made is no row's doing.
+//!
+//! Another clock runs beside that: how long requests have been going out without an
+//! answer about any row, whatever came instead. `--max-outage` bounds it. A time in which
+//! nothing was to be sent is no outage.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::window::Slot;
+use crate::backoff::Backoff;
+use crate::lead::ErrorCode;
+
+/// So many attempts in a row without an answer about any row: it may be a coincidence
+/// once, and hardly five times.
+pub(super) const SILENT_ATTEMPTS: usize = 5;
+
+/// Of so many different rows.
+const DIFFERENT_ROWS: usize = 3;
+
+/// The pauses between two attempts, of which at least half is kept: 1 s, 2 s, … 60 s.
+const PAUSES: Backoff = Backoff {
+    first: Duration::from_secs(1),
+    cap: Duration::from_secs(60),
+};
+
+/// An attempt that brought no answer about any row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Silence {
+    /// Whose it was.
+    pub(super) slot: Slot,
+    /// When it was started.
+    pub(super) started: Instant,
+    /// Whether the row may be what is wrong.
+    pub(super) may_be_the_rows: bool,
+    /// What came instead.
+    pub(super) why: ErrorCode,
+}
+
+/// The service is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Away {
+    /// When the first attempt was started that was not answered.
+    pub(super) since: Instant,
+    /// What came instead of the last answer.
+    pub(super) why: ErrorCode,
+    /// When the next attempt may start.
+    pub(super) next: Instant,
+    /// When it was found out: attempts from before say nothing new.
+    pub(super) began: Instant,
+    /// Attempts since then.
+    attempts: u32,
+}
+
+/// Watches for the service going away and coming back.
+#[derive(Debug, Default)]
+pub(super) struct Outage {
+    /// Attempts in a row without an answer about any row, the first [`SILENT_ATTEMPTS`].
+    silent: Vec<Silence>,
+    away: Option<Away>,
+    /// From when to when the last outage was.
+    last: Option<(Instant, Instant)>,
+    /// Since when requests have been going out without an answer about any row.
+    asking_since: Option<Instant>,
+}
+
+impl Outage {
+    /// A request leaves.
+    pub(super) fn started(&mut self, now: Instant) {
+        self.asking_since.get_or_insert(now);
+    }
+
+    /// An answer about a row has come to a request of that time, while others are
+    /// `in_flight`. Returns since when the service was away, if it is back.
+    pub(super) fn answered(
+        &mut self,
+        started: Instant,
+        in_flight: usize,
+        now: Instant,
+    ) -> Option<Instant> {
+        self.asking_since = (in_flight > 0).then_some(now);
+        self.is_there(started, now)
+    }
+
+    /// An answer has come that is about no row and shows that the service is there: it
+    /// refuses for now. Returns the same.
+    pub(super) fn is_there(&mut self, started: Instant, now: Instant) -> Option<Instant> {
+        self.silent.clear();
+        let back = self.away.take_if(|away| started >= away.began)?;
+        self.last = Some((back.since, now));
+        Some(back.since)
+    }
+
+    /// Whether the service was away when an attempt was started: that it was not answered
+    /// says nothing, also where that is found out later.
+    pub(super) fn excuses(&self, started: Instant) -> bool {
+        let was_in = |(since, until)| (since..=until).contains(&started);
+        self.away.is_some() || self.last.is_some_and(was_in)
+    }
+
+    /// An attempt has brought no answer. Returns the outage where there is news of it.
+    pub(super) fn silent(&mut self, silence: Silence, now: Instant, chance: f64) -> Option<Away> {
+        match &mut self.away {
+            Some(away) if silence.started >= away.began => {
+                away.attempts += 1;
+                away.why = silence.why;
+                away.next = now + pause(away.attempts, chance);
+            }
+            Some(_) => return None,
+            None => {
+                self.silent.push(silence);
+                if !self.is_outage() {
+                    return None;
+                }
+                let started = self.silent.iter().map(|silence| silence.started);
+                self.away = Some(Away {
+                    since: started.min().unwrap_or(now),
+                    why: silence.why,
+                    next: now + pause(1, chance),
+                    began: now,
+                    attempts: 1,
+                });
+                self.silent.clear();
+            }
+        }
+        self.away
+    }
+
+    fn is_outage(&self) -> bool {
+        let is_general = |silence: &&Silence| !silence.may_be_the_rows;
+        if self.silent.iter().filter(is_general).count() >= SILENT_ATTEMPTS {
+            return true;
+        }
+        let mut rows: Vec<Slot> = self.silent.iter().map(|silence| silence.slot).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        self.silent.len() >= SILENT_ATTEMPTS && rows.len() >= DIFFERENT_ROWS
+    }
+
+    /// The outage, while there is one.
+    pub(super) fn away(&self) -> Option<&Away> {
+        self.away.as_ref()
+    }
+
+    /// When it will have been too long, if nothing changes.
+    pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
+        // A time that no clock can show never comes.
+        self.asking_since?.checked_add(most)
+    }
+
+    /// Since when requests have been going out without an answer about any row.
+    pub(super) fn asking_since(&self) -> Option<Instant> {
+        self.asking_since
+    }
+}
+
+fn pause(attempts: u32, chance: f64) -> Duration {
+    PAUSES.delay(attempts, 0.5 + chance / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(index: usize) -> Slot {
+        Slot::new(0, index)
+    }
+
+    fn silence(row: usize, started: Instant, may_be_the_rows: bool) -> Silence {
+        Silence {
+            slot: slot(row),
+            started,
+            may_be_the_rows,
+            why: ErrorCode::Timeout,
+        }
+    }
+
+    fn after(seconds: u64, start: Instant) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn five_attempts_of_different_rows_in_a_row_are_an_outage_with_growing_pauses() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for row in 0..4 {
+            assert_eq!(outage.silent(silence(row, start, true), start, 1.0), None);
+        }
+        let away = outage.silent(silence(4, start, true), start, 1.0).unwrap();
+        assert_eq!((away.since, away.next), (start, after(1, start)));
+        let mut now = start;
+        let mut pauses = Vec::new();
+        for _ in 0..7 {
+            now = outage.away().unwrap().next;
+            let away = outage.silent(silence(5, now, true), now, 1.0).unwrap();
+            pauses.push((away.next - now).as_secs());
+        }
+        assert_eq!(pauses, [2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(outage.answered(now, 0, now), Some(start));
+        assert_eq!(outage.away(), None);
+        // Attempts that are found to be lost only now were made while it was away.
+        let after_it = now + Duration::from_millis(1);
+        assert_eq!(
+            [start, now, after_it].map(|at| outage.excuses(at)),
+            [true, true, false]
+        );
+    }
+
+    #[test]
+    fn what_was_in_flight_when_it_began_makes_no_pause_longer() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for row in 0..5 {
+            outage.silent(silence(row, start, true), after(1, start), 1.0);
+        }
+        let before = *outage.away().unwrap();
+        let late = outage.silent(silence(9, start, true), after(2, start), 1.0);
+        assert_eq!((late, *outage.away().unwrap()), (None, before));
+    }
+
+    #[test]
+    fn an_answer_that_was_under_way_does_not_end_it() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for row in 0..5 {
+            outage.silent(silence(row, start, true), after(1, start), 1.0);
+        }
+        assert_eq!(outage.answered(start, 0, after(2, start)), None);
+        assert_eq!(outage.is_there(start, start), None);
+        assert!(outage.away().is_some());
+        let asked_again = after(2, start);
+        assert_eq!(outage.is_there(asked_again, asked_again), Some(start));
+    }
+
+    #[test]
+    fn an_answer_in_between_begins_the_count_anew() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for round in 0..3 {
+            for row in 0..4 {
+                let silence = silence(row, start, true);
+                assert_eq!(outage.silent(silence, start, 1.0), None, "{round}");
+            }
+            match round {
+                1 => assert_eq!(outage.is_there(start, start), None),
+                _ => assert_eq!(outage.answered(start, 3, start), None),
+            }
+        }
+    }
+
+    #[test]
+    fn one_or_two_rows_that_are_never_answered_are_no_outage() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for attempt in 0..50 {
+            let silence = silence(attempt % 2, start, true);
+            assert_eq!(outage.silent(silence, start, 1.0), None);
+        }
+    }
+
+    #[test]
+    fn a_connection_that_cannot_be_made_is_no_rows_doing() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for _ in 0..4 {
+            assert_eq!(outage.silent(silence(1, start, false), start, 1.0), None);
+        }
+        assert!(
+            outage
+                .silent(silence(1, start, false), start, 1.0)
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn time_in_which_nothing_is_sent_does_not_count_towards_the_longest_outage() {
+        let start = Instant::now();
+        let hour = Duration::from_secs(3600);
+        let mut outage = Outage::default();
+        assert_eq!(outage.too_long_at(hour), None);
+        outage.started(start);
+        outage.started(after(5, start));
+        assert_eq!(outage.too_long_at(hour), Some(after(3600, start)));
+        outage.answered(start, 1, after(10, start));
+        assert_eq!(outage.too_long_at(hour), Some(after(3610, start)));
+        // A refusal is not about a row.
+        outage.is_there(start, start);
+        assert_eq!(outage.too_long_at(hour), Some(after(3610, start)));
+        outage.answered(start, 0, after(20, start));
+        assert_eq!(outage.too_long_at(hour), None);
+        outage.started(after(9000, start));
+        assert_eq!(outage.too_long_at(hour), Some(after(12_600, start)));
+    }
+}
