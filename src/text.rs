@@ -106,6 +106,19 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
+/// The number with a comma after each thousand: `1,200`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +154,18 @@ mod tests {
         let names = ["Customer Name", "City"];
         assert_eq!(nearest("cutsomer name", &names), Some("Customer Name"));
         assert_eq!(nearest("zzz", &names), None);
+    }
+
+    #[test]
+    fn thousands_are_told_apart() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (10_000, "10,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! The flags of `leadload import`, which `leadload check` takes too.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::values::{RateArg, duration};
+use super::values::{RateArg, concurrency, duration};
 use super::{ConnectionArgs, Format, MappingArgs, OutputArgs, PhoneArgs, Progress, ReadingArgs};
 use crate::api::wire::VariablesShape;
 use crate::intake::OnUncertain;
 use crate::intake::{KnownBad, Once};
+use crate::pipeline::ConcurrencyChoice;
 
 /// The command line of `leadload import` and `leadload check`.
 #[derive(Debug, Clone, clap::Args)]
@@ -90,14 +91,16 @@ pub struct DeliveryArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Requests in any span of time, at most: `20/s`, `100/min`, `20/10s`, `0.5/s`, or `none`.
-    /// Repeatable [default: 100/min; 50/s with --sandbox]
-    #[arg(long, value_name = "N/UNIT")]
+    /// Requests in any span of time, at most: `20/s`, `100/min`, `20/10s`, `0.5/s`, repeatable;
+    /// `none`; or `auto`, which finds out what the service allows [default: auto; 50/s with
+    /// --sandbox]
+    #[arg(long, value_name = "N/UNIT|auto|none")]
     pub rate: Vec<RateArg>,
 
-    /// Requests in flight, at most [default: 16]
-    #[arg(long, value_name = "N")]
-    pub concurrency: Option<NonZeroUsize>,
+    /// Requests in flight, at most; `auto` finds out how many the service carries
+    /// [default: auto]
+    #[arg(long, value_name = "N|auto", value_parser = concurrency)]
+    pub concurrency: Option<ConcurrencyChoice>,
 
     /// Attempts for each row, at most; refusals that ask to come back later do not count
     /// [default: 8]
@@ -107,6 +110,18 @@ pub struct DeliveryArgs {
     /// Time for each request [default: 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
+
+    /// Stop cleanly after this long [default: no limit]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub max_duration: Option<Duration>,
+
+    /// Stop when no answer about any row has come for this long [default: 1h]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub max_outage: Option<Duration>,
+
+    /// Stop when so many rows in a row were rejected for the same reason [default: 50]
+    #[arg(long, value_name = "N")]
+    pub stop_after: Option<NonZeroU32>,
 
     /// Let the service make a second lead for a number that a campaign has, and send numbers that
     /// repeat in the input

@@ -1,17 +1,25 @@
 //! Values of flags that are neither words nor plain numbers.
 
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 
 use crate::phone::{PhoneNumber, Region};
+use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateError};
 use crate::source::{Encoding, EncodingError};
+
+/// Each request in flight takes a file descriptor, and systems give a process no more than
+/// a thousand or so of them unasked.
+const MOST_IN_FLIGHT: usize = 1000;
 
 /// The value of `--rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateArg {
+    /// `auto`: what the service is found to allow.
+    Auto,
     /// `none`: no limit of our own.
     Unlimited,
     /// A limit.
@@ -23,28 +31,44 @@ impl FromStr for RateArg {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.trim() {
+            "auto" => Ok(RateArg::Auto),
             "none" => Ok(RateArg::Unlimited),
             text => text.parse().map(RateArg::Limit),
         }
     }
 }
 
-/// A duration such as `500ms`, `60s`, `5min` or `1h30m`; not zero.
+/// A duration such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    text.trim()
-        .parse::<SignedDuration>()
-        .ok()
+    span(text)
         .and_then(|duration| Duration::try_from(duration).ok())
         .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "write a number and its unit, such as `500ms`, `60s`, `5min` or `1h`".into())
+        .ok_or_else(|| {
+            "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`".into()
+        })
 }
 
 /// An age such as `90d`, `2w` or `12h`; a day has 24 hours.
 pub(super) fn age(text: &str) -> Result<SignedDuration, String> {
-    let span: Option<Span> = text.trim().parse().ok();
-    span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok())
+    span(text)
         .filter(|age| !age.is_negative())
         .ok_or_else(|| "write a number and its unit, such as `90d`, `2w` or `12h`".into())
+}
+
+fn span(text: &str) -> Option<SignedDuration> {
+    let span: Span = text.trim().parse().ok()?;
+    span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()
+}
+
+/// How many requests may be in flight: a number, or `auto`.
+pub(super) fn concurrency(text: &str) -> Result<ConcurrencyChoice, String> {
+    if text.trim() == "auto" {
+        return Ok(ConcurrencyChoice::Auto);
+    }
+    let most: Option<NonZeroUsize> = text.trim().parse().ok();
+    most.filter(|most| most.get() <= MOST_IN_FLIGHT)
+        .map(ConcurrencyChoice::Fixed)
+        .ok_or_else(|| format!("write a number from 1 to {MOST_IN_FLIGHT}, or `auto`"))
 }
 
 /// A phone number as it was sent.
@@ -103,9 +127,43 @@ mod tests {
         assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("5min"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("90m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
-        for text in ["", "60", "-5s", "0s", "soon"] {
+        assert_eq!(duration("2d"), Ok(Duration::from_secs(2 * 86_400)));
+        for text in ["", "60", "-5s", "0s", "soon", "1mo", "99999999999999999h"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_duration_can_be_added_to_any_time() {
+        let longest = duration("7304484d").unwrap();
+        assert!(std::time::Instant::now().checked_add(longest).is_some());
+    }
+
+    #[test]
+    fn requests_in_flight_are_a_number_or_left_to_the_program() {
+        let fixed = |most| ConcurrencyChoice::Fixed(NonZeroUsize::new(most).unwrap());
+        assert_eq!(concurrency("auto"), Ok(ConcurrencyChoice::Auto));
+        assert_eq!(concurrency("1"), Ok(fixed(1)));
+        assert_eq!(concurrency("1000"), Ok(fixed(1000)));
+        for text in ["", "0", "-1", "1001", "many", "1.5"] {
+            assert!(concurrency(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_a_limit_or_one_of_two_words() {
+        assert_eq!("auto".parse(), Ok(RateArg::Auto));
+        assert_eq!(" none ".parse(), Ok(RateArg::Unlimited));
+        assert_eq!("5/s".parse(), Ok(RateArg::Limit(Rate::per_second(5))));
+        for text in ["fast", "Auto", ""] {
+            let error = text.parse::<RateArg>().unwrap_err().to_string();
+            assert!(
+                error.contains("`auto`") && error.contains("`none`"),
+                "{error}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::summary::seconds;
-use crate::rate::Rate;
+use crate::rate::{KnownRate, Rate};
 
 /// A span of time, or the two that it lies between where the pace is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,18 @@ pub struct Estimate {
     pub least: Duration,
     /// The most.
     pub most: Duration,
-    /// The paces that belong to them, slowest first, where they differ.
-    between: Option<(Rate, Rate)>,
+    basis: Basis,
+}
+
+/// What the time was worked out from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Basis {
+    /// Limits that were given.
+    Given,
+    /// The pace that the service took last.
+    LastTime(KnownRate),
+    /// Two paces that the true one lies between, slowest first.
+    Between(Rate, Rate),
 }
 
 impl Estimate {
@@ -23,8 +33,18 @@ impl Estimate {
         Some(Estimate {
             least: time,
             most: time,
-            between: None,
+            basis: Basis::Given,
         })
+    }
+
+    /// The time if the service takes as much as it did last.
+    pub fn as_last_time(known: KnownRate, leads: u64) -> Estimate {
+        let time = known.rate.time_for(leads);
+        Estimate {
+            least: time,
+            most: time,
+            basis: Basis::LastTime(known),
+        }
     }
 
     /// The time where nobody has said what is allowed.
@@ -32,16 +52,24 @@ impl Estimate {
         Estimate {
             least: fastest.time_for(leads),
             most: slowest.time_for(leads),
-            between: Some((slowest, fastest)),
+            basis: Basis::Between(slowest, fastest),
         }
     }
 
     /// In words.
     pub(super) fn text(&self) -> String {
         let span = |time: Duration| seconds(time.as_secs_f64());
-        match self.between {
-            None => format!("Sending them takes {} or longer.", span(self.least)),
-            Some((slowest, fastest)) => format!(
+        match self.basis {
+            Basis::Given => format!("Sending them takes {} or longer.", span(self.least)),
+            Basis::LastTime(KnownRate { rate, is_stated }) => format!(
+                "Sending them takes {} at {rate}, the {}.",
+                span(self.least),
+                match is_stated {
+                    true => "limit that the service stated last time",
+                    false => "pace that the service took last time",
+                }
+            ),
+            Basis::Between(slowest, fastest) => format!(
                 "Sending them takes {} at {fastest}, {} at {slowest}: say with --rate what the service allows.",
                 span(self.least),
                 span(self.most)
@@ -70,5 +98,21 @@ mod tests {
             estimate.text(),
             "Sending them takes 16 min 40 s at 10/s, 1 h 40 min at 100/min: say with --rate what the service allows."
         );
+    }
+
+    #[test]
+    fn the_pace_of_last_time_gives_one_time() {
+        for (is_stated, said) in [
+            (false, "pace that the service took"),
+            (true, "limit that the service stated"),
+        ] {
+            let rate = Rate::per_minute(300);
+            let estimate = Estimate::as_last_time(KnownRate { rate, is_stated }, 10_000);
+            assert_eq!(estimate.least, estimate.most);
+            assert_eq!(
+                estimate.text(),
+                format!("Sending them takes 33 min 20 s at 300/min, the {said} last time.")
+            );
+        }
     }
 }

@@ -1,16 +1,11 @@
-//! Log lines on standard error.
-//!
-//! They carry row numbers and never a phone number or a variable.
+//! Where log lines go: standard error, which they share with the bar.
 
 use std::io::{self, Write};
 
 use indicatif::MultiProgress;
-use tracing::{Level, debug, info, warn};
+use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
-
-use crate::event::RunEvent;
-use crate::text::counted;
 
 /// Where log lines and bars meet: a line is written while the bars stand aside.
 #[derive(Debug, Clone, Default)]
@@ -66,44 +61,5 @@ impl MakeWriter<'_> for Log {
         Line {
             bars: self.bars.clone(),
         }
-    }
-}
-
-/// Logs what is worth a line.
-pub fn log_event(event: &RunEvent<'_>) {
-    match event {
-        RunEvent::Settled { row, outcome, .. } => {
-            debug!(
-                row = row.id().0,
-                line = row.line(),
-                status = outcome.status.as_str(),
-                attempts = outcome.attempts,
-                "settled"
-            );
-        }
-        RunEvent::Retrying {
-            row,
-            attempt,
-            after,
-            why,
-        } => {
-            info!(
-                row = row.0,
-                attempt,
-                "no usable answer ({why}); trying again in {:.1} s",
-                after.as_secs_f64()
-            );
-        }
-        RunEvent::Held { wait, why } => {
-            info!(
-                "the service refuses for now ({why}); all wait {:.1} s",
-                wait.as_secs_f64()
-            );
-        }
-        RunEvent::Stopping { by, in_flight } => {
-            let requests = counted(*in_flight as u64, "request");
-            warn!("stopping ({by}); {requests} in flight, to be awaited");
-        }
-        RunEvent::InFlight(_) => {}
     }
 }

@@ -235,26 +235,58 @@ mod tests {
     use crate::exit::{ExitCode, Stop, StoppedBy};
     use crate::results::Written;
 
-    /// The last lines about a run that somebody has stopped.
-    fn end_of_summary(continue_with: Option<CommandLine>) -> String {
-        let tally = Tally::default();
-        let text = text_summary(&Ended {
+    /// A run that has ended early.
+    fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
+        Ended {
             run: None,
-            tally: &tally,
+            tally,
             inputs: vec!["leads.csv"],
             stop: Some(Stop {
-                by: StoppedBy::Signal,
+                by,
                 text: String::new(),
             }),
-            exit_code: ExitCode::Interrupted,
+            exit_code: by.exit_code(),
             requests: 0,
             elapsed_s: 1.5,
             written: Written::default(),
             sandbox: false,
             continue_with,
-        });
+        }
+    }
+
+    /// The last lines about a run that somebody has stopped.
+    fn end_of_summary(continue_with: Option<CommandLine>) -> String {
+        let tally = Tally::default();
+        let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
         let end = text.strip_prefix("Stopped (signal) after 0 rows in 1.5 s\n");
         end.unwrap().to_owned()
+    }
+
+    #[test]
+    fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
+        let tally = Tally::default();
+        for (by, word, code) in [
+            (StoppedBy::Outage, "outage", ExitCode::Service),
+            (StoppedBy::Rejections, "rejections", ExitCode::Service),
+            (
+                StoppedBy::MaxDuration,
+                "max_duration",
+                ExitCode::Interrupted,
+            ),
+        ] {
+            let line = CommandLine::of(&["leadload", "import"].map(Into::into));
+            let ended = stopped(by, &tally, Some(line));
+            assert_eq!(
+                text_summary(&ended),
+                format!(
+                    "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command goes on where this stopped:\n  leadload import\n"
+                )
+            );
+            let json: serde_json::Value =
+                serde_json::from_str(&crate::report::json_summary(&ended)).unwrap();
+            assert_eq!(json["stopped_by"], word);
+            assert_eq!(json["exit_code"], code as u8);
+        }
     }
 
     #[test]

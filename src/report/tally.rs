@@ -93,6 +93,7 @@ impl Tally {
                 }
             }
             RunEvent::InFlight(count) => self.in_flight = *count,
+            RunEvent::Pulse(pulse) => self.in_flight = pulse.in_flight,
             _ => {}
         }
     }

@@ -2,15 +2,15 @@
 
 use anyhow::Result;
 
-use super::import::{SLOWEST_RATE, lead_form, on_uncertain, rates};
+use super::import::{SLOWEST_RATE, lead_form, on_uncertain, rate};
 use super::{Environment, ReadingSettings, Service};
 use crate::api::wire::LeadForm;
 use crate::cli::ImportArgs;
 use crate::intake::OnUncertain;
-use crate::rate::Rate;
+use crate::rate::{Rate, RateChoice};
 use crate::results::OutputChoice;
 
-/// The pace that a service may turn out to allow, at most, where none is given.
+/// What `auto` grows to, at most.
 const FASTEST_RATE: Rate = Rate::per_second(10);
 
 /// The settings of one check.
@@ -37,7 +37,7 @@ pub enum Pace {
     Limited(Vec<Rate>),
     /// As fast as the service answers.
     Unlimited,
-    /// Nobody has said: somewhere between these two.
+    /// What the service is found to allow: somewhere between these two.
     Between(Rate, Rate),
 }
 
@@ -45,16 +45,15 @@ impl CheckSettings {
     /// Works out what the flags mean together. Files are written only when named.
     pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<CheckSettings> {
         let reading = ReadingSettings::from_cli(args, &OutputChoice::None)?;
-        let limits = rates(&args.delivery.rate, reading.sandbox)?;
         Ok(CheckSettings {
             service: Service::name(&args.connection, environment)?,
             on_uncertain: on_uncertain(&args.delivery),
             again: args.delivery.again,
             lead_form: lead_form(&args.delivery),
-            pace: match (args.delivery.rate.is_empty(), limits.is_empty()) {
-                (true, _) if !reading.sandbox => Pace::Between(SLOWEST_RATE, FASTEST_RATE),
-                (_, true) => Pace::Unlimited,
-                (_, false) => Pace::Limited(limits),
+            pace: match rate(&args.delivery.rate, reading.sandbox)? {
+                RateChoice::Limits(limits) => Pace::Limited(limits),
+                RateChoice::Unlimited => Pace::Unlimited,
+                RateChoice::Auto => Pace::Between(SLOWEST_RATE, FASTEST_RATE),
             },
             reading,
         })
