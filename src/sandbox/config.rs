@@ -4,6 +4,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -51,6 +52,8 @@ pub struct SandboxConfig {
     pub created_status: u16,
     /// Time until an answer, in milliseconds.
     pub latency_ms: u64,
+    /// So many milliseconds more with each minute since the start.
+    pub latency_growth_ms: u64,
     /// Up to this many milliseconds more, as the seed and the request decide.
     pub latency_jitter_ms: u64,
     /// Requests for leads worked on at once; the others queue. No cap when not given.
@@ -98,6 +101,7 @@ impl Default for SandboxConfig {
             id_type: IdType::default(),
             created_status: 200,
             latency_ms: 0,
+            latency_growth_ms: 0,
             latency_jitter_ms: 0,
             max_concurrent: None,
             rate_limits: Vec::new(),
@@ -119,6 +123,12 @@ impl SandboxConfig {
     /// The configured token, or the default one.
     pub fn token(&self) -> &str {
         self.token.as_deref().unwrap_or(DEFAULT_TOKEN)
+    }
+
+    /// How long answers take `now` microseconds after the start, jitter aside.
+    pub(super) fn latency(&self, now: u64) -> Duration {
+        let growth = self.latency_growth_ms as f64 * now as f64 / 60e6;
+        Duration::from_millis(self.latency_ms) + Duration::from_secs_f64(growth / 1e3)
     }
 
     /// Finds contradictions before the first request does; a sandbox does so when it starts.

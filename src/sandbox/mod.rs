@@ -19,6 +19,8 @@ mod config;
 mod connection;
 mod faults;
 mod json;
+#[cfg(test)]
+pub(crate) mod memory;
 mod rate_limit;
 mod replies;
 mod rule;

@@ -21,6 +21,12 @@ pub struct RateLimit {
     /// How the window moves.
     #[serde(default)]
     pub window: Window,
+    /// From when on it holds, in seconds since the start.
+    #[serde(default)]
+    pub from_s: f64,
+    /// Until when; to the end when not given.
+    #[serde(default)]
+    pub until_s: Option<f64>,
 }
 
 /// How a window moves.
@@ -55,11 +61,18 @@ impl From<Rate> for RateLimit {
             requests: rate.requests.get() as usize,
             per_s: rate.per.as_secs_f64(),
             window: Window::Sliding,
+            from_s: 0.0,
+            until_s: None,
         }
     }
 }
 
 impl RateLimit {
+    fn holds(&self, now: u64) -> bool {
+        let now = now as f64 / 1e6;
+        self.from_s <= now && self.until_s.is_none_or(|until| now < until)
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
         let longest = f64::from(LONGEST_WAIT_S);
         if self.requests == 0 || !(self.per_s > 0.0 && self.per_s <= longest) {
@@ -97,6 +110,11 @@ impl Limiter {
         }
     }
 
+    /// Whether it holds at `now`.
+    pub(super) fn holds(&self, now: u64) -> bool {
+        self.limit.holds(now)
+    }
+
     /// Forgets what is out of the window at `now`, then tells what is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
         while let Some(&first) = self.admitted.front()
@@ -130,6 +148,8 @@ mod tests {
             requests: 2,
             per_s: 1.0,
             window,
+            from_s: 0.0,
+            until_s: None,
         })
     }
 

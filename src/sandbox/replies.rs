@@ -193,14 +193,14 @@ fn whole_lead(lead: &NewLead, id: u64) -> Value {
     })
 }
 
-/// Come again in `wait_s` seconds.
-pub(super) fn too_many(hint: RateLimitHint, wait_s: u64) -> Reply {
+/// Come again in `wait_s` seconds from `now`.
+pub(super) fn too_many(hint: RateLimitHint, wait_s: u64, now: SystemTime) -> Reply {
     let plain = message(429, "Too Many Attempts.");
     match hint {
         RateLimitHint::RetryAfter => plain.with_header("retry-after", wait_s),
         RateLimitHint::HttpDate => {
             // A date has whole seconds: one more, so that it is never too early.
-            let then = SystemTime::now() + Duration::from_secs(wait_s + 1);
+            let then = now + Duration::from_secs(wait_s + 1);
             plain.with_header("retry-after", httpdate::fmt_http_date(then))
         }
         RateLimitHint::Body => {
@@ -221,9 +221,14 @@ pub(super) fn outage(style: OutageStyle) -> Reply {
 }
 
 /// What a fault makes of the answer that would have been sent.
-pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Option<Reply>) -> Reply {
+pub(super) fn faulty(
+    fault: Fault,
+    config: &SandboxConfig,
+    usual: Option<Reply>,
+    now: SystemTime,
+) -> Reply {
     match fault {
-        Fault::Status429 => too_many(config.rate_limit_hint, config.retry_after_s),
+        Fault::Status429 => too_many(config.rate_limit_hint, config.retry_after_s, now),
         Fault::Status500Before | Fault::Status500After => message(500, "Server Error"),
         Fault::Status502 => html(502, "502 Bad Gateway"),
         Fault::Status503 => {

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use super::connection::{Cut, CuttableListener};
 use super::rate_limit::Quota;
 use super::replies::{self, Ending, Reply};
-use super::state::Shared;
+use super::state::{InFlight, Shared};
 use super::{RecordedRequest, campaigns, wire};
 
 const CAMPAIGNS: &str = "/api/user/campaigns";
@@ -101,7 +101,7 @@ async fn create_lead(
             let checked = body.map_err(too_large);
             let checked =
                 checked.and_then(|body| wire::check_lead(&head.headers, &body, &shared.config));
-            shared.state().judge(&shared.config, checked)
+            shared.state().judge(&shared.config, checked, arrival_us)
         }
     };
     let response = finish(&shared, &cut, reply).await;
@@ -112,15 +112,6 @@ async fn create_lead(
             with_quota(response, quota, reset)
         }
         _ => response,
-    }
-}
-
-/// Counts a request as unanswered until it is dropped, also when its caller goes away.
-struct InFlight<'a>(&'a Shared);
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.state().leave();
     }
 }
 
@@ -232,7 +223,7 @@ async fn list_campaigns(
         Ok(()) => campaign_page(&shared, &request),
         Err(refusal) => refusal,
     };
-    let delay = Duration::from_millis(shared.config.latency_ms);
+    let delay = shared.config.latency(now);
     finish(&shared, &cut, Reply { delay, ..reply }).await
 }
 

@@ -6,9 +6,10 @@
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 
 use super::RecordedRequest;
 use super::config::{Outage, SandboxConfig};
@@ -32,7 +33,6 @@ pub(super) struct Shared {
     /// Becomes true once, when the sandbox stops.
     pub(super) stopping: watch::Sender<bool>,
     started: Instant,
-    started_epoch: Duration,
     state: Mutex<State>,
 }
 
@@ -45,9 +45,6 @@ impl Shared {
                 .map(|n| Semaphore::new(n.min(Semaphore::MAX_PERMITS))),
             stopping: watch::Sender::new(false),
             started: Instant::now(),
-            started_epoch: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default(),
             state: Mutex::new(State::new(&config)),
             config,
         })
@@ -63,10 +60,26 @@ impl Shared {
         self.started.elapsed().as_micros() as u64
     }
 
+    /// The time of day, by the clock that only moves on.
+    #[cfg(test)]
+    pub(super) fn now(&self) -> SystemTime {
+        self.state().time_of_day(self.now_us())
+    }
+
     /// Seconds since 1970 of a time in microseconds since the start, rounded up.
     pub(super) fn epoch_s(&self, us: u64) -> u64 {
-        let then = self.started_epoch + Duration::from_micros(us);
+        let then = self.state().time_of_day(us);
+        let then = then.duration_since(UNIX_EPOCH).unwrap_or_default();
         then.as_secs() + u64::from(then.subsec_nanos() > 0)
+    }
+}
+
+/// Counts a request as unanswered until it is dropped, also when its caller goes away.
+pub(super) struct InFlight<'a>(pub(super) &'a Shared);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.state().leave();
     }
 }
 
@@ -77,6 +90,8 @@ pub(super) struct State {
     pub(super) requests: Vec<RecordedRequest>,
     limiters: Vec<Limiter>,
     in_flight: u64,
+    /// The time of day at the start.
+    pub(super) started: SystemTime,
     /// End of the outage in microseconds, once it has begun.
     outage_until: Option<u64>,
 }
@@ -98,8 +113,14 @@ impl State {
             requests: Vec::new(),
             limiters: limits.map(Limiter::new).collect(),
             in_flight: 0,
+            started: SystemTime::now(),
             outage_until: None,
         }
+    }
+
+    /// The time of day so many microseconds after the start.
+    fn time_of_day(&self, us: u64) -> SystemTime {
+        self.started + Duration::from_micros(us)
     }
 
     /// Counts a request for a lead at its arrival and applies what comes before any look into it.
@@ -156,21 +177,31 @@ impl State {
     }
 
     fn throttle(&mut self, config: &SandboxConfig, now: u64) -> (Option<Reply>, Option<Quota>) {
-        let quotas = self.limiters.iter_mut().map(|limiter| limiter.quota(now));
-        let tightest = quotas.min_by_key(|q| (q.remaining, std::cmp::Reverse(q.reset_us)));
-        let Some(mut quota) = tightest else {
+        let Some(quota) = self.tightest(now) else {
             return (None, None);
         };
         if quota.remaining == 0 {
             let wait_s = quota.reset_us.div_ceil(1_000_000);
-            let reply = replies::too_many(config.rate_limit_hint, wait_s);
+            let reply = replies::too_many(config.rate_limit_hint, wait_s, self.time_of_day(now));
             return (Some(reply), Some(quota));
         }
-        self.limiters
+        let holding = self
+            .limiters
             .iter_mut()
-            .for_each(|limiter| limiter.admit(now));
-        quota.remaining -= 1;
-        (None, Some(quota))
+            .filter(|limiter| limiter.holds(now));
+        holding.for_each(|limiter| limiter.admit(now));
+        // What is left, and when there is more, with this request counted.
+        (None, self.tightest(now))
+    }
+
+    /// What is known of the limit with the least left.
+    fn tightest(&mut self, now: u64) -> Option<Quota> {
+        let holding = self
+            .limiters
+            .iter_mut()
+            .filter(|limiter| limiter.holds(now));
+        let quotas = holding.map(|limiter| limiter.quota(now));
+        quotas.min_by_key(|quota| (quota.remaining, std::cmp::Reverse(quota.reset_us)))
     }
 
     fn revoked(&self, config: &SandboxConfig, before: u64) -> Option<Reply> {
@@ -183,17 +214,18 @@ impl State {
         &mut self,
         config: &SandboxConfig,
         checked: Result<NewLead, Reply>,
+        now: u64,
     ) -> Reply {
         let mut reply = match checked {
-            Ok(lead) => self.judge_lead(config, &lead),
+            Ok(lead) => self.judge_lead(config, &lead, now),
             Err(refusal) => refusal,
         };
-        reply.delay += Duration::from_millis(config.latency_ms);
+        reply.delay += config.latency(now);
         self.count_refusal(Some(&reply));
         reply
     }
 
-    fn judge_lead(&mut self, config: &SandboxConfig, lead: &NewLead) -> Reply {
+    fn judge_lead(&mut self, config: &SandboxConfig, lead: &NewLead, now: u64) -> Reply {
         let attempt = self.store.next_attempt(lead);
         let draw = Draw {
             seed: config.seed,
@@ -205,7 +237,7 @@ impl State {
         let rule = rules.find(|rule| rule.matches(lead, attempt));
         let mut reply = match rule.map(|rule| &rule.reply) {
             Some(script) if script.then != Then::Usual => self.play(script, lead, attempt),
-            _ => self.judge_usual(config, lead, draw),
+            _ => self.judge_usual(config, lead, draw, now),
         };
         let scripted = rule.map_or(0, |rule| rule.reply.delay_ms);
         let jitter = draw.chance(JITTER) * config.latency_jitter_ms as f64;
@@ -222,7 +254,14 @@ impl State {
         replies::scripted(script, id)
     }
 
-    fn judge_usual(&mut self, config: &SandboxConfig, lead: &NewLead, draw: Draw) -> Reply {
+    fn judge_usual(
+        &mut self,
+        config: &SandboxConfig,
+        lead: &NewLead,
+        draw: Draw,
+        now: u64,
+    ) -> Reply {
+        let time = self.time_of_day(now);
         if !config.campaigns.iter().any(|c| c.id == lead.campaign) {
             return replies::unknown_campaign(config.unknown_campaign);
         }
@@ -236,7 +275,7 @@ impl State {
         if let Some(fault) = fault {
             self.stats.count_fault(fault.name());
             if !fault.stores() {
-                return replies::faulty(fault, config, None);
+                return replies::faulty(fault, config, None, time);
             }
         }
         let usual = match self.insert(lead, draw.attempt) {
@@ -244,7 +283,7 @@ impl State {
             None => replies::duplicate(config.duplicate_style),
         };
         match fault {
-            Some(fault) => replies::faulty(fault, config, Some(usual)),
+            Some(fault) => replies::faulty(fault, config, Some(usual), time),
             None => usual,
         }
     }
