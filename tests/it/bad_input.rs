@@ -268,6 +268,35 @@ fn a_rate_that_is_none_is_refused() {
         leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
         "`--rate none` cannot stand beside another `--rate`\n\nhint: drop one of the two"
     );
+    assert_eq!(
+        leads_message(&folder, &["--rate", "5/s", "--rate", "auto"]),
+        "`--rate auto` cannot stand beside another `--rate`\n\nhint: drop one of the two"
+    );
+}
+
+#[test]
+fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    for (flag, value, hint) in [
+        (
+            "--concurrency",
+            "0",
+            "write a number from 1 to 1000, or `auto`",
+        ),
+        (
+            "--concurrency",
+            "5000",
+            "write a number from 1 to 1000, or `auto`",
+        ),
+        ("--max-duration", "0s", "write a number and its unit"),
+        ("--max-duration", "60", "write a number and its unit"),
+        ("--max-outage", "soon", "write a number and its unit"),
+        ("--stop-after", "0", "number would be zero"),
+    ] {
+        let text = leads_message(&folder, &[flag, value]);
+        let said = format!("invalid value '{value}' for '{flag} <");
+        assert!(text.starts_with(&said) && text.contains(hint), "{text}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What `leadload check` shows beside the reading of each row, which the corpus holds.
 
-use crate::util::{Folder, sample_data};
+use rusqlite::Connection;
+
+use crate::util::{Folder, contacts, sample_data, service};
 
 /// What stands in the README below the command that begins so.
 fn readme_output(command: &str) -> String {
@@ -82,6 +84,73 @@ fn how_long_it_takes_is_one_figure_where_the_rate_is_known() {
         output
             .stdout
             .contains("\nSending them takes 2 min 0 s or longer.\n"),
+        "{}",
+        output.stdout
+    );
+}
+
+/// A ledger that knows one service, and these words of SQL about it.
+fn folder_that_knows(service: &leadload::sandbox::Sandbox, sql: &str) -> Folder {
+    let folder = Folder::with_leads(&contacts(1));
+    folder.import_leads(service, &[]).expect(0);
+    folder.write("leads.csv", contacts(601));
+    let db = Connection::open(folder.ledger()).unwrap();
+    db.execute_batch(sql).unwrap();
+    folder
+}
+
+#[test]
+fn how_long_it_takes_is_told_by_the_pace_of_last_time_where_the_ledger_knows_one() {
+    let service = service();
+    let learned = "INSERT OR REPLACE INTO paces VALUES (1, 300, 60000, 0, 1795230000)";
+    let folder = folder_that_knows(&service, learned);
+    let check = |args: &[&str]| {
+        let all = [&["check", "leads.csv", "--campaign", "101"], args].concat();
+        folder.leadload(&all).at(&service).expect(0)
+    };
+    let said =
+        "\nSending them takes 2 min 0 s at 300/min, the pace that the service took last time.\n";
+    let output = check(&[]);
+    assert!(output.stdout.contains(said), "{}", output.stdout);
+    let estimate = check(&["--format", "json"]).json()["estimate_s"].clone();
+    assert_eq!(
+        estimate,
+        serde_json::json!({ "least": 120.0, "most": 120.0 })
+    );
+    // What is given comes before what is known.
+    let given = check(&["--rate", "100/min"]);
+    assert!(
+        given.stdout.contains(" 6 min 0 s or longer."),
+        "{}",
+        given.stdout
+    );
+}
+
+#[test]
+fn a_ledger_of_an_older_version_is_read_as_it_is() {
+    let service = service();
+    let older = "DROP TABLE paces; PRAGMA user_version = 1;";
+    let folder = folder_that_knows(&service, older);
+    let args = ["check", "leads.csv", "--campaign", "101"];
+    let output = folder.leadload(&args).at(&service).expect(0);
+    assert!(
+        output.stdout.contains("at 10/s, 6 min 0 s at 100/min"),
+        "{}",
+        output.stdout
+    );
+    assert!(
+        output.stdout.contains("already_imported"),
+        "{}",
+        output.stdout
+    );
+    let db = Connection::open(folder.ledger()).unwrap();
+    let version = db.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
+    assert_eq!(version, Ok(1));
+    drop(db);
+    // Whoever writes brings it to this version, and everything is still there.
+    let output = folder.import_leads(&service, &["--limit", "1"]).expect(0);
+    assert!(
+        output.stdout.contains("already_imported"),
         "{}",
         output.stdout
     );

@@ -132,6 +132,20 @@ fn a_stopped_run_says_how_to_go_on_and_the_same_command_does() {
 }
 
 #[test]
+fn a_run_goes_on_however_fast_and_for_however_long_it_may_be_sent_now() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    kill(child);
+    let output = folder
+        .leadload(&["import", "leads.csv", "--campaign", "101"])
+        .args("--rate auto --concurrency auto --max-duration 2d --max-outage 90m --stop-after 3")
+        .at(&service)
+        .expect(0);
+    assert!(output.stderr.contains("run 1 goes on"), "{}", output.stderr);
+    assert_eq!(service.leads().len(), 6);
+}
+
+#[test]
 fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
     let folder = Folder::new();
     let (service, child) = at_work(&folder, 5, &["--set", "source=fare"]);
@@ -476,12 +490,13 @@ fn a_disk_that_is_full_for_the_results_stops_the_run_and_loses_nothing() {
     let list = format!("{},{note}\n", list.trim_end());
     folder.write("leads.csv", list);
     let service = scenario("[[rule]]\nreply = { status = 422, body = '{\"message\":\"no\"}' }");
-    let full = with_full_disk(&folder, &service, 6_000_000, &[]);
+    let patient = ["--stop-after", "10000"];
+    let full = with_full_disk(&folder, &service, 6_000_000, &patient);
     assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
     assert!(full.stderr.contains("leads.rejects.csv"), "{}", full.stderr);
     let sent = service.stats().lead_requests;
     let output = folder
-        .import_leads(&service, &["--format", "json"])
+        .import_leads(&service, &["--format", "json", patient[0], patient[1]])
         .expect(1);
     assert_eq!(output.json()["counts"]["rejected"], count);
     assert_eq!(folder.records("leads.rejects.csv").len(), count);

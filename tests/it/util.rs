@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use leadload::sandbox::{Sandbox, SandboxConfig};
+use leadload::sandbox::{RecordedRequest, Sandbox, SandboxConfig};
 
 /// A folder of its own for one test, and a home beside it.
 pub struct Folder {
@@ -99,8 +101,17 @@ impl Folder {
             "LEADLOAD_TOKEN_FILE",
             "LEADLOAD_LEDGER",
             "XDG_STATE_HOME",
-            "http_proxy",
             "HTTP_PROXY",
+            "http_proxy",
+            "HTTPS_PROXY",
+            "https_proxy",
+            "ALL_PROXY",
+            "all_proxy",
+            "NO_PROXY",
+            "no_proxy",
+            "REQUEST_METHOD",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
             "NO_COLOR",
         ] {
             command.env_remove(name);
@@ -146,6 +157,12 @@ impl Run {
 
     pub fn env(mut self, name: &str, value: &str) -> Run {
         self.command.env(name, value);
+        self
+    }
+
+    /// Further arguments, with spaces between them.
+    pub fn args(mut self, args: &str) -> Run {
+        self.command.args(args.split(' '));
         self
     }
 
@@ -251,11 +268,71 @@ pub fn scenario(toml: &str) -> Sandbox {
     service_with(toml::from_str(toml).unwrap())
 }
 
+/// What takes the place of a service, at its address: the same service on another day.
+pub fn replaced(service: Sandbox, toml: &str) -> Sandbox {
+    let address = service.addr();
+    drop(service);
+    scenario_at(address, toml)
+}
+
+/// A service at an address that was somebody's until now. Another test may have taken it
+/// meanwhile, and gives it back when it has ended.
+pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
+    let mut config: SandboxConfig = toml::from_str(toml).unwrap();
+    config.listen = Some(address);
+    let began = Instant::now();
+    loop {
+        match Sandbox::start(config.clone()) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                assert!(began.elapsed() < Duration::from_secs(60), "{error}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            service => return service.unwrap(),
+        }
+    }
+}
+
+/// A request for a lead, as the service has seen it.
+pub struct Seen {
+    /// Microseconds since the service's start.
+    pub at_us: u64,
+    pub campaign: u64,
+    pub phone: String,
+}
+
+/// All of them, where the service keeps bodies.
+pub fn seen(service: &Sandbox) -> Vec<Seen> {
+    let requests = service.requests();
+    let of = |request: &RecordedRequest| {
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
+        Seen {
+            at_us: request.arrival_us,
+            campaign: body["campaign_id"].as_u64().unwrap(),
+            phone: body["phone_number"].as_str().unwrap().to_owned(),
+        }
+    };
+    requests.iter().map(of).collect()
+}
+
+/// The number of a row of [`contacts`] and [`contacts_of`], from 0.
+pub fn number(row: usize) -> String {
+    format!("+4479110{row:05}")
+}
+
 /// A list of so many contacts with numbers of their own.
 pub fn contacts(count: usize) -> String {
     let mut text = String::from("phone,name\n");
     for i in 0..count {
-        text.push_str(&format!("+4479110{i:05},Name {i}\n"));
+        text.push_str(&format!("{},Name {i}\n", number(i)));
+    }
+    text
+}
+
+/// A list of so many contacts, whose campaigns are these in turn (column `list`).
+pub fn contacts_of(campaigns: &[u32], count: usize) -> String {
+    let mut text = String::from("phone,list\n");
+    for (i, campaign) in (0..count).zip(campaigns.iter().cycle()) {
+        text.push_str(&format!("{},{campaign}\n", number(i)));
     }
     text
 }

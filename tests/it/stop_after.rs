@@ -1,0 +1,162 @@
+//! `--stop-after`: rows that are rejected alike have something in common.
+
+use crate::util::{Folder, Output, contacts, number, replaced, scenario};
+use leadload::sandbox::Sandbox;
+
+/// A service that rejects these rows, each with its text.
+fn rejects(rows: impl IntoIterator<Item = (usize, &'static str)>) -> Sandbox {
+    let rule = |(row, text)| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\n\
+             reply = {{ status = 422, body = '{{\"message\":\"{text}\"}}' }}\n",
+            number(row)
+        )
+    };
+    let rules: String = rows.into_iter().map(rule).collect();
+    scenario(&rules)
+}
+
+fn import(folder: &Folder, service: &Sandbox, most: &str, code: i32) -> Output {
+    let args = ["--concurrency", "1", "--format", "json"];
+    let args = [&args[..], &["--stop-after", most]].concat();
+    folder.import_leads(service, &args).expect(code)
+}
+
+const CITY: &str = "The city is missing.";
+const NAME: &str = "The name is missing.";
+
+#[test]
+fn rows_that_are_rejected_alike_stop_and_stand_in_results_and_rejects() {
+    let folder = Folder::with_leads(&contacts(30));
+    let service = rejects((3..30).map(|row| (row, CITY)));
+    let output = import(&folder, &service, "4", 3);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "rejections");
+    assert_eq!(summary["complete"], false);
+    assert_eq!(summary["rows"], 7);
+    assert_eq!(service.stats().lead_requests, 7);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        [
+            "created", "created", "created", "rejected", "rejected", "rejected", "rejected"
+        ]
+    );
+    assert_eq!(
+        folder.column("leads.rejects.csv", "leadload_row"),
+        ["4", "5", "6", "7"]
+    );
+    let error = summary["error"].as_str().unwrap();
+    assert!(error.contains(CITY), "{error}");
+    assert!(error.contains("--stop-after"), "{error}");
+}
+
+#[test]
+fn the_same_command_goes_on_after_rows_that_were_rejected_alike() {
+    let folder = Folder::with_leads(&contacts(12));
+    let service = rejects((3..12).map(|row| (row, CITY)));
+    import(&folder, &service, "4", 3);
+    let service = replaced(service, "");
+    let output = import(&folder, &service, "4", 1);
+    let summary = output.json();
+    assert_eq!(summary["complete"], true);
+    // Those that have their outcome keep it in this run.
+    assert_eq!(summary["counts"]["created"], 8);
+    assert_eq!(summary["counts"]["rejected"], 4);
+    assert_eq!(service.stats().lead_requests, 5);
+    assert_eq!(folder.records("leads.results.csv").len(), 12);
+    // And are sent when their rejects are given back.
+    folder.import(&service, &["leads.rejects.csv"]).expect(0);
+    assert_eq!(service.stats().created, 9);
+}
+
+#[test]
+fn another_text_another_status_or_a_success_in_between_begins_the_count_anew() {
+    let alike = |row| (row, CITY);
+    let with = |other: &'static str| {
+        let first = (0..3).map(alike);
+        first.chain([(3, other)]).chain((4..7).map(alike))
+    };
+    let texts = rejects(with(NAME));
+    let success = rejects((0..3).chain(4..7).map(alike));
+    let statuses = scenario(
+        &(0..7)
+            .map(|row| {
+                format!(
+                    "[[rule]]\nphone_number = '{}'\n\
+                     reply = {{ status = {}, body = '{{\"message\":\"{CITY}\"}}' }}\n",
+                    number(row),
+                    if row == 3 { 400 } else { 422 }
+                )
+            })
+            .collect::<String>(),
+    );
+    for service in [texts, success, statuses] {
+        let folder = Folder::with_leads(&contacts(10));
+        let summary = import(&folder, &service, "4", 1).json();
+        assert_eq!(summary["complete"], true);
+        assert_eq!(summary["rows"], 10);
+        assert_eq!(service.stats().lead_requests, 10);
+    }
+}
+
+#[test]
+fn so_many_rows_at_the_very_end_leave_nothing_undone() {
+    for extra in [0, 1] {
+        let folder = Folder::with_leads(&contacts(6 + extra));
+        let service = rejects((2..6).map(|row| (row, CITY)));
+        let code = if extra == 0 { 1 } else { 3 };
+        let summary = import(&folder, &service, "4", code).json();
+        assert_eq!(summary["complete"], extra == 0);
+        assert_eq!(summary["rows"], 6);
+        assert_eq!(summary["counts"]["rejected"], 4);
+        assert_eq!(service.stats().lead_requests, 6);
+    }
+}
+
+#[test]
+fn a_list_of_nothing_but_such_rows_is_complete_where_there_are_no_more() {
+    let folder = Folder::with_leads(&contacts(4));
+    let service = rejects((0..4).map(|row| (row, CITY)));
+    let summary = import(&folder, &service, "4", 1).json();
+    assert_eq!(summary["complete"], true);
+    assert_eq!(summary["rows_total"], 4);
+}
+
+#[test]
+fn the_first_rejected_row_stops_where_one_is_enough() {
+    let folder = Folder::with_leads(&contacts(10));
+    let service = rejects([(2, CITY)]);
+    let summary = import(&folder, &service, "1", 3).json();
+    assert_eq!(summary["stopped_by"], "rejections");
+    assert_eq!(service.stats().lead_requests, 3);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["created", "created", "rejected"]
+    );
+    // One row further each time: the list comes to its end.
+    let summary = import(&folder, &service, "1", 1).json();
+    assert_eq!(summary["counts"]["created"], 9);
+    assert_eq!(service.stats().lead_requests, 10);
+}
+
+#[test]
+fn what_was_in_flight_is_awaited_and_has_its_outcome_too() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = scenario(
+        "latency_ms = 20\n[[rule]]\n\
+         reply = { status = 422, body = '{\"message\":\"No.\"}' }",
+    );
+    let args = [
+        "--concurrency",
+        "8",
+        "--stop-after",
+        "20",
+        "--format",
+        "json",
+    ];
+    let output = folder.import_leads(&service, &args).expect(3);
+    let requests = service.stats().lead_requests;
+    assert!((20..20 + 8).contains(&requests), "{requests}");
+    assert_eq!(output.json()["counts"]["rejected"], requests);
+    assert_eq!(folder.records("leads.rejects.csv").len() as u64, requests);
+}

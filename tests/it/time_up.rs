@@ -1,0 +1,175 @@
+//! `--max-duration`: the time that a run is given.
+
+use crate::util::{Folder, contacts, number, scenario};
+
+#[test]
+fn time_that_is_up_ends_cleanly_and_the_same_command_goes_on() {
+    let folder = Folder::with_leads(&contacts(100));
+    let service = scenario("latency_ms = 25");
+    let args = [
+        "--max-duration",
+        "1s",
+        "--concurrency",
+        "2",
+        "--format",
+        "json",
+    ];
+    let mut runs = 0;
+    loop {
+        let output = folder.import_leads(&service, &args).output();
+        runs += 1;
+        let summary = output.json();
+        let made = service.leads().len();
+        assert_eq!(summary["counts"]["created"], made, "{}", output.stderr);
+        assert_eq!(summary["rows"], made);
+        assert_eq!(folder.records("leads.results.csv").len(), made);
+        if output.code == 0 {
+            break;
+        }
+        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert_eq!(summary["stopped_by"], "max_duration");
+        assert_eq!(summary["complete"], false);
+        assert!(summary["elapsed_s"].as_f64().unwrap() >= 1.0);
+        assert!(runs < 30, "it does not come to its end");
+    }
+    // A hundred times 25 ms, two at once, take more than a second.
+    assert!(runs >= 2, "{runs}");
+    assert_eq!(service.stats().lead_requests, 100, "nothing was sent twice");
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["created"; 100]
+    );
+}
+
+#[test]
+fn what_is_in_flight_when_the_time_is_up_is_awaited() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nreply = {{ delay_ms = 1600, then = 'usual' }}",
+        number(5)
+    ));
+    let args = [
+        "--max-duration",
+        "800ms",
+        "--concurrency",
+        "1",
+        "--format",
+        "json",
+    ];
+    let output = folder.import_leads(&service, &args).expect(4);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "max_duration");
+    assert_eq!(summary["counts"]["created"], 6);
+    assert_eq!(summary["rows"], 6);
+    assert_eq!(service.stats().lead_requests, 6);
+    assert!(summary["elapsed_s"].as_f64().unwrap() >= 1.6);
+    assert!(output.stderr.contains("stopping (max_duration); 1 request"));
+}
+
+#[test]
+fn time_that_is_up_before_anything_is_sent_leaves_nothing_in_doubt() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("");
+    let args = ["--max-duration", "1ms", "--format", "json"];
+    let summary = folder.import_leads(&service, &args).expect(4).json();
+    assert_eq!(summary["stopped_by"], "max_duration");
+    assert_eq!(summary["complete"], false);
+    assert_eq!(summary["rows"], service.leads().len());
+    assert!(service.leads().len() < 20);
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(service.stats().lead_requests, 20);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["created"; 20]
+    );
+}
+
+#[test]
+fn rows_that_wait_to_be_sent_again_when_the_time_is_up_are_not_hidden() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario(&format!(
+        "latency_ms = 5\n[[rule]]\nphone_number = '{}'\nreply = {{ store = true, then = 'drop' }}\n\
+         [[rule]]\nphone_number = '{}'\nreply = {{ status = 429, headers = {{ Retry-After = '60' }} }}",
+        number(2),
+        number(4)
+    ));
+    let args = ["--max-duration", "700ms", "--concurrency", "1"];
+    folder.import_leads(&service, &args).expect(4);
+    let rows: Vec<String> = folder
+        .records("leads.results.csv")
+        .iter()
+        .map(|row| format!("{} {}", row["row"], row["status"]))
+        .collect();
+    assert_eq!(rows, ["1 created", "2 created", "3 uncertain", "4 created"]);
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command};
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::util::Output;
+
+    fn interrupt(child: &Child) {
+        let pid = child.id().to_string();
+        let status = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// A run whose time is up while its third row is on its way, and its log since then.
+    fn drains(folder: &Folder, reply: &str) -> (leadload::sandbox::Sandbox, Child) {
+        let service = scenario(&format!(
+            "[[rule]]\nphone_number = '{}'\nreply = {reply}",
+            number(2)
+        ));
+        let args = [
+            "--max-duration",
+            "500ms",
+            "--concurrency",
+            "1",
+            "--format",
+            "json",
+        ];
+        let mut child = folder.import_leads(&service, &args).start();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(stderr.any(|line| line.unwrap().contains("stopping (max_duration)")));
+        (service, child)
+    }
+
+    #[test]
+    fn a_signal_after_the_time_is_up_still_awaits_what_is_in_flight() {
+        let folder = Folder::with_leads(&contacts(10));
+        let (service, child) = drains(&folder, "{ delay_ms = 1500, then = 'usual' }");
+        interrupt(&child);
+        let output = Output::of(child);
+        assert_eq!(output.code, 4);
+        let summary = output.json();
+        assert_eq!(summary["counts"]["created"], 3);
+        assert_eq!(summary["counts"]["uncertain"], 0);
+        assert_eq!(service.leads().len(), 3);
+    }
+
+    #[test]
+    fn a_second_signal_after_the_time_is_up_ends_at_once() {
+        let folder = Folder::with_leads(&contacts(10));
+        let (_service, mut child) = drains(&folder, "{ then = 'hang' }");
+        interrupt(&child);
+        // Two that are pending at once may arrive as one.
+        sleep(Duration::from_millis(300));
+        assert!(child.try_wait().unwrap().is_none(), "one is not enough");
+        interrupt(&child);
+        let began = Instant::now();
+        let output = Output::of(child);
+        assert_eq!(output.code, 4);
+        // A request may take a minute.
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert_eq!(output.json()["counts"]["uncertain"], 1);
+        assert_eq!(
+            folder.column("leads.results.csv", "status"),
+            ["created", "created", "uncertain"]
+        );
+    }
+}
