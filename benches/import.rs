@@ -6,18 +6,15 @@
 // A benchmark prints, and fails by panicking.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
 
-use std::fmt::Write as _;
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
-use leadload::api::wire::LeadForm;
-use leadload::api::{BaseUrl, Client, Token};
-use leadload::lead::CampaignId;
-use leadload::phone::PhoneNumber;
+use common::{contacts, generate, leadload, worked};
 
 const LEADS: usize = 200_000;
 const IN_FLIGHT: usize = 64;
@@ -45,7 +42,7 @@ fn sending(folder: &Path, leads: &Path) -> Duration {
         import = import.min(Service::start().import(leads, &ledger));
         forgetful = forgetful.min(Service::start().import(leads, Path::new("none")));
         let service = Service::start();
-        bare = bare.min(timed(|| generate(&service.url)));
+        bare = bare.min(timed(|| generate(&service.url, LEADS, IN_FLIGHT)));
     }
     println!("import with a ledger: {import}");
     println!("import without:       {forgetful}");
@@ -112,44 +109,10 @@ impl std::fmt::Display for Cost {
     }
 }
 
-/// What all children that have ended have had of the processor. Only Linux tells, in
-/// hundredths of a second.
-fn worked() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold anything: user and system time of children are the
-    // 16th and 17th field of all.
-    let fields = text.rsplit_once(") ")?.1.split(' ');
-    let ticks: Option<u64> = fields.skip(13).take(2).map(|t| t.parse::<u64>().ok()).sum();
-    Some(Duration::from_millis(10 * ticks?))
-}
-
-/// Numbers in no order.
-fn contacts(count: usize) -> String {
-    let mut text = String::from("phone,first_name,city\n");
-    for i in 0..count {
-        writeln!(text, "{},Name {i},Leeds", number(i)).unwrap();
-    }
-    text
-}
-
-/// A number that no other `i` has: the factor has no divisor in common with 10^8.
-fn number(i: usize) -> String {
-    format!("+4479{:08}", i * 48_271 % 100_000_000)
-}
-
 fn timed(work: impl FnOnce()) -> Duration {
     let began = Instant::now();
     work();
     began.elapsed()
-}
-
-fn leadload() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_leadload"))
-}
-
-fn run(command: &mut Command) {
-    let status = command.stdout(Stdio::null()).status().unwrap();
-    assert!(status.success(), "{command:?}: {status}");
 }
 
 /// The sandbox in a process of its own.
@@ -180,15 +143,11 @@ impl Service {
 
     fn import(&self, leads: &Path, ledger: &Path) -> Cost {
         let before = worked();
+        let mut import = common::import(&self.url, leads, ledger);
+        import.args(["--rate", "none", "--concurrency", &IN_FLIGHT.to_string()]);
         let took = timed(|| {
-            run(leadload()
-                .args(["import", "--campaign", "101", "--rate", "none", "--quiet"])
-                .args(["--concurrency", &IN_FLIGHT.to_string()])
-                .arg("--ledger")
-                .arg(ledger)
-                .arg(leads)
-                .env("LEADLOAD_BASE_URL", &self.url)
-                .env("LEADLOAD_TOKEN", "bench"))
+            let status = import.status().unwrap();
+            assert!(status.success(), "{import:?}: {status}");
         });
         Cost {
             took,
@@ -202,28 +161,4 @@ impl Drop for Service {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// Sends the bodies of the import and looks at nothing but that an answer comes.
-fn generate(url: &str) {
-    let base_url = BaseUrl::parse(url, false).unwrap();
-    let token = Token::from_text("bench", "bench").unwrap();
-    let client = Client::new(&base_url, token, Duration::from_secs(60)).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        futures::stream::iter(0..LEADS)
-            .map(|i| {
-                let phone = PhoneNumber::from_e164(&number(i)).unwrap();
-                let name = format!("Name {i}");
-                let variables = [("first_name", name.as_str()), ("city", "Leeds")];
-                let body = LeadForm::default().body(phone, CampaignId(101), variables.into_iter());
-                client.post_lead(body)
-            })
-            .buffer_unordered(IN_FLIGHT)
-            .count()
-            .await
-    });
 }

@@ -1,0 +1,88 @@
+//! What the benchmarks that send leads have in common.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use futures::StreamExt;
+use leadload::api::wire::LeadForm;
+use leadload::api::{BaseUrl, Certificates, Client, Limits, Token};
+use leadload::lead::CampaignId;
+use leadload::phone::PhoneNumber;
+
+/// Numbers in no order.
+pub fn contacts(count: usize) -> String {
+    let mut text = String::from("phone,first_name,city\n");
+    for i in 0..count {
+        writeln!(text, "{},Name {i},Leeds", number(i)).unwrap();
+    }
+    text
+}
+
+/// A number that no other `i` has: the factor has no divisor in common with 10^8.
+fn number(i: usize) -> String {
+    format!("+4479{:08}", i * 48_271 % 100_000_000)
+}
+
+/// What all children that have ended have had of the processor. Only Linux tells, in
+/// hundredths of a second.
+pub fn worked() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything: user and system time of children are the
+    // 16th and 17th field of all.
+    let fields = text.rsplit_once(") ")?.1.split(' ');
+    let ticks: Option<u64> = fields.skip(13).take(2).map(|t| t.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(10 * ticks?))
+}
+
+pub fn leadload() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_leadload"))
+}
+
+/// An import of a file of contacts.
+pub fn import(url: &str, leads: &Path, ledger: &Path) -> Command {
+    let mut command = leadload();
+    command
+        .args(["import", "--campaign", "101", "--quiet"])
+        .arg("--ledger")
+        .arg(ledger)
+        .arg(leads)
+        .env("LEADLOAD_BASE_URL", url)
+        .env("LEADLOAD_TOKEN", "bench")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
+/// Sends the bodies of an import of [`contacts`] and looks at nothing but that an answer
+/// comes.
+pub fn generate(url: &str, leads: usize, in_flight: usize) {
+    let base_url = BaseUrl::parse(url, false).unwrap();
+    let token = Token::from_text("bench", "bench").unwrap();
+    let client = Client::new(
+        &base_url,
+        token,
+        Certificates::default(),
+        Limits::within(Duration::from_secs(60)),
+    )
+    .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        futures::stream::iter(0..leads)
+            .map(|i| {
+                let phone = PhoneNumber::from_e164(&number(i)).unwrap();
+                let name = format!("Name {i}");
+                let variables = [("first_name", name.as_str()), ("city", "Leeds")];
+                let body = LeadForm::default().body(phone, CampaignId(101), variables.into_iter());
+                client.post_lead(body)
+            })
+            .buffer_unordered(in_flight)
+            .count()
+            .await
+    });
+}
