@@ -5,14 +5,15 @@
 //! and not the last one, and ends with as many answers as the limit, a tenth of a second
 //! and nearly one latency at the earliest.
 //!
-//! **Startup** (`auto` only), from one: the limit doubles with each round while the rate of
-//! good answers grows with it, as BBR's startup does (Cardwell et al., 2016; BBR asks for
-//! 25 % more, three times; here it is 60 %, and a second look instead of a third doubling,
-//! which a service that queues would feel). By Little's law that is a latency that grows by
-//! less than a quarter; when it is half as much again as the least, startup ends at once.
-//! What is kept is the least limit that gave 95 % of the best rate. The rate is the limit
-//! over the mean latency, by the same law, and not counted: answers come in volleys, one
-//! latency apart, and a round that was counted would see one of them or two.
+//! **Startup** (`auto` only), from one: the limit grows with each round while the rate of
+//! good answers grows with it, as in BBR's startup (Cardwell et al., 2016; BBR asks for 25 %
+//! more, three times; here it is 60 % of what the limit grew by, and a second look instead of
+//! a third step, which a service that queues would feel). It doubles, and the first two steps
+//! are of four: a service that takes half a second has few rounds. When the latency is half
+//! as much again as the least, startup ends at once. What is kept is the least limit that
+//! gave 95 % of the best rate. The rate is the limit over the mean latency, by Little's law,
+//! and not counted: answers come in volleys, one latency apart, and a round that was counted
+//! would see one of them or two.
 //!
 //! **Afterwards** increase is by addition and decrease by a factor (Chiu and Jain, 1989),
 //! by latency as in TCP Vegas (Brakmo and Peterson, 1995) and, among others, Vector's
@@ -35,11 +36,11 @@
 //! that becomes slower is asked less while it does, and one that stays slow as much as it
 //! carries.
 //!
-//! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit becomes that
-//! share of it which was answered well, at least 0.7. Any ends the startup, but up to one
-//! in twenty is otherwise left to the pauses and the pace: a service that refuses one in fifty whatever happens would
-//! otherwise end up with one request at a time. This holds for a given number too, which
-//! knows no startup and no latency and is come back to.
+//! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit
+//! becomes that share of it which was answered well, at least 0.7. Any ends the startup, but
+//! up to one in twenty is otherwise left to the pauses and the pace: a service that refuses
+//! one in fifty whatever happens would otherwise end up with one request at a time. This
+//! holds for a given number too, which knows no startup and no latency and is come back to.
 //!
 //! Nothing grows in a round in which it was mostly not the limit that bound.
 
@@ -62,8 +63,11 @@ const NEARLY_ONE: f64 = 0.9;
 /// In seconds: none is shorter.
 const LEAST_LATENCY: f64 = 1e-6;
 
-/// Startup goes on while a doubled limit gives so much more.
-const WORTH_IT: f64 = 1.6;
+/// Up to so many in flight a step of four does no harm.
+const VERY_FEW: f64 = 4.0;
+
+/// Startup goes on while so much of what the limit grew by is gained.
+const WORTH_IT: f64 = 0.6;
 
 /// So much of the best rate is as good as the best.
 const AS_GOOD: f64 = 0.95;
@@ -278,11 +282,15 @@ impl Concurrency {
                 startup
                     .tried
                     .push((self.limit, self.limit / mean.max(LEAST_LATENCY)));
-                let next = match mean > RISEN * self.base {
-                    true => None,
-                    false => startup.next(self.limit),
+                let factor = match mean / self.base {
+                    ..=LOWEST if self.limit <= VERY_FEW => 4.0,
+                    _ => 2.0,
                 };
-                if let Some(next) = next.filter(|next| *next <= self.most) {
+                let next = match mean > RISEN * self.base || self.limit >= self.most {
+                    true => None,
+                    false => startup.next(self.limit, factor),
+                };
+                if let Some(next) = next {
                     return next;
                 }
                 let best = startup.best();
@@ -351,17 +359,16 @@ impl Concurrency {
 
 impl Startup {
     /// What to try after the last limit; nothing if more gives no more.
-    fn next(&mut self, limit: f64) -> Option<f64> {
-        let rate_of = |is: &dyn Fn(f64) -> bool| {
-            let tried = self.tried.iter().rev().find(|(tried, _)| is(*tried));
-            tried.map(|(_, rate)| *rate)
-        };
-        let rate = rate_of(&|tried| tried == limit)?;
-        let is_worth_it =
-            rate_of(&|tried| tried < limit).is_none_or(|before| rate >= before * WORTH_IT);
+    fn next(&mut self, limit: f64, factor: f64) -> Option<f64> {
+        let (_, rate) = *self.tried.last()?;
+        let before = self.tried.iter().rev().find(|(tried, _)| *tried < limit);
+        let is_worth_it = before.is_none_or(|(before, rate_before)| {
+            let grown = (limit / before - 1.0) * WORTH_IT;
+            rate >= rate_before * (1.0 + grown)
+        });
         if is_worth_it {
             self.is_second_look = false;
-            return Some(limit * 2.0);
+            return Some(limit * factor);
         }
         match std::mem::replace(&mut self.is_second_look, true) {
             true => None,

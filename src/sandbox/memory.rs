@@ -47,7 +47,8 @@ impl MemorySandbox {
         let shared = &self.0;
         let arrival_us = shared.now_us();
         let admission = shared.state().arrive(&shared.config, arrival_us);
-        let in_flight = super::state::InFlight(shared);
+        // Until the answer, or until the caller gives up.
+        let _in_flight = super::state::InFlight(shared);
         let reply = admission.refusal.unwrap_or_else(|| {
             let checked = wire::check_lead(&self.headers(), &body, &shared.config);
             shared.state().judge(&shared.config, checked, arrival_us)
@@ -57,7 +58,6 @@ impl MemorySandbox {
             None => None,
         };
         tokio::time::sleep(reply.delay).await;
-        drop(in_flight);
         match reply.ending {
             Ending::Answer => {}
             Ending::Drop | Ending::Truncate => return Outcome::Dropped,
