@@ -402,11 +402,13 @@ scenarios! {
     a_fraction_of_a_request_a_second_is_kept_to
     a_limit_that_halves_midway_is_found_again
     a_lost_answer_under_hold_is_nobodys_second_call
+    a_quota_that_is_used_up_is_waited_for_before_anything_is_refused
     a_steady_limit_of_our_own_is_used_to_the_full
     a_storm_of_refusals_without_hints_is_waited_out
     a_token_that_is_revoked_midway_stops_at_once
     a_wait_in_seconds_is_obeyed_to_the_second
     a_wait_in_the_body_is_obeyed
+    a_wait_of_an_hour_is_asked_after
     a_wait_until_a_date_is_obeyed
     an_empty_balance_stops_at_once
     an_outage_at_the_beginning_is_waited_for

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::event::{Pause, PauseReason, Pulse};
     use crate::exit::StoppedBy;
-    use crate::lead::{ErrorCode, Status};
+    use crate::lead::ErrorCode;
     use crate::rate::Rate;
     use crate::report::RowTotal;
 
@@ -158,14 +158,6 @@ mod tests {
                 assert!(style(template).is_ok(), "{template}");
             }
         }
-    }
-
-    fn tally() -> Tally {
-        let mut tally = Tally::default();
-        (0..1180).for_each(|_| tally.counts.add(Status::Created));
-        (0..20).for_each(|_| tally.counts.add(Status::Rejected));
-        tally.in_flight = 3;
-        tally
     }
 
     fn pulse(pause: Option<Pause>) -> RunEvent<'static> {
@@ -224,7 +216,7 @@ mod tests {
         ] {
             let mut progress = counted();
             progress.note(&event);
-            assert_eq!(message(&tally(), &progress, true), said);
+            assert_eq!(message(&Tally::midway(), &progress, true), said);
         }
     }
 
@@ -289,7 +281,7 @@ mod tests {
         for mut progress in [Progress::default(), counted()] {
             for event in [pulse(None), asked_to_wait(), STOPPING] {
                 progress.note(&event);
-                bar.note(&event, &tally(), &progress);
+                bar.note(&event, &Tally::midway(), &progress);
                 if let Some(bar) = &bar.bar {
                     bar.force_draw();
                 }

@@ -233,16 +233,8 @@ mod tests {
     use super::*;
     use crate::event::{Pause, PauseReason, Pulse};
     use crate::exit::StoppedBy;
-    use crate::lead::{CampaignId, Status};
+    use crate::lead::CampaignId;
     use crate::report::RowTotal;
-
-    fn tally() -> Tally {
-        let mut tally = Tally::default();
-        (0..1180).for_each(|_| tally.counts.add(Status::Created));
-        (0..20).for_each(|_| tally.counts.add(Status::Rejected));
-        tally.in_flight = 3;
-        tally
-    }
 
     fn pulse(second: u64, pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
@@ -288,7 +280,7 @@ mod tests {
         let mut lines = Vec::new();
         for event in events {
             progress.note(event);
-            let line = logbook.line(event, &tally(), &progress);
+            let line = logbook.line(event, &Tally::midway(), &progress);
             lines.extend(line.map(|line| format!("{}: {}", line.level, line.text)));
         }
         lines

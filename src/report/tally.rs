@@ -64,6 +64,16 @@ impl Tally {
         }
     }
 
+    /// A run on its way, for tests of how that is said.
+    #[cfg(test)]
+    pub(super) fn midway() -> Tally {
+        let mut tally = Tally::default();
+        (0..1180).for_each(|_| tally.counts.add(Status::Created));
+        (0..20).for_each(|_| tally.counts.add(Status::Rejected));
+        tally.in_flight = 3;
+        tally
+    }
+
     /// Takes an event.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         match event {

@@ -63,7 +63,10 @@ impl MemorySandbox {
             Ending::Drop | Ending::Truncate => return Outcome::Dropped,
             Ending::Hang => return std::future::pending().await,
         }
-        let mut headers = reply.headers;
+        let headers = reply.headers.into_iter();
+        let mut headers: Vec<(String, String)> = headers
+            .map(|(name, value)| (name.to_lowercase(), value))
+            .collect();
         if let (Some(quota), true) = (admission.quota, shared.config.rate_limit_headers) {
             let reset = shared.epoch_s(arrival_us + quota.reset_us);
             let quota = [

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, contacts_of, number, replaced, scenario, seen};
+use crate::util::{Folder, Output, REFUSALS_OF_ALL, contacts_of, number, replaced, scenario, seen};
 
 /// Sends `leads.csv`, each row to the campaign of its column `list`.
 fn import(folder: &Folder, service: &Sandbox, args: &[&str], code: i32) -> Output {
@@ -22,29 +22,7 @@ fn lines(folder: &Folder, campaign: &str) -> usize {
 
 #[test]
 fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
-    for (reply, by) in [
-        (
-            r#"{ status = 403, body = '{"message":"Forbidden"}' }"#,
-            "token",
-        ),
-        (
-            r#"{ status = 404, body = '{"message":"Campaign not found"}' }"#,
-            "campaign",
-        ),
-        (r#"{ status = 405, body = '<html>' }"#, "unreadable"),
-        (
-            r#"{ status = 302, headers = { Location = "/login" } }"#,
-            "redirect",
-        ),
-        (
-            r#"{ status = 422, body = '{"errors":{"campaign_id":["invalid"]}}' }"#,
-            "campaign",
-        ),
-        (
-            r#"{ status = 422, body = '{"message":"No credit left"}' }"#,
-            "balance",
-        ),
-    ] {
+    for (reply, by) in REFUSALS_OF_ALL {
         // Whether it comes first or later.
         for campaigns in [[103, 101, 102], [101, 102, 103]] {
             let folder = Folder::with_leads(&contacts_of(&campaigns, 30));

@@ -1,6 +1,6 @@
 //! When going on is pointless, or somebody wants it to end.
 
-use crate::util::{Folder, contacts, scenario};
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, scenario};
 
 #[test]
 fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
@@ -29,7 +29,7 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
 
 #[test]
 fn what_every_row_would_meet_costs_one_request_when_it_is_the_first_answer() {
-    for (reply, by) in [
+    let certain = [
         (
             r#"{ status = 401, body = '{"error":"Unauthorized"}' }"#,
             "token",
@@ -38,28 +38,8 @@ fn what_every_row_would_meet_costs_one_request_when_it_is_the_first_answer() {
             r#"{ status = 402, body = '{"error_code":"INSUFFICIENT_BALANCE"}' }"#,
             "balance",
         ),
-        (
-            r#"{ status = 403, body = '{"message":"Forbidden"}' }"#,
-            "token",
-        ),
-        (
-            r#"{ status = 404, body = '{"message":"Campaign not found"}' }"#,
-            "campaign",
-        ),
-        (
-            r#"{ status = 302, headers = { Location = "/login" } }"#,
-            "redirect",
-        ),
-        (
-            r#"{ status = 422, body = '{"errors":{"campaign_id":["invalid"]}}' }"#,
-            "campaign",
-        ),
-        (
-            r#"{ status = 422, body = '{"message":"No credit left"}' }"#,
-            "balance",
-        ),
-        (r#"{ status = 405, body = '<html>' }"#, "unreadable"),
-    ] {
+    ];
+    for (reply, by) in certain.into_iter().chain(REFUSALS_OF_ALL) {
         let folder = Folder::with_leads(&contacts(20));
         let service = scenario(&format!("[[rule]]\nreply = {reply}"));
         let output = folder

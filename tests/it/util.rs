@@ -343,3 +343,29 @@ pub fn sample_data(name: &str) -> PathBuf {
         .join("sample-data")
         .join(name)
 }
+
+/// Replies that refuse a row for a reason that is likely to hold for every row, and what
+/// stops by them.
+pub const REFUSALS_OF_ALL: [(&str, &str); 6] = [
+    (
+        r#"{ status = 403, body = '{"message":"Forbidden"}' }"#,
+        "token",
+    ),
+    (
+        r#"{ status = 404, body = '{"message":"Campaign not found"}' }"#,
+        "campaign",
+    ),
+    (r#"{ status = 405, body = '<html>' }"#, "unreadable"),
+    (
+        r#"{ status = 302, headers = { Location = "/login" } }"#,
+        "redirect",
+    ),
+    (
+        r#"{ status = 422, body = '{"errors":{"campaign_id":["invalid"]}}' }"#,
+        "campaign",
+    ),
+    (
+        r#"{ status = 422, body = '{"message":"No credit left"}' }"#,
+        "balance",
+    ),
+];
