@@ -1,6 +1,12 @@
 //! Files that hold what is known of people: readable by their owner only.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::source::folder_of;
 
 /// Options for a file that is made for its owner only. One that is there keeps what it
 /// is, in rights and in content.
@@ -17,6 +23,78 @@ pub fn folders() -> DirBuilder {
     folders.recursive(true);
     keep_others_out_of(&mut folders);
     folders
+}
+
+/// Puts a file with this content in the place of whatever stands there, all at once and
+/// durably. It and the folders that are missing are for their owner only, unless other
+/// permissions are given.
+pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    let folder = folder_of(path);
+    folders().create(folder)?;
+    let mut file = new_file_in(folder)?;
+    file.write_all(content)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    sync_folder(path);
+    Ok(())
+}
+
+/// Whether [`replace`] would find the right to do its work, as far as that can be known
+/// before. Nothing is left behind, not even folders that are missing.
+pub fn probe(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let folders = folder_of(path).ancestors();
+    let folder = folders
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        })
+        .find(|folder| folder.exists());
+    folder.map_or(Ok(()), |folder| new_file_in(folder).map(drop))
+}
+
+/// A file without a name that anybody knows, which is gone when it is dropped.
+fn new_file_in(folder: &Path) -> io::Result<NamedTempFile> {
+    NamedTempFile::new_in(folder).map_err(without_name)
+}
+
+/// What the operating system said of a temporary file, whose name the library adds: nobody
+/// has heard of that.
+pub fn without_name(error: io::Error) -> io::Error {
+    error.kind().into()
+}
+
+/// Makes a rename durable. Where it cannot be, the data still is.
+#[cfg(unix)]
+pub fn sync_folder(path: &Path) {
+    if let Ok(folder) = std::fs::File::open(folder_of(path)) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Folders cannot be synced here; the file system's journal takes care of names.
+#[cfg(not(unix))]
+pub fn sync_folder(_path: &Path) {}
+
+/// Whether others than its owner may read a file.
+#[cfg(unix)]
+pub fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    // What is no file, such as a pipe, is gone when it has been read.
+    std::fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0)
+}
+
+/// Elsewhere permissions are not numbers, and nothing is said of them.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_path: &Path) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -28,6 +28,10 @@ pub struct CheckSettings {
     pub again: bool,
     /// What would be done about rows that may have been taken.
     pub on_uncertain: OnUncertain,
+    /// If more rows would be sent, none would be.
+    pub max_new: Option<u64>,
+    /// Whether `--test-to` was given, which only an import does.
+    pub tests: bool,
 }
 
 /// How fast leads would be sent.
@@ -41,20 +45,28 @@ pub enum Pace {
     Between(Rate, Rate),
 }
 
+impl From<&RateChoice> for Pace {
+    fn from(rate: &RateChoice) -> Pace {
+        match rate {
+            RateChoice::Limits(limits) => Pace::Limited(limits.clone()),
+            RateChoice::Unlimited => Pace::Unlimited,
+            RateChoice::Auto => Pace::Between(SLOWEST_RATE, FASTEST_RATE),
+        }
+    }
+}
+
 impl CheckSettings {
     /// Works out what the flags mean together. Files are written only when named.
     pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<CheckSettings> {
-        let reading = ReadingSettings::from_cli(args, &OutputChoice::None)?;
+        let reading = ReadingSettings::from_cli(args, environment, &OutputChoice::None)?;
         Ok(CheckSettings {
             service: Service::name(&args.connection, environment)?,
             on_uncertain: on_uncertain(&args.delivery),
             again: args.delivery.again,
             lead_form: lead_form(&args.delivery),
-            pace: match rate(&args.delivery.rate, reading.sandbox)? {
-                RateChoice::Limits(limits) => Pace::Limited(limits),
-                RateChoice::Unlimited => Pace::Unlimited,
-                RateChoice::Auto => Pace::Between(SLOWEST_RATE, FASTEST_RATE),
-            },
+            pace: Pace::from(&rate(&args.delivery.rate, reading.outputs.sandbox)?),
+            max_new: args.delivery.max_new,
+            tests: args.delivery.test_to.is_some(),
             reading,
         })
     }

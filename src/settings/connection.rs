@@ -1,12 +1,17 @@
 //! Which service is talked to, and as whom.
 
 use std::fmt;
+use std::path::Path;
 
 use anyhow::{Result, bail};
+use tracing::warn;
 
 use super::Environment;
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::cli::ConnectionArgs;
+use crate::cli::{ConnectionArgs, operand};
+use crate::command_line::CommandLine;
+use crate::private_file;
+use crate::text::{looks_secret, quoted_unless_secret};
 
 /// The service that a command talks to.
 #[derive(Debug, Clone)]
@@ -53,14 +58,14 @@ impl Service {
         Ok(base_url.transpose()?.map(|url| url.to_string()))
     }
 
-    /// Flags over environment.
+    /// Flags over environment, and that over the profile, which has been put into the flags.
     pub fn from_cli(args: &ConnectionArgs, environment: &Environment) -> Result<Service> {
         if args.sandbox {
             return Ok(Service::Sandbox);
         }
         let Some(base_url) = args.base_url.as_ref().or(environment.base_url.as_ref()) else {
             bail!(
-                "no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, or try things out with `--sandbox`"
+                "no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`"
             );
         };
         let base_url = BaseUrl::parse(base_url, args.insecure_http)?;
@@ -77,18 +82,47 @@ impl Service {
     }
 }
 
-/// `--token-file` over `LEADLOAD_TOKEN` over `LEADLOAD_TOKEN_FILE`.
-fn token(args: &ConnectionArgs, environment: &Environment) -> Result<Token> {
-    let token = if let Some(path) = &args.token_file {
-        Token::from_file(path)?
-    } else if let Some(text) = &environment.token {
-        Token::from_text(text, "LEADLOAD_TOKEN")?
-    } else if let Some(path) = &environment.token_file {
-        Token::from_file(path)?
-    } else {
-        bail!(
-            "no access token is given\n\nhint: put it into a file and name that with `--token-file`, or set LEADLOAD_TOKEN"
-        );
+/// `--token-file` over `LEADLOAD_TOKEN` over `LEADLOAD_TOKEN_FILE`; the profile's stands in
+/// the flag where none of them is there.
+pub(super) fn token(args: &ConnectionArgs, environment: &Environment) -> Result<Token> {
+    if let Some(path) = &args.token_file {
+        return token_in(path);
+    }
+    if let Some(text) = &environment.token {
+        return Ok(Token::from_text(text, "LEADLOAD_TOKEN")?);
+    }
+    if let Some(path) = &environment.token_file {
+        return token_in(path);
+    }
+    let profile = environment.profile.as_ref();
+    let why = match profile.and_then(|profile| profile.no_token.as_ref()) {
+        Some(why) => format!(": {why}"),
+        None => String::new(),
     };
+    bail!(
+        "no access token is given{why}\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or keep it in a profile by `leadload config init`"
+    )
+}
+
+/// The token in a file, which is nobody else's business.
+fn token_in(path: &Path) -> Result<Token> {
+    let token = Token::from_file(path)?;
+    if private_file::is_open_to_others(path) {
+        let shown = path.display().to_string();
+        warn!(
+            event = "warning",
+            "others can read the token file {}: `{}` keeps it to yourself",
+            quoted_unless_secret(&shown),
+            chmod(path)
+        );
+    }
     Ok(token)
+}
+
+/// The command that takes a file from all others, as it can be pasted.
+fn chmod(path: &Path) -> String {
+    let line = CommandLine::of(&["chmod".into(), "600".into(), operand(path)]);
+    let may_be_shown = !looks_secret(&path.display().to_string());
+    let shown = line.shown().filter(|_| may_be_shown);
+    shown.unwrap_or("chmod 600 FILE").to_owned()
 }

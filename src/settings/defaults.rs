@@ -6,7 +6,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::ImportArgs;
+use crate::cli::{ImportArgs, PhoneArgs};
 use crate::phone::Region;
 use crate::source::Encoding;
 
@@ -18,6 +18,8 @@ pub struct RunDefaults {
     campaign_column: Option<String>,
     phone_columns: Vec<String>,
     variables: Vec<String>,
+    /// That no column was sent, as a profile can say; without it none named means all.
+    no_variables: bool,
     skipped: Vec<String>,
     constants: Vec<(String, String)>,
     var_names: Option<String>,
@@ -41,6 +43,7 @@ impl RunDefaults {
             campaign_column: mapping.campaign_column.clone(),
             phone_columns: mapping.phone_column.clone(),
             variables: mapping.var.clone(),
+            no_variables: mapping.no_var,
             skipped: mapping.skip_column.clone(),
             constants: mapping.set.clone(),
             var_names: mapping.var_names.map(word),
@@ -69,12 +72,21 @@ impl RunDefaults {
         flags(self) == flags(other)
     }
 
-    /// Fills in whatever was not given.
-    pub fn fill_in(&self, args: &mut ImportArgs) {
+    /// Fills in whatever was not `typed`: what a profile says of these flags, it says of
+    /// new lists.
+    pub fn fill_in(&self, args: &mut ImportArgs, typed: &ImportArgs) {
+        args.mapping.clone_from(&typed.mapping);
+        args.delivery.variables_shape = typed.delivery.variables_shape;
+        args.phones = PhoneArgs {
+            // Who is not to be called is not the run's to say.
+            suppress: std::mem::take(&mut args.phones.suppress),
+            ..typed.phones.clone()
+        };
         let mapping = &mut args.mapping;
         or(&mut mapping.campaign, &self.campaign);
         or(&mut mapping.campaign_column, &self.campaign_column);
         or_list(&mut mapping.phone_column, &self.phone_columns);
+        mapping.no_var |= self.no_variables && mapping.var.is_empty();
         or_list(&mut mapping.var, &self.variables);
         or_list(&mut mapping.skip_column, &self.skipped);
         or_list(&mut mapping.set, &self.constants);
@@ -149,15 +161,66 @@ mod tests {
         let run: RunDefaults = serde_json::from_str(&stored).unwrap();
         assert_eq!(run.encoding(), Some(Encoding::UTF_8));
         let mut given = args("leads.rejects.csv");
-        run.fill_in(&mut given);
+        let typed = given.clone();
+        run.fill_in(&mut given, &typed);
         assert_eq!(RunDefaults::of(&given, run.encoding()), run);
+    }
+
+    #[test]
+    fn a_run_hands_down_each_flag_that_need_not_be_typed_again() {
+        let mut flags = EVERYTHING.split(" --");
+        let input = flags.next().unwrap();
+        let none = RunDefaults::of(&args(input), None);
+        let mut handed_down: Vec<String> = Vec::new();
+        for flag in flags {
+            let run = RunDefaults::of(&args(&format!("{input} --{flag}")), None);
+            assert_ne!(run, none, "{flag}");
+            let name = flag.split(' ').next().unwrap();
+            handed_down.push(name.replace('-', "_"));
+        }
+        handed_down.sort_unstable();
+        handed_down.dedup();
+        let mut of_the_run = crate::cli::OF_THE_RUN.to_vec();
+        of_the_run.sort_unstable();
+        assert_eq!(handed_down, of_the_run);
+    }
+
+    #[test]
+    fn the_run_comes_before_the_profile_but_for_whom_not_to_call() {
+        let run = RunDefaults::of(&args("leads.csv --campaign 7 --var x=c --region GB"), None);
+        let typed = args("leads.rejects.csv --region FR");
+        let with_profile = "leads.rejects.csv --region FR --campaign 8 --skip-column d --assume-plus --suppress no.txt --rate 5/s";
+        let mut given = args(with_profile);
+        run.fill_in(&mut given, &typed);
+        let expected = "leads.rejects.csv --region FR --campaign 7 --var x=c";
+        let expected = RunDefaults::of(&args(expected), None);
+        assert_eq!(RunDefaults::of(&given, None), expected);
+        assert_eq!(given.phones.suppress.len(), 1);
+        assert_eq!(given.delivery.rate.len(), 1);
+    }
+
+    #[test]
+    fn that_no_column_is_sent_is_handed_down_and_ledgers_of_old_do_not_say_it() {
+        let mut with_profile = args("leads.csv --campaign 7");
+        with_profile.mapping.no_var = true;
+        let stored = serde_json::to_string(&RunDefaults::of(&with_profile, None)).unwrap();
+        let run: RunDefaults = serde_json::from_str(&stored).unwrap();
+        for (line, no_var) in [("a.csv", true), ("a.csv --var y", false)] {
+            let typed = args(line);
+            let mut given = typed.clone();
+            run.fill_in(&mut given, &typed);
+            assert_eq!(given.mapping.no_var, no_var, "{line}");
+        }
+        let old: RunDefaults = serde_json::from_str(r#"{"campaign":"7"}"#).unwrap();
+        assert!(!old.no_variables && !old.are_like(&run));
     }
 
     #[test]
     fn what_is_given_again_wins() {
         let run = RunDefaults::of(&args(EVERYTHING), None);
         let mut given = args("leads.rejects.csv --campaign 8 --var y --region FR");
-        run.fill_in(&mut given);
+        let typed = given.clone();
+        run.fill_in(&mut given, &typed);
         assert_eq!(given.mapping.campaign.as_deref(), Some("8"));
         assert_eq!(given.mapping.var, ["y"]);
         assert_eq!(given.phones.region, Region::parse("FR"));

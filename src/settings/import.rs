@@ -53,6 +53,10 @@ pub struct ImportSettings {
     pub again: bool,
     /// Whether another run is waited for.
     pub wait: bool,
+    /// If more rows would be sent, none is.
+    pub max_new: Option<u64>,
+    /// Whether nothing is asked.
+    pub yes: bool,
     /// Whether nothing but errors is said.
     pub quiet: bool,
 }
@@ -60,32 +64,33 @@ pub struct ImportSettings {
 impl ImportSettings {
     /// Works out what the flags mean, together and with the environment.
     pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<ImportSettings> {
-        let reading = ReadingSettings::from_cli(args, &OutputChoice::BesideInput)?;
+        let reading = ReadingSettings::from_cli(args, environment, &OutputChoice::BesideInput)?;
         Ok(ImportSettings {
             service: Service::from_cli(&args.connection, environment)?,
             ledger: LedgerChoice::for_rows(args, environment)?,
-            rate: rate(&args.delivery.rate, reading.sandbox)?,
+            rate: rate(&args.delivery.rate, reading.outputs.sandbox)?,
             policy: policy(&args.delivery),
             timeout: args.delivery.timeout.unwrap_or(TIMEOUT),
             max_duration: args.delivery.max_duration,
             again: args.delivery.again,
             wait: args.delivery.wait,
+            max_new: args.delivery.max_new,
+            yes: args.delivery.yes,
             quiet: args.output.quiet,
             reading,
         })
     }
 
     /// Takes up what rejects among the inputs have brought: flags that were not given.
-    /// Now a campaign must be known.
-    pub fn take_up(&mut self, args: &ImportArgs) -> Result<()> {
-        self.reading = ReadingSettings::from_cli(args, &OutputChoice::BesideInput)?;
+    pub fn take_up(&mut self, args: &ImportArgs, environment: &Environment) -> Result<()> {
+        self.reading = ReadingSettings::from_cli(args, environment, &OutputChoice::BesideInput)?;
         self.policy.form = lead_form(&args.delivery);
-        if self.reading.campaign.is_none() && self.reading.mapping.campaign_column.is_none() {
-            bail!(
-                "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them"
-            );
-        }
         Ok(())
+    }
+
+    /// Whether it is said to which campaign the rows belong.
+    pub fn has_campaign(&self) -> bool {
+        self.reading.campaign.is_some() || self.reading.mapping.campaign_column.is_some()
     }
 }
 
@@ -113,7 +118,8 @@ fn limit(arg: &RateArg) -> Result<Rate> {
     bail!("`--rate {word}` cannot stand beside another `--rate`\n\nhint: drop one of the two")
 }
 
-fn policy(delivery: &DeliveryArgs) -> Policy {
+/// How rows are sent.
+pub(super) fn policy(delivery: &DeliveryArgs) -> Policy {
     Policy {
         concurrency: delivery.concurrency.unwrap_or(ConcurrencyChoice::Auto),
         stop_after: delivery.stop_after.unwrap_or(STOP_AFTER),

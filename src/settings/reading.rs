@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
+use super::Environment;
+use super::profile::saved_mapping;
 use crate::campaign::CampaignChoice;
-use crate::cli::{Format, ImportArgs, MappingArgs, Progress, ReadingArgs};
+use crate::cli::{Format, ImportArgs, Progress, ReadingArgs};
 use crate::intake::{KnownBad, Once};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneRules, Region};
-use crate::results::OutputChoice;
+use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
 
 /// The settings that checking and sending share.
@@ -29,16 +31,14 @@ pub struct ReadingSettings {
     pub campaign: Option<CampaignChoice>,
     /// Whether numbers that repeat are sent all the same.
     pub allow_duplicates: bool,
+    /// The profile that says so, in words, where it was not typed.
+    pub allowed_by: Option<String>,
     /// How often a number is sent otherwise.
     pub once: Once,
     /// What becomes of rows that ended badly in an earlier run.
     pub known_bad: KnownBad,
-    /// Whether the outputs are named as a trial's.
-    pub sandbox: bool,
-    /// Where the results go.
-    pub results: OutputChoice,
-    /// Where the rejects go.
-    pub rejects: OutputChoice,
+    /// Where the results, the rejects and the page for people go.
+    pub outputs: OutputChoices,
     /// The form of the summary.
     pub format: Format,
     /// Whether a bar is drawn.
@@ -48,7 +48,16 @@ pub struct ReadingSettings {
 impl ReadingSettings {
     /// Works out what the flags mean together. Outputs that are not named go to
     /// `unnamed`.
-    pub(super) fn from_cli(args: &ImportArgs, unnamed: &OutputChoice) -> Result<ReadingSettings> {
+    pub(super) fn from_cli(
+        args: &ImportArgs,
+        environment: &Environment,
+        unnamed: &OutputChoice,
+    ) -> Result<ReadingSettings> {
+        if args.delivery.again && !args.delivery.allow_duplicates {
+            bail!(
+                "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
+            );
+        }
         Ok(ReadingSettings {
             limit: args.reading.limit,
             phones: PhoneRules {
@@ -58,14 +67,13 @@ impl ReadingSettings {
             },
             region: args.phones.region,
             suppress: args.phones.suppress.clone(),
-            mapping: mapping(&args.mapping, args.phones.region_column.as_ref()),
+            mapping: mapping(args, environment),
             campaign: CampaignChoice::parse(args.mapping.campaign.as_deref().unwrap_or_default())?,
             allow_duplicates: args.delivery.allow_duplicates,
+            allowed_by: environment.profile_giving("allow_duplicates"),
             once: args.delivery.once,
             known_bad: args.delivery.known_bad,
-            sandbox: args.connection.sandbox,
-            results: output(args.results.as_ref(), unnamed),
-            rejects: output(args.rejects.as_ref(), unnamed),
+            outputs: output_choices(args, unnamed),
             format: args.format,
             progress: args.progress,
         })
@@ -82,16 +90,29 @@ pub fn form_choice(args: &ReadingArgs) -> FormChoice {
     }
 }
 
-fn mapping(args: &MappingArgs, region_column: Option<&String>) -> MappingSpec {
+fn mapping(import: &ImportArgs, environment: &Environment) -> MappingSpec {
+    let args = &import.mapping;
     MappingSpec {
+        saved: saved_mapping::kept(import, environment),
         phone_columns: args.phone_column.clone(),
         campaign_column: args.campaign_column.clone(),
-        region_column: region_column.cloned(),
+        region_column: import.phones.region_column.clone(),
         variables: args.var.clone(),
+        no_variables: args.no_var,
         skipped: args.skip_column.clone(),
         constants: args.set.clone(),
         var_names: args.var_names.unwrap_or_default(),
         empty_cells: args.empty.unwrap_or_default(),
+    }
+}
+
+/// What was said of the outputs. Those that are not named go to `unnamed`.
+pub fn output_choices(args: &ImportArgs, unnamed: &OutputChoice) -> OutputChoices {
+    OutputChoices {
+        results: output(args.results.as_ref(), unnamed),
+        rejects: output(args.rejects.as_ref(), unnamed),
+        report: args.report.clone(),
+        sandbox: args.connection.sandbox,
     }
 }
 

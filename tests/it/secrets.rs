@@ -59,7 +59,7 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
         .import_leads(&service, &["-vv", "--concurrency", "1"])
         .expect(3);
     let shown = output.stdout + &output.stderr;
-    assert!(shown.contains("row=3"), "{shown}");
+    assert!(shown.contains("row 3 "), "{shown}");
     assert!(shown.contains("No right to call +…"), "{shown}");
     // What the service said stands in the files, which are theirs to read.
     assert!(folder.read("leads.results.csv").contains("is no customer"));
@@ -70,4 +70,16 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
             "{private}: {shown}"
         );
     }
+}
+
+/// What a service repeats of a row stands in the results alone.
+#[test]
+fn a_refusal_that_repeats_the_row_is_told_without_its_values() {
+    let service = scenario(
+        r#"[[rule]]
+        reply = { status = 403, body = '{"message":"the name Zebedee Q. of Leeds is not allowed"}' }"#,
+    );
+    let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Zebedee,Leeds\n");
+    let output = folder.import_leads(&service, &[]).expect(3);
+    output.tells("(HTTP 403: the name … Q. of … is not allowed)");
 }

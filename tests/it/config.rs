@@ -1,0 +1,1031 @@
+//! The file of settings, its profiles, and how they are set up.
+
+#[cfg(unix)]
+use std::fs;
+
+use serde_json::json;
+
+use crate::util::{Folder, scenario, service};
+
+const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
+
+/// A service that demands the token.
+const STRICT: &str = "token = '17|s3cretTokenOfTheCustomer'";
+
+/// A folder with a list and with a profile `crm` for a service, in `config.toml`.
+fn with_profile(base_url: &str, more: &str) -> Folder {
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    write_private(&folder, "crm.token", TOKEN);
+    let toml = format!(
+        "[profiles.crm]\nbase_url = '{base_url}'\ntoken_file = 'crm.token'\ncampaign = 101\n{more}\n"
+    );
+    folder.write("config.toml", toml);
+    folder
+}
+
+/// A file that nobody else can read.
+fn write_private(folder: &Folder, name: &str, text: &str) {
+    folder.write(name, text);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let owner_only = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(folder.path(name), owner_only).unwrap();
+    }
+}
+
+/// Where the file is, as the program says it.
+fn config(folder: &Folder) -> String {
+    let mut path = folder.path("config.toml");
+    if cfg!(unix) {
+        path = path.canonicalize().unwrap();
+    }
+    path.display().to_string()
+}
+
+const CRM: [&str; 4] = ["--config", "config.toml", "--profile", "crm"];
+
+#[cfg(unix)]
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_profile_is_enough_for_an_import() {
+    let service = scenario(STRICT);
+    let folder = with_profile(&service.base_url(), "rate = 'none'");
+    let output = folder
+        .leadload(&[&["import", "leads.csv"][..], &CRM].concat())
+        .expect(0);
+    assert_eq!(service.leads().len(), 1);
+    assert!(!output.stderr.contains("WARN"), "{}", output.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_users_own_file_needs_no_name_and_its_default_profile_neither() {
+    let service = scenario(STRICT);
+    let folder = Folder::new();
+    let config = folder.config();
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(config.with_file_name("a.token"), TOKEN).unwrap();
+    let toml = format!(
+        "[profiles.default]\nbase_url = '{}'\ntoken_file = 'a.token'\n",
+        service.base_url()
+    );
+    fs::write(&config, toml).unwrap();
+    // One in the current folder is nobody's.
+    folder.write(
+        "config.toml",
+        "[profiles.default]\nbase_url = 'https://a.example.com'\n",
+    );
+    let output = folder.leadload(&["campaigns"]).expect(0);
+    assert!(output.stdout.contains("Spring promo"));
+}
+
+#[test]
+fn a_file_that_is_named_and_missing_is_told() {
+    let folder = Folder::new();
+    let output = folder
+        .leadload(&["campaigns"])
+        .env("LEADLOAD_CONFIG", "nowhere.toml")
+        .expect(2);
+    assert_eq!(
+        output.stderr,
+        "error: there is no file of settings `nowhere.toml`\n\nhint: check the name, or make one with `leadload config init`\n"
+    );
+    let output = folder
+        .leadload(&["campaigns"])
+        .env("LEADLOAD_PROFILE", "crm")
+        .expect(2);
+    output.tells("there is no profile `crm`, since there is no file of settings yet");
+}
+
+#[test]
+fn a_profiles_token_is_not_sent_to_another_service() {
+    let (own, other) = (scenario(STRICT), scenario(STRICT));
+    let folder = with_profile(&own.base_url(), "");
+    let line = [&["campaigns"][..], &CRM].concat();
+    folder.leadload(&line).expect(0);
+    let output = folder
+        .leadload(&line)
+        .env("LEADLOAD_BASE_URL", &other.base_url())
+        .expect(2);
+    let said = format!(
+        "no access token is given: the token of profile `crm` of `{}` is for `{}` alone",
+        config(&folder),
+        own.base_url()
+    );
+    output.tells(&said);
+    folder
+        .leadload(&line)
+        .env("LEADLOAD_BASE_URL", &other.base_url())
+        .env("LEADLOAD_TOKEN", TOKEN)
+        .expect(0);
+}
+
+#[test]
+fn a_check_writes_no_file_that_only_the_profile_names() {
+    let outputs = "results = 'a.csv'\nrejects = 'b.csv'\nreport = 'c.html'";
+    let folder = with_profile("https://a.example.com", outputs);
+    folder.write("leads.csv", "phone\n+447911000001\nx\n");
+    let before = folder.names();
+    for command in [&["check"][..], &["import", "--dry-run"]] {
+        let args = [command, &["leads.csv"], &CRM].concat();
+        folder.leadload(&args).expect(1);
+        assert_eq!(folder.names(), before);
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_profile_is_json_too() {
+    let folder = with_profile(
+        "https://a.example.com",
+        "format = 'json'\nrate = '10/fortnight'",
+    );
+    let output = folder
+        .leadload(&[&["import", "leads.csv"][..], &CRM].concat())
+        .expect(2);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "usage");
+    assert_eq!(summary["exit_code"], 2);
+    let error = summary["error"].as_str().unwrap();
+    assert!(error.contains("`rate` in profile `crm` of `"), "{error}");
+    assert!(
+        error.contains("(line 6): `10/fortnight` cannot be used"),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_file_that_others_can_read_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let service = scenario(STRICT);
+    let folder = with_profile(&service.base_url(), "");
+    let open = fs::Permissions::from_mode(0o640);
+    fs::set_permissions(folder.path("crm.token"), open).unwrap();
+    let output = folder
+        .leadload(&[&["campaigns"][..], &CRM].concat())
+        .expect(0);
+    let stderr = output.stderr;
+    assert!(
+        stderr.contains("others can read the token file `"),
+        "{stderr}"
+    );
+    let chmod = format!(
+        ": `chmod 600 {}` keeps it to yourself",
+        folder.path("crm.token").canonicalize().unwrap().display()
+    );
+    assert!(stderr.contains(&chmod), "{stderr}");
+}
+
+#[test]
+fn the_run_of_rejects_comes_before_the_profile() {
+    let service = scenario(STRICT);
+    let folder = with_profile(&service.base_url(), "rate = 'none'\nregion = 'GB'");
+    folder.write("leads.csv", "Phone,City\n0171 392 0001,Ort\n07x,Leeds\n");
+    let line = [
+        &["import", "leads.csv", "--region", "DE", "--campaign", "102"][..],
+        &CRM,
+    ]
+    .concat();
+    folder.leadload(&line).expect(1);
+    let mended = folder
+        .read("leads.rejects.csv")
+        .replace("07x", "0171 392 0002");
+    folder.write("leads.rejects.csv", mended);
+    let line = [&["import", "leads.rejects.csv"][..], &CRM].concat();
+    folder.leadload(&line).expect(0);
+    let leads = service.leads();
+    assert_eq!(leads.len(), 2);
+    assert_eq!(leads[1].phone_number, "+491713920002");
+    assert_eq!(leads[1].campaign_id, 102);
+}
+
+#[test]
+fn rejects_of_a_run_that_sent_no_column_send_none_without_the_profile() {
+    let service = service();
+    let folder = with_profile(&service.base_url(), "rate = 'none'\nvar = []");
+    folder.write("leads.csv", "Phone,City\n+447911000001,Leeds\n12,York\n");
+    let line = [&["import", "leads.csv", "--region", "GB"][..], &CRM].concat();
+    folder.leadload(&line).at(&service).expect(1);
+    let mended = folder
+        .read("leads.rejects.csv")
+        .replace("\n12,", "\n07911000002,");
+    folder.write("leads.rejects.csv", mended);
+    folder
+        .leadload(&["import", "leads.rejects.csv"])
+        .at(&service)
+        .expect(0);
+    let leads = service.leads();
+    assert_eq!(leads.len(), 2);
+    assert!(leads.iter().all(|lead| lead.variables.is_empty()));
+}
+
+#[test]
+fn what_a_profile_allows_is_told_of_the_profile() {
+    let service = scenario(STRICT);
+    let folder = with_profile(
+        &service.base_url(),
+        "rate = 'none'\nallow_duplicates = true",
+    );
+    let run = |command: &str, more: &[&str]| {
+        let line = [&[command, "leads.csv"][..], &CRM, more].concat();
+        folder.leadload(&line)
+    };
+    run("import", &[]).expect(0);
+    let sets = format!(
+        "with `allow_duplicates`, which profile `crm` of `{}` sets,",
+        config(&folder)
+    );
+    let refused = run("import", &[]).expect(2).stderr;
+    let said = format!(
+        "{sets} they would be made, and called, again\n\nhint: take that out there to send only what is new; `--again` sends everything again;"
+    );
+    assert!(refused.contains(&said), "{refused}");
+    let warned = run("check", &[]).expect(0).stderr;
+    let said = format!("`leadload import` {sets} refuses them without `--again`");
+    assert!(warned.contains(&said), "{warned}");
+    run("import", &["--again"]).expect(0);
+    assert_eq!(service.leads().len(), 2);
+}
+
+#[test]
+fn rejects_of_a_run_that_is_not_known_are_read_as_the_profile_says_too() {
+    let service = scenario(STRICT);
+    let folder = with_profile(&service.base_url(), "rate = 'none'");
+    folder.write(
+        "other.rejects.csv",
+        "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+         +447911000009,1,invalid,phone_impossible,too long,77\n",
+    );
+    let line = [&["import", "other.rejects.csv"][..], &CRM].concat();
+    let output = folder.leadload(&line).expect(0);
+    let said = format!(
+        "are taken from the command line and profile `crm` of `{}` alone",
+        config(&folder)
+    );
+    output.tells(&said);
+    assert_eq!(service.leads()[0].campaign_id, 101);
+}
+
+#[test]
+fn show_tells_every_setting_and_where_it_comes_from_but_not_the_token() {
+    let folder = with_profile(
+        "https://a.example.com/api/",
+        "rate = ['5/s', '100/min']\nset = { source = 'fair' }",
+    );
+    let line = [&["config", "show", "--region", "DE"][..], &CRM].concat();
+    let output = folder
+        .leadload(&line)
+        .env("LEADLOAD_LEDGER", "none")
+        .expect(0);
+    let config = config(&folder);
+    let lines: Vec<String> = output
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let from_crm = format!("profile crm ({config})");
+    for expected in [
+        format!("file {config}"),
+        "profile crm".into(),
+        format!("base_url https://a.example.com {from_crm}"),
+        format!("token set {from_crm}"),
+        format!("rate 5/s, 100/min {from_crm}"),
+        format!("set source=fair {from_crm}"),
+        "ledger none environment (LEADLOAD_LEDGER)".into(),
+        "region DE flag".into(),
+        "timeout 60s default".into(),
+        "max_outage 1h default".into(),
+        "concurrency auto default".into(),
+        "stop_after 50 default".into(),
+        "max_attempts 8 default".into(),
+        "on_uncertain resend default".into(),
+    ] {
+        assert!(lines.contains(&expected), "{expected}\n{}", output.stdout);
+    }
+    assert!(!output.stdout.contains("s3cret"));
+    let json = folder
+        .leadload(&[&line[..], &["--format", "json"]].concat())
+        .expect(0);
+    let shown = json.json();
+    assert_eq!(shown["profile"], "crm");
+    assert_eq!(shown["config"], config.as_str());
+    let settings = shown["settings"].as_array().unwrap();
+    let rate = settings
+        .iter()
+        .find(|setting| setting["name"] == "rate")
+        .unwrap();
+    assert_eq!(rate["values"], serde_json::json!(["5/s", "100/min"]));
+    assert!(!json.stdout.contains("s3cret"));
+}
+
+#[test]
+fn show_takes_the_command_line_of_an_import_as_it_is() {
+    let folder = Folder::new();
+    let line = [
+        "config",
+        "show",
+        "leads.csv",
+        "--sandbox",
+        "--campaign",
+        "101",
+    ];
+    let output = folder.leadload(&line).expect(0);
+    assert!(output.stdout.contains("No file of settings is in force"));
+    output.shows("50/s");
+    folder
+        .leadload(&["import", "--sandbox", "--campaign", "101"])
+        .expect(2);
+}
+
+#[test]
+fn no_output_of_any_command_has_the_token_of_a_profile() {
+    let service = scenario(STRICT);
+    let folder = with_profile(&service.base_url(), "rate = 'none'\nverbose = 2");
+    let mut shown = String::new();
+    for line in [
+        &["config", "show"][..],
+        &["config", "show", "--format", "json"],
+        &["campaigns"],
+        &["check", "leads.csv", "--save-mapping", "crm"],
+        &["import", "leads.csv"],
+        &["runs"],
+    ] {
+        let output = folder.leadload(&[line, &CRM].concat()).expect(0);
+        shown += &(output.stdout + &output.stderr);
+    }
+    shown += &folder.read("config.toml");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
+fn a_mapping_is_kept_as_a_list_of_what_is_sent() {
+    let folder = Folder::with_leads("Phone,First Name,Notes\n07911 000001,Ada,x\n");
+    folder.write(
+        "config.toml",
+        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nskip-column = 'Old'\n",
+    );
+    let line = [
+        "check",
+        "leads.csv",
+        "--config",
+        "config.toml",
+        "--skip-column",
+        "Notes",
+    ];
+    let more = [
+        "--region",
+        "GB",
+        "--set",
+        "source=fair",
+        "--save-mapping",
+        "crm",
+    ];
+    let output = folder.leadload(&[&line[..], &more].concat()).expect(0);
+    let said = format!(
+        "The mapping is kept in the profile `crm` of {}",
+        config(&folder)
+    );
+    output.shows(&said);
+    output.shows("--profile crm --campaign ID_OR_NAME");
+    assert_eq!(
+        folder.read("config.toml"),
+        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nregion = \"GB\"\nphone_column = [\"Phone\"]\nvar = [\"first_name=First Name\"]\nset = [\"source=fair\"]\ncolumns = [\"Phone\", \"First Name\", \"Notes\"]\n"
+    );
+}
+
+#[test]
+fn a_mapping_that_is_kept_again_starts_from_the_one_that_was_kept() {
+    let folder = Folder::with_leads(
+        "Phone,City,Notes,List,Land\n07911000001,Leeds,x,101,GB\n07911000002,York,,101,GB\n",
+    );
+    folder.write("no.csv", "Phone\n+447911000009\n");
+    let line = ["check", "leads.csv", "--config", "config.toml"];
+    let save = [&line[..], &["--save-mapping", "crm"]].concat();
+    let first = [
+        &["--phone-rule", "valid", "--countries", "GB,DE"][..],
+        &["--suppress", "no.csv", "--delimiter", ","],
+        &["--encoding", "utf-8", "--empty", "send"],
+        &["--var-names", "as-is", "--set", "a=b"],
+        &["--campaign-column", "List", "--region-column", "Land"],
+        &["--skip-column", "Notes", "--phone-column", "Phone"],
+    ]
+    .concat();
+    folder.leadload(&[&save[..], &first].concat()).expect(0);
+    let kept = folder.read("config.toml");
+    assert!(kept.contains("\nvar = [\"City=City\"]\n"), "{kept}");
+    assert!(kept.contains("\nset = [\"a=b\"]\n"), "{kept}");
+    folder.leadload(&save).expect(0);
+    assert_eq!(folder.read("config.toml"), kept);
+    // The same by name, and by another that is in force where it is about to be made.
+    folder.leadload(&[&save[..], &CRM[2..]].concat()).expect(0);
+    assert_eq!(folder.read("config.toml"), kept);
+    let other = ["--profile", "crm", "--save-mapping", "other"];
+    folder.leadload(&[&line[..], &other].concat()).expect(0);
+    let both = folder.read("config.toml");
+    let twice = kept.replace("[profiles.crm]", "\n[profiles.other]");
+    assert_eq!(both, kept + &twice);
+    // What is typed comes before what was kept.
+    folder
+        .leadload(&[&save[..], &["--set", "a=c", "--empty", "omit"]].concat())
+        .expect(0);
+    let kept = folder.read("config.toml");
+    assert!(
+        kept.contains("\nset = [\"a=c\"]\nempty = \"omit\""),
+        "{kept}"
+    );
+}
+
+#[test]
+fn what_all_profiles_share_is_shown_as_theirs() {
+    let folder = Folder::new();
+    folder.write(
+        "config.toml",
+        "region = 'FR'\n[profiles.crm]\nrate = '5/s'\n",
+    );
+    let show = [&["config", "show", "--format", "json"][..], &CRM].concat();
+    let shown = folder.leadload(&show).expect(0).json();
+    let from = |name: &str| {
+        let mut settings = shown["settings"].as_array().unwrap().iter();
+        let setting = settings.find(|setting| setting["name"] == name);
+        setting.unwrap()["from"].clone()
+    };
+    assert_eq!(
+        from("region"),
+        format!("all profiles ({})", config(&folder))
+    );
+    assert_eq!(from("rate"), format!("profile crm ({})", config(&folder)));
+}
+
+#[test]
+fn a_column_that_is_sent_no_more_is_told() {
+    let folder = Folder::with_leads("Phone,City,Notes\n+447911000001,Leeds,x\n");
+    let line = ["check", "leads.csv", "--config", "config.toml"];
+    let save = [&line[..], &["--save-mapping", "crm"]].concat();
+    folder.leadload(&save).expect(0);
+    let output = folder
+        .leadload(&[&save[..], &["--var", "Notes"]].concat())
+        .expect(0);
+    output.shows("Sent until now, and no longer: `City`\n");
+}
+
+#[test]
+fn what_a_trial_writes_is_not_where_the_profile_has_its_files() {
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    folder.write(
+        "config.toml",
+        "[profiles.crm]\nresults = 'out.csv'\nrejects = 'bad.csv'\nreport = 'r.html'\n\
+         metrics_file = 'm.prom'\n",
+    );
+    let line = ["import", "leads.csv", "--sandbox", "--campaign", "101"];
+    folder.leadload(&[&line[..], &CRM].concat()).expect(0);
+    assert_eq!(
+        folder.names(),
+        ["config.toml", "leads.csv", "leads.sandbox.results.csv"]
+    );
+}
+
+#[test]
+fn a_header_that_is_gone_is_told_without_the_contact_in_its_place() {
+    let service = service();
+    let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Ada,Leeds\n");
+    let line = ["check", "leads.csv", "--config", "config.toml"];
+    folder
+        .leadload(&[&line[..], &["--save-mapping", "crm"]].concat())
+        .expect(0);
+    folder.write("leads.csv", "+447911000001,Zebedee,Quixville\n");
+    let line = [&["import", "leads.csv", "--campaign", "101"][..], &CRM].concat();
+    let output = folder.leadload(&line).at(&service).expect(2);
+    output.tells("looks like data, not like a header");
+    assert!(!output.stderr.contains("Zebedee"), "{}", output.stderr);
+}
+
+#[test]
+fn only_a_profile_that_is_typed_comes_before_the_mapping_that_was_kept() {
+    let folder = Folder::with_leads("Phone,City,Notes\n+447911000001,Leeds,x\n");
+    folder.write("a.csv", "Phone\n+447911000008\n");
+    folder.write("b.csv", "Phone\n+447911000009\n");
+    folder.write(
+        "config.toml",
+        "[profiles.a]\ncampaign = 102\nsuppress = ['a.csv']\nformat = 'json'\n\
+         [profiles.b]\nvar = ['city=City']\nsuppress = ['b.csv']\n",
+    );
+    let save = ["check", "leads.csv", "--save-mapping", "b"];
+    let by_environment = |line: &[&str]| {
+        folder
+            .leadload(line)
+            .env("LEADLOAD_CONFIG", "config.toml")
+            .env("LEADLOAD_PROFILE", "a")
+    };
+    let output = by_environment(&save).expect(0);
+    // The command works in the same environment.
+    output.shows("leadload import leads.csv --profile b --campaign ID_OR_NAME\n");
+    let kept = folder.read("config.toml");
+    let (_, b) = kept.split_once("[profiles.b]").unwrap();
+    assert!(b.contains("var = [\"city=City\"]"), "{b}");
+    assert!(b.contains("b.csv") && !b.contains("a.csv"), "{b}");
+    let refused = [&save[..], &["--region-column", "Land"]].concat();
+    let output = by_environment(&refused).expect(2);
+    assert_eq!(output.stdout, "", "the form is that of `b`");
+    // By a name that is typed, nobody is taken off a list either.
+    let typed = [&save[..], &["--profile", "a", "--format", "text"]].concat();
+    let output = by_environment(&typed).expect(0);
+    output.shows("Sent from now on, and left out before: `Notes`");
+    output.shows("--campaign ID_OR_NAME\n");
+    let kept = folder.read("config.toml");
+    let (_, b) = kept.split_once("[profiles.b]").unwrap();
+    assert!(b.contains("b.csv") && b.contains("a.csv"), "{b}");
+}
+
+#[test]
+fn a_profile_that_a_mapping_makes_reaches_the_service_of_the_one_in_force() {
+    let service = scenario(STRICT);
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    folder.write("crm.token", TOKEN);
+    folder.write(
+        "config.toml",
+        format!(
+            "[profiles.default]\nbase_url = '{}'\ntoken_file = 'crm.token'\nrate = 'none'\n\
+             results = 'one.csv'\nledger = 'own.db'\n",
+            service.base_url()
+        ),
+    );
+    let save = ["--config", "config.toml", "--save-mapping", "fair"];
+    let output = folder
+        .leadload(&[&["check", "leads.csv", "--concurrency", "2"][..], &save].concat())
+        .expect(0);
+    let next = format!(
+        "import leads.csv --config {} --profile fair --concurrency 2 --campaign ID_OR_NAME",
+        config(&folder)
+    );
+    output.shows(&next);
+    let kept = folder.read("config.toml");
+    let (_, fair) = kept.split_once("[profiles.fair]\n").unwrap();
+    assert!(!fair.contains("one.csv"), "{fair}");
+    let line = ["import", "leads.csv", "--config", "config.toml"];
+    folder
+        .leadload(&[&line[..], &["--profile", "fair", "--campaign", "101"]].concat())
+        .expect(0);
+    assert_eq!(service.leads().len(), 1);
+    assert!(folder.path("own.db").exists());
+}
+
+#[test]
+fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
+    let service = service();
+    let folder = Folder::with_leads("Phone,City,Notes\n+447911000001,Leeds,x\n");
+    let line = [
+        "check",
+        "leads.csv",
+        "--config",
+        "config.toml",
+        "--skip-column",
+        "Notes",
+    ];
+    folder
+        .leadload(&[&line[..], &["--save-mapping", "crm", "--format", "json"]].concat())
+        .expect(0);
+    // Without the column that was left out, and with another.
+    folder.write("leads.csv", "Salary,CITY,Phone\n1,Leeds,+447911000001\n");
+    let line = [
+        &["import", "leads.csv", "--campaign", "101", "--rate", "none"][..],
+        &CRM,
+    ]
+    .concat();
+    let output = folder.leadload(&line).at(&service).expect(0);
+    assert_eq!(service.leads()[0].variables.len(), 1);
+    let stderr = output.stderr;
+    assert!(
+        stderr.contains("not sent, since new since the mapping was kept: `Salary`"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("WARN `leads.csv` has columns that were not there when its mapping was kept, and that are not sent: `Salary`"), "{stderr}");
+
+    folder.write("leads.csv", "Phone,Town\n+447911000002,Leeds\n");
+    let output = folder.leadload(&line).at(&service).expect(2);
+    let said = format!(
+        "`--var City` names no column of `leads.csv`; the mapping stands in profile `crm` of `{}`",
+        config(&folder)
+    );
+    output.tells(&said);
+    assert_eq!(service.leads().len(), 1);
+    // The hint names the command that keeps it anew: what is missing goes, and what is new
+    // is looked at before it is sent.
+    let hint = format!(
+        "`leadload check FILE --config {} --save-mapping crm` keeps its mapping anew",
+        config(&folder)
+    );
+    output.tells(&hint);
+    let anew = [
+        "check",
+        "leads.csv",
+        "--config",
+        "config.toml",
+        "--save-mapping",
+        "crm",
+    ];
+    let output = folder
+        .leadload(&[&anew[..], &["--format", "json"]].concat())
+        .expect(0);
+    let saved = &output.json()["saved_mapping"];
+    assert_eq!(saved["profile"], "crm");
+    assert_eq!(saved["lost"], json!(["City"]));
+    assert_eq!(saved["left_out"], json!(["Town"]));
+    let kept = folder.read("config.toml");
+    assert!(kept.contains("\nvar = []\n"), "{kept}");
+    let output = folder
+        .leadload(&[&anew[..], &["--var", "city=Town"]].concat())
+        .expect(0);
+    let said = "Sent from now on, and left out before: `Town`";
+    output.shows(said);
+    assert!(folder.read("config.toml").contains("\"city=Town\""));
+    folder.leadload(&line).at(&service).expect(0);
+    assert_eq!(service.leads().len(), 2);
+}
+
+#[test]
+fn by_a_kept_mapping_a_new_column_without_a_header_is_mentioned_by_its_number() {
+    let service = service();
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    let line = ["check", "leads.csv", "--config", "config.toml"];
+    folder
+        .leadload(&[&line[..], &["--save-mapping", "crm"]].concat())
+        .expect(0);
+    // Delimiters behind the last cell of every line are no column.
+    folder.write(
+        "leads.csv",
+        "Phone,,City,Salary,,,\n+447911000001,x,Leeds,1,y,z,\n+447911000002,x,Leeds,1,y,z,\n",
+    );
+    let all = ["import", "leads.csv", "--campaign", "101", "--rate", "none"];
+    let output = folder.leadload(&[&all[..], &CRM].concat()).at(&service);
+    let stderr = output.expect(0).stderr;
+    let said = "that are not sent: `Salary`, columns 2, 5, 6, 7 (without headers)\n";
+    assert!(stderr.contains(said), "{stderr}");
+    assert_eq!(service.leads()[0].variables.len(), 1);
+    let check = [&["check", "leads.csv", "--format", "json"][..], &CRM].concat();
+    let found = folder.leadload(&check).expect(0).json();
+    assert_eq!(
+        found["inputs"][0]["new_columns"],
+        serde_json::json!(["2", "Salary", "5", "6", "7"])
+    );
+    folder.write("leads.csv", "Phone,City,,\n+447911000003,Leeds,,\n");
+    let output = folder.leadload(&[&all[..], &CRM].concat()).at(&service);
+    let stderr = output.expect(0).stderr;
+    assert!(!stderr.contains("not there when"), "{stderr}");
+}
+
+#[test]
+fn a_profile_that_a_mapping_makes_may_be_named_before_it_is_there() {
+    let folder = Folder::with_leads("Phone,City\n07911000001,Leeds\n");
+    folder.write("config.toml", "region = 'GB'\n");
+    let line = [&["check", "leads.csv"][..], &CRM].concat();
+    folder.leadload(&line).expect(2);
+    let save = [&line[..], &["--save-mapping", "other"]].concat();
+    folder.leadload(&save).expect(2);
+    let save = [&line[..], &["--save-mapping", "crm"]].concat();
+    // The number is one by what is common to all profiles.
+    folder.leadload(&save).expect(0);
+    assert!(folder.read("config.toml").contains("[profiles.crm]"));
+    folder.leadload(&line).expect(0);
+}
+
+#[test]
+fn what_cannot_be_written_is_told_before_anything_is_asked_or_read() {
+    let folder = Folder::with_leads("Phone,City\n12,Leeds\n");
+    folder.write("inline.toml", "profiles = { crm = 3 }\n");
+    for (config, said) in [
+        (
+            "leads.csv/config.toml",
+            "is not, or name another file of settings with `--config`; then run",
+        ),
+        ("inline.toml", "is no profile"),
+    ] {
+        // The row would be told otherwise.
+        let check = [
+            "check",
+            "leads.csv",
+            "--save-mapping",
+            "crm",
+            "--config",
+            config,
+        ];
+        let init = [
+            "config",
+            "init",
+            "--base-url",
+            "http://127.0.0.1:1",
+            "--config",
+            config,
+        ];
+        for line in [&check, &init] {
+            let output = folder.leadload(line).env("LEADLOAD_TOKEN", TOKEN).expect(2);
+            output.tells(said);
+            assert_eq!(output.stdout, "");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn settings_go_into_the_users_own_file() {
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    folder
+        .leadload(&["check", "leads.csv", "--save-mapping", "crm"])
+        .expect(0);
+    assert!(folder.config().exists());
+}
+
+#[test]
+fn a_mapping_is_kept_by_check_alone_and_of_one_list() {
+    let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
+    folder.write("more.csv", "Phone,Town\n+447911000001,Leeds\n");
+    let save = ["--config", "config.toml", "--save-mapping", "crm"];
+    for (line, said) in [
+        (
+            &["import", "leads.csv", "--sandbox"][..],
+            "`--save-mapping` goes with `leadload check`",
+        ),
+        (
+            &["check", "leads.csv", "more.csv"],
+            "`leads.csv` and `more.csv` have different columns",
+        ),
+    ] {
+        let output = folder.leadload(&[line, &save].concat()).expect(2);
+        output.tells(said);
+    }
+    let output = folder
+        .leadload(&["check", "leads.csv", "--save-mapping", "a/b"])
+        .expect(2);
+    output.tells("`a/b` cannot be the name of a profile");
+    assert_eq!(folder.names(), ["leads.csv", "more.csv"]);
+    folder
+        .leadload(&[&["import", "--dry-run", "leads.csv"][..], &save].concat())
+        .expect(0);
+    assert!(folder.path("config.toml").exists());
+}
+
+#[test]
+fn a_profile_is_set_up_without_a_terminal_by_flags() {
+    let service = scenario(STRICT);
+    let folder = Folder::new();
+    write_private(&folder, "token", TOKEN);
+    let url = service.base_url();
+    let given = [
+        "--base-url",
+        &url,
+        "--token-file",
+        "token",
+        "--config",
+        "my/config.toml",
+    ];
+    let line = [&["config", "init", "--profile", "crm"][..], &given].concat();
+    let output = folder.leadload(&line).expect(0);
+    output.tells("The token sees 5 campaigns: `Spring promo`");
+    output.shows("Next:\n  leadload campaigns --config ");
+    assert_eq!(
+        folder.read("my/config.toml"),
+        format!("[profiles.crm]\nbase_url = \"{url}\"\ntoken_file = \"crm.token\"\n")
+    );
+    assert_eq!(folder.read("my/crm.token"), format!("{TOKEN}\n"));
+    #[cfg(unix)]
+    {
+        assert_eq!(mode(&folder.path("my")), 0o700);
+        assert_eq!(mode(&folder.path("my/config.toml")), 0o600);
+        assert_eq!(mode(&folder.path("my/crm.token")), 0o600);
+    }
+    folder
+        .leadload(&[
+            "campaigns",
+            "--config",
+            "my/config.toml",
+            "--profile",
+            "crm",
+        ])
+        .expect(0);
+    // The same again would replace what is there, and nobody can be asked.
+    let output = folder.leadload(&line).expect(2);
+    output.tells("there is a profile `crm` in `");
+}
+
+#[test]
+fn a_profile_is_not_set_up_with_a_token_that_is_refused_or_with_nobody_to_ask() {
+    let service = scenario(STRICT);
+    let folder = Folder::new();
+    let url = service.base_url();
+    let output = folder
+        .leadload(&[
+            "config",
+            "init",
+            "--config",
+            "config.toml",
+            "--base-url",
+            &url,
+        ])
+        .env("LEADLOAD_TOKEN", "wrong-s3cret")
+        .expect(3);
+    output.tells("check the token");
+    assert!(!output.stderr.contains("s3cret"));
+    let output = folder
+        .leadload(&["config", "init", "--base-url", &url])
+        .expect(2);
+    output.tells("nobody is there to be asked");
+    folder.leadload(&["config", "init", "--sandbox"]).expect(2);
+    assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_profile_is_tried_out_as_its_settings_say() {
+    let folder = Folder::new();
+    folder.write(
+        "config.toml",
+        "ca-file = 'nowhere.pem'\n[profiles.plain]\ninsecure_http = true\n",
+    );
+    let init = |name: &str| {
+        let line = [
+            "config",
+            "init",
+            "--config",
+            "config.toml",
+            "--profile",
+            name,
+        ];
+        let line = [&line[..], &["--base-url", "http://192.0.2.1"]].concat();
+        folder
+            .leadload(&line)
+            .env("LEADLOAD_TOKEN", TOKEN)
+            .expect(2)
+    };
+    let other = init("other").stderr;
+    assert!(other.contains("http://192.0.2.1"), "{other}");
+    assert!(!other.contains("nowhere.pem"), "{other}");
+    let plain = init("plain").stderr;
+    assert!(plain.contains("nowhere.pem"), "{plain}");
+}
+
+#[test]
+fn profiles_that_differ_in_capitals_only_would_share_a_token() {
+    let folder = with_profile("https://a.example.com", "");
+    let before = folder.read("config.toml");
+    for line in [
+        &["check", "leads.csv", "--save-mapping", "CRM"][..],
+        &[
+            "config",
+            "init",
+            "--base-url",
+            "http://127.0.0.1:1",
+            "--profile",
+            "CRM",
+        ],
+    ] {
+        let output = folder
+            .leadload(&[line, &["--config", "config.toml"]].concat())
+            .env("LEADLOAD_TOKEN", TOKEN)
+            .expect(2);
+        let said = "`CRM` cannot be the name of a profile beside `crm`";
+        output.tells(said);
+    }
+    assert_eq!(folder.read("config.toml"), before);
+}
+
+#[test]
+fn a_quiet_setup_says_only_what_was_written() {
+    let service = scenario(STRICT);
+    let folder = Folder::new();
+    let url = service.base_url();
+    let line = [
+        "config",
+        "init",
+        "-q",
+        "--base-url",
+        &url,
+        "--config",
+        "a.toml",
+    ];
+    let output = folder
+        .leadload(&line)
+        .env("LEADLOAD_TOKEN", TOKEN)
+        .expect(0);
+    assert_eq!(output.stderr, "");
+    assert!(output.stdout.starts_with("Wrote the token into "));
+}
+
+#[cfg(unix)]
+mod at_a_terminal {
+    use super::*;
+    use crate::terminal::Terminal;
+
+    #[test]
+    fn a_profile_is_set_up_by_answers_and_the_token_is_not_shown() {
+        let service = scenario(STRICT);
+        let folder = Folder::new();
+        folder.write("config.toml", "# mine\n");
+        let init = folder.leadload(&["config", "init", "--config", "config.toml"]);
+        let mut terminal = Terminal::start(init, 100, 40);
+        terminal.wait_for("Name of the profile [default]:");
+        terminal.type_in("crm\r");
+        terminal.wait_for("Address of the service");
+        terminal.type_in("example\r");
+        terminal.wait_for("`example` is no URL");
+        terminal.type_in(&format!("{}/api\r", service.base_url()));
+        terminal.wait_for("Access token");
+        terminal.type_in("wrong-s3cret\r");
+        terminal.wait_for("check the token");
+        terminal.wait_until("second question", |shown| {
+            shown.matches("Access token").count() == 2
+        });
+        terminal.type_in(&format!("{TOKEN}\r"));
+        terminal.wait_for("Country of numbers");
+        terminal.type_in("Germny\r");
+        terminal.wait_for("did you mean Germany?");
+        terminal.type_in("DE\r");
+        terminal.wait_for("Next:");
+        let written = terminal.written();
+        assert!(!written.contains("s3cret"), "{written}");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains("The token sees 5 campaigns"), "{shown}");
+        assert_eq!(
+            folder.read("config.toml"),
+            format!(
+                "# mine\n\n[profiles.crm]\nbase_url = \"{}\"\ntoken_file = \"crm.token\"\nregion = \"DE\"\n",
+                service.base_url()
+            )
+        );
+        assert_eq!(folder.read("crm.token"), format!("{TOKEN}\n"));
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_only_on_a_yes() {
+        let service = scenario(STRICT);
+        let folder = with_profile("https://old.example.com", "rate = '5/s'");
+        let url = service.base_url();
+        let start = || {
+            let line = [&["config", "init", "--base-url", &url][..], &CRM].concat();
+            let init = folder.leadload(&line).env("LEADLOAD_TOKEN", TOKEN);
+            let terminal = Terminal::start(init, 100, 40);
+            terminal.wait_for("There is a profile `crm`, for https://old.example.com.");
+            terminal
+        };
+        let mut terminal = start();
+        terminal.type_in("\r");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 2, "{shown}");
+        assert!(shown.contains("nothing was written"), "{shown}");
+        assert!(folder.read("config.toml").contains("old.example.com"));
+        let mut terminal = start();
+        terminal.type_in("y\r");
+        terminal.wait_for("[the one in LEADLOAD_TOKEN]:");
+        terminal.type_in("\r");
+        terminal.wait_for("Country of numbers");
+        terminal.type_in("\r");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+        let toml = folder.read("config.toml");
+        assert!(
+            toml.contains(&url) && toml.contains("rate = '5/s'"),
+            "{toml}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_asked_where_standard_error_is_json() {
+        let folder = Folder::new();
+        for (line, said) in [
+            (&["config", "init"][..], "nobody is there to be asked"),
+            (
+                &["runs", "forget", "--number", "+447911000001"],
+                "nobody is there to be asked",
+            ),
+        ] {
+            let line = [line, &["--log-format", "json"]].concat();
+            let (code, shown) = Terminal::start(folder.leadload(&line), 200, 20).end();
+            assert_eq!(code, 2, "{shown}");
+            assert!(shown.contains(said), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_signal_at_the_hidden_question_leaves_a_terminal_that_shows_what_is_typed() {
+        let folder = Folder::new();
+        let mut run = folder.through_shell(
+            "trap : INT; \"$0\" \"$@\"; echo ended with $?; read line; echo got $line",
+            &["config", "init", "--profile", "crm"],
+        );
+        run = run.env("LEADLOAD_BASE_URL", "http://127.0.0.1:1");
+        let mut terminal = Terminal::start(run, 100, 40);
+        terminal.wait_for("Address of the service [http://127.0.0.1:1, from LEADLOAD_BASE_URL]:");
+        terminal.type_in("\r");
+        terminal.wait_for("Access token");
+        terminal.type_in("\u{3}");
+        terminal.wait_for("stopped by a signal: nothing was written");
+        terminal.wait_for("ended with 4");
+        terminal.type_in("seen\r");
+        let (_, shown) = terminal.end();
+        assert_eq!(shown.matches("seen").count(), 2, "{shown}");
+        assert!(!folder.config().exists());
+    }
+}

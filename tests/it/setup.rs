@@ -1,0 +1,439 @@
+//! `leadload config init` at a terminal: what it offers, what it keeps, and what it says.
+
+use std::fs;
+
+use leadload::sandbox::Sandbox;
+
+use crate::terminal::Terminal;
+use crate::util::{Folder, Run, scenario};
+
+const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
+
+/// A service that demands the token.
+fn strict() -> Sandbox {
+    scenario("token = '17|s3cretTokenOfTheCustomer'")
+}
+
+/// A folder with this file of settings.
+fn with_settings(toml: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("config.toml", toml);
+    folder
+}
+
+fn init(folder: &Folder) -> Run {
+    folder.leadload(&["config", "init", "--config", "config.toml"])
+}
+
+fn crm(folder: &Folder) -> Run {
+    init(folder).args("--profile crm")
+}
+
+/// Says yes to replacing, and gives address and token of the service.
+fn replace(terminal: &mut Terminal, service: &Sandbox) {
+    terminal.wait_for("Replace its address and token? [y/N]");
+    terminal.type_in("y\r");
+    terminal.wait_for("Address of the service");
+    terminal.type_in(&format!("{}\r", service.base_url()));
+    terminal.wait_for("Access token");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Country of numbers");
+}
+
+/// What is shown, however its lines are broken.
+fn in_one_line(shown: &str) -> String {
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const REPLACED: &str = "# Of all.
+[profiles.crm] # Ours.
+# Where it is:
+base-url = 'https://old.example.com' # moved in May
+# Who asks:
+token_file = \"crm.token\" # of Ada
+# Where they live:
+region = 'GB' # most of them
+rate = '5/s' # slow
+";
+
+#[test]
+fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
+    let service = strict();
+    let folder = with_settings(REPLACED);
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    terminal.wait_for("There is a profile `crm`, for https://old.example.com.");
+    replace(&mut terminal, &service);
+    terminal.wait_for("Country of numbers written without `+` [GB; `-` for none]:");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let url = format!("\"{}\"", service.base_url());
+    let expected = REPLACED.replace("'https://old.example.com'", &url);
+    // The old name went with the old address.
+    let expected = expected.replace("crm.token", "crm-2.token");
+    assert_eq!(folder.read("config.toml"), expected);
+}
+
+#[test]
+fn a_country_is_replaced_or_taken_out_and_the_comment_above_it_stays() {
+    let service = strict();
+    for (answer, line) in [
+        ("Germny\rDE\r", "region = \"DE\" # most of them\n"),
+        ("-\r", ""),
+    ] {
+        let folder = with_settings(REPLACED);
+        let mut terminal = Terminal::start(crm(&folder), 100, 40);
+        replace(&mut terminal, &service);
+        for typed in answer.split_inclusive('\r') {
+            terminal.type_in(typed);
+            if typed.starts_with("Germny") {
+                terminal.wait_for("did you mean Germany?");
+                terminal.wait_until("second question", |shown| {
+                    shown.matches("Country of numbers").count() == 2
+                });
+            }
+        }
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+        let toml = folder.read("config.toml");
+        let expected = format!("# Where they live:\n{line}rate = '5/s' # slow\n");
+        assert!(toml.ends_with(&expected), "{toml}");
+    }
+}
+
+#[test]
+fn the_last_line_may_be_taken_out_and_the_comment_above_it_stays() {
+    let service = strict();
+    let folder = with_settings(
+        "[profiles.crm]\nbase_url = 'https://a.example.com'\ntoken_file = 'crm.token' # a\n# b\nregion = 'GB'\n\n[profiles.other]\n",
+    );
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    replace(&mut terminal, &service);
+    terminal.type_in("-\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(
+        folder.read("config.toml"),
+        format!(
+            "[profiles.crm]\nbase_url = \"{}\"\ntoken_file = \"crm-2.token\" # a\n# b\n\n[profiles.other]\n",
+            service.base_url()
+        )
+    );
+}
+
+#[test]
+fn the_country_of_all_profiles_is_no_profiles_to_take_out() {
+    let service = strict();
+    let folder = with_settings("region = 'GB'\n[profiles.crm]\nbase_url = 'https://a.example'\n");
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    replace(&mut terminal, &service);
+    terminal.wait_for("[GB, as for all profiles]:");
+    terminal.type_in("-\r");
+    terminal.wait_for("GB is the country for all profiles");
+    terminal.wait_until("second question", |shown| {
+        shown.matches("Country of numbers").count() == 2
+    });
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let toml = folder.read("config.toml");
+    assert_eq!(toml.matches("region").count(), 1, "{toml}");
+}
+
+#[test]
+fn the_address_that_is_there_is_taken_by_enter_alone() {
+    let service = strict();
+    let url = service.base_url();
+    let folder = with_settings(&format!("[profiles.crm]\nbase_url = '{url}'\n"));
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    terminal.wait_for("Replace its address and token?");
+    terminal.type_in("y\r");
+    terminal.wait_for(&format!("Address of the service [{url}]:"));
+    terminal.type_in("\r");
+    terminal.wait_for("Access token");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains(&format!("Asking {url} for its campaigns")));
+}
+
+#[test]
+fn a_token_file_that_is_not_used_any_more_is_told_and_stays() {
+    let service = strict();
+    let folder = with_settings("[profiles.crm]\ntoken_file = 'old.token'\n");
+    folder.write("old.token", "old");
+    let mut terminal = Terminal::start(crm(&folder), 200, 40);
+    replace(&mut terminal, &service);
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let old = folder.path("").canonicalize().unwrap().join("old.token");
+    let said = format!(
+        "The token file that it named before, {}, is where it was. The profile does not use it any more.",
+        old.display()
+    );
+    assert!(in_one_line(&shown).contains(&said), "{shown}");
+    assert_eq!(folder.read("old.token"), "old");
+    assert_eq!(folder.read("crm.token"), format!("{TOKEN}\n"));
+}
+
+#[test]
+fn a_file_that_something_else_needs_is_not_written_over_by_the_token() {
+    let service = strict();
+    let folder = with_settings("[profiles.other]\ntoken_file = 'crm.token'\n");
+    folder.write("crm.token", "of the other");
+    folder.write("crm-2.token", "");
+    let url = service.base_url();
+    let run = crm(&folder).args(&format!("--base-url {url}"));
+    run.env("LEADLOAD_TOKEN", TOKEN).expect(0);
+    assert_eq!(folder.read("crm.token"), "of the other");
+    assert_eq!(folder.read("crm-2.token"), "");
+    assert_eq!(folder.read("crm-3.token"), format!("{TOKEN}\n"));
+    assert!(
+        folder
+            .read("config.toml")
+            .contains("token_file = \"crm-3.token\"")
+    );
+}
+
+#[test]
+fn what_the_environment_says_is_offered_and_not_shown() {
+    let service = strict();
+    let folder = Folder::new();
+    let run = init(&folder).at(&service).env("LEADLOAD_TOKEN", TOKEN);
+    let mut terminal = Terminal::start(run, 100, 40);
+    terminal.wait_for("Name of the profile [default]:");
+    terminal.type_in("\r");
+    let url = service.base_url();
+    terminal.wait_for(&format!(
+        "Address of the service [{url}, from LEADLOAD_BASE_URL]:"
+    ));
+    terminal.type_in("\r");
+    terminal.wait_for("Access token (it is not shown) [the one in LEADLOAD_TOKEN]:");
+    terminal.type_in("\r");
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let written = terminal.written();
+    assert!(!written.contains("s3cret"), "{written}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(folder.read("default.token"), format!("{TOKEN}\n"));
+}
+
+#[test]
+fn another_answer_comes_before_the_environment() {
+    let service = strict();
+    let folder = Folder::new();
+    folder.write("other", "another");
+    let run = crm(&folder)
+        .env("LEADLOAD_BASE_URL", "https://a.example.com")
+        .env("LEADLOAD_TOKEN_FILE", "other");
+    let mut terminal = Terminal::start(run, 100, 40);
+    terminal.wait_for("Address of the service");
+    terminal.type_in(&format!("{}\r", service.base_url()));
+    terminal.wait_for("[the one in LEADLOAD_TOKEN_FILE]:");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(folder.read("config.toml").contains(&service.base_url()));
+}
+
+#[test]
+fn what_is_typed_while_the_service_is_asked_answers_nothing() {
+    let service = strict();
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    terminal.wait_for("Address of the service");
+    terminal.type_in("http://127.0.0.1:1\r");
+    terminal.wait_for("Access token");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Asking http://127.0.0.1:1 for its campaigns");
+    terminal.type_in("too early\rand again\rand without an end");
+    terminal.wait_until("second question", |shown| {
+        shown.matches("Address of the service").count() == 2
+    });
+    terminal.type_in(&format!("{}\r", service.base_url()));
+    // The token was not refused.
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains("is no URL"), "{shown}");
+}
+
+#[test]
+fn what_is_said_of_a_signal_begins_on_a_line_of_its_own() {
+    let folder = Folder::new();
+    // Nobody answers there, and nobody refuses.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let run = crm(&folder).args(&format!("--base-url {url}"));
+    let mut terminal = Terminal::start(run, 100, 40);
+    terminal.wait_for("Access token");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for(&format!("Asking {url} for its campaigns"));
+    terminal.type_in("\u{3}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    let said = "\n^C\nerror: stopped by a signal: nothing was written";
+    assert!(shown.contains(said), "{shown}");
+    assert!(!folder.path("config.toml").exists());
+    assert!(!fs::exists(folder.path("crm.token")).unwrap());
+}
+
+#[test]
+fn an_address_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
+    let service = strict();
+    for (url, why) in [
+        ("http://intranet", "`http://intranet` is plain http"),
+        ("nonsense", "`nonsense` is no URL"),
+    ] {
+        let folder = Folder::new();
+        let run = init(&folder).env("LEADLOAD_BASE_URL", url);
+        let mut terminal = Terminal::start(run, 100, 40);
+        terminal.wait_for("Name of the profile [default]:");
+        terminal.type_in("\r");
+        let shown = terminal.wait_for("Address of the service, such as");
+        let said = format!("LEADLOAD_BASE_URL is not offered: {why}");
+        assert_eq!(in_one_line(&shown).matches(&said).count(), 1, "{shown}");
+        terminal.type_in(&format!("{}\r", service.base_url()));
+        terminal.wait_for("Access token");
+        terminal.type_in(&format!("{TOKEN}\r"));
+        terminal.wait_for("Country of numbers");
+        terminal.type_in("\r");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+    }
+}
+
+#[test]
+fn a_token_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
+    let service = strict();
+    let folder = Folder::new();
+    let run = crm(&folder)
+        .env("LEADLOAD_BASE_URL", &service.base_url())
+        .env("LEADLOAD_TOKEN_FILE", "none");
+    let mut terminal = Terminal::start(run, 100, 40);
+    let shown = terminal.wait_for("Address of the service");
+    let said = in_one_line(&shown);
+    assert!(
+        said.contains("LEADLOAD_TOKEN_FILE is not offered: "),
+        "{shown}"
+    );
+    terminal.type_in("\r");
+    terminal.wait_for("Access token (it is not shown; paste it and press Enter):");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+}
+
+#[test]
+fn a_flag_with_an_address_of_plain_http_ends_the_setup() {
+    let folder = Folder::new();
+    let run = init(&folder).args("--base-url http://intranet");
+    let mut terminal = Terminal::start(run, 100, 40);
+    terminal.wait_for("Name of the profile [default]:");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 2, "{shown}");
+    assert!(shown.contains("is plain http"), "{shown}");
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_environments_word_has_to_be_right() {
+    let folder = Folder::new();
+    let run = init(&folder).env("LEADLOAD_BASE_URL", "http://intranet");
+    let output = run.env("LEADLOAD_TOKEN", TOKEN).expect(2);
+    output.tells("`http://intranet` is plain http");
+}
+
+#[test]
+fn a_new_token_does_not_stand_where_a_profile_sends_it_to_an_old_address() {
+    let service = strict();
+    let folder = with_settings(
+        "[profiles.crm]\nbase_url = 'https://old.example.com'\ntoken_file = 'crm.token'\n",
+    );
+    folder.write("crm.token", "old");
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    replace(&mut terminal, &service);
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(in_one_line(&shown).contains("The token file that it named before, "));
+    assert_eq!(folder.read("crm.token"), "old");
+    assert_eq!(folder.read("crm-2.token"), format!("{TOKEN}\n"));
+    let toml = folder.read("config.toml");
+    assert!(toml.contains("token_file = \"crm-2.token\""), "{toml}");
+}
+
+#[test]
+fn a_new_token_for_the_same_address_takes_the_place_of_the_old_one() {
+    let service = strict();
+    let url = service.base_url();
+    let folder = with_settings(&format!(
+        "[profiles.crm]\nbase_url = '{url}/api/'\ntoken_file = 'crm.token'\n"
+    ));
+    folder.write("crm.token", "old");
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    replace(&mut terminal, &service);
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(folder.read("crm.token"), format!("{TOKEN}\n"));
+    assert!(!folder.path("crm-2.token").exists());
+}
+
+#[test]
+fn an_address_with_a_password_is_not_shown() {
+    let folder =
+        with_settings("[profiles.crm]\nbase_url = 'https://user:s3cret@old.example.com'\n");
+    let mut terminal = Terminal::start(crm(&folder), 200, 40);
+    let shown = terminal.wait_for("Replace its address and token? [y/N]");
+    assert!(
+        shown.contains("There is a profile `crm`. Its other"),
+        "{shown}"
+    );
+    terminal.type_in("\r");
+    let written = terminal.written();
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 2, "{shown}");
+    assert!(
+        !written.contains("s3cret") && !shown.contains("s3cret"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_is_told_is_broken_between_words_on_a_narrow_terminal() {
+    let service = strict();
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(crm(&folder).at(&service), 40, 60);
+    terminal.wait_for("from LEADLOAD_BASE_URL]:");
+    terminal.type_in("\r");
+    terminal.wait_for("Access token");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("The token sees 5 campaigns");
+    terminal.wait_for("(Enter if there are none):");
+    terminal.type_in("\r");
+    let written = terminal.written();
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| line.trim_end().to_owned());
+        lines.filter(|line| !line.contains("/")).collect()
+    };
+    // The terminal itself would have broken them anywhere.
+    for line in lines(&written).iter().filter(|line| !line.ends_with(':')) {
+        assert!(line.chars().count() < 40, "{line}");
+    }
+    let shown = lines(&shown);
+    for said in ["`Autumn survey`, `Welcome", "can read, and the"] {
+        assert!(shown.iter().any(|line| line.contains(said)), "{shown:?}");
+    }
+}
