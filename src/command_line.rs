@@ -4,12 +4,15 @@
 //! cannot be promised nothing is shown.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
+use crate::cli::{importing_args, mending_args};
 use crate::text::printable;
 
 /// The command that started this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
+    args: Vec<OsString>,
     shown: Option<String>,
 }
 
@@ -21,8 +24,40 @@ impl CommandLine {
             false => for_posix,
         };
         CommandLine {
+            args: args.to_vec(),
             shown: joined(args, quote),
         }
+    }
+
+    /// The same with a flag that was chosen otherwise than on the command line.
+    pub fn with_flag(&self, flag: &str, value: &str) -> CommandLine {
+        let mut args = self.args.clone();
+        // What follows two dashes is no flag.
+        let end = args.iter().position(|arg| arg == "--");
+        let end = end.unwrap_or(args.len());
+        args.splice(end..end, [flag.into(), value.into()]);
+        CommandLine::of(&args)
+    }
+
+    /// The command that imports the rejects of this one; none where there are no rejects.
+    /// `knows_run` says that the run is in a ledger, where they find it.
+    pub fn of_rejects(&self, rejects: &[PathBuf], knows_run: bool) -> Option<CommandLine> {
+        if rejects.is_empty() {
+            return None;
+        }
+        let args = mending_args(&self.args, rejects, knows_run)?;
+        Some(CommandLine::of(&args))
+    }
+
+    /// The command that imports the inputs of this one with the flags of a profile, which
+    /// bring what is kept in it.
+    pub fn of_import(
+        &self,
+        profile: &[OsString],
+        is_kept: impl Fn(&str) -> bool,
+    ) -> Option<CommandLine> {
+        let args = importing_args(&self.args, profile, is_kept)?;
+        Some(CommandLine::of(&args))
     }
 
     /// The line that can be pasted into the shell; none if an argument is no text, or has
@@ -89,6 +124,21 @@ mod tests {
             line.shown(),
             Some("leadload import leads.csv --campaign 101")
         );
+    }
+
+    #[test]
+    fn a_flag_is_added_before_what_is_no_flag() {
+        for (typed, with) in [
+            (&["leadload", "import", "a.csv"][..], "a.csv --campaign 7"),
+            (
+                &["leadload", "import", "--", "-a.csv"],
+                "--campaign 7 -- -a.csv",
+            ),
+        ] {
+            let line = CommandLine::of(&args(typed)).with_flag("--campaign", "7");
+            let shown = format!("leadload import {with}");
+            assert_eq!(line.shown(), Some(shown.as_str()));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which column a flag means.
 
-use super::{MappingError, RejectsForm};
+use super::saved::folded;
+use super::{MappingError, RejectsForm, SavedMapping};
 use crate::source::Header;
 use crate::text::{listed, nearest};
 
@@ -15,6 +16,8 @@ pub(super) struct Columns<'a> {
     /// The columns (from 0) that are the input's own; those that `leadload` has
     /// added to a rejects file are not.
     pub(super) own: Vec<usize>,
+    /// The profile that names some of them, if one does.
+    pub(super) saved: Option<&'a SavedMapping>,
 }
 
 impl<'a> Columns<'a> {
@@ -32,6 +35,16 @@ impl<'a> Columns<'a> {
                 Some(form) => form.input_columns.clone(),
                 None => (0..header.names.len()).collect(),
             },
+            saved: None,
+        }
+    }
+
+    /// The same without some columns (from 0).
+    pub(super) fn without(&self, left_out: &[usize]) -> Columns<'a> {
+        let own = self.own.iter().copied();
+        Columns {
+            own: own.filter(|column| !left_out.contains(column)).collect(),
+            ..*self
         }
     }
 
@@ -40,7 +53,10 @@ impl<'a> Columns<'a> {
     pub(super) fn find(&self, flag: &'static str, name: &str) -> Result<usize, MappingError> {
         match self.named(flag, name)? {
             Some(column) => Ok(column),
-            None => self.numbered(name).ok_or_else(|| self.unknown(flag, name)),
+            None => {
+                let numbered = self.numbered(flag, name);
+                numbered.ok_or_else(|| self.unknown(flag, name))
+            }
         }
     }
 
@@ -97,9 +113,21 @@ impl<'a> Columns<'a> {
         headers.cloned().collect()
     }
 
-    fn numbered(&self, name: &str) -> Option<usize> {
+    fn numbered(&self, flag: &str, name: &str) -> Option<usize> {
         let column = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
-        self.own.contains(&column).then_some(column)
+        // A number that was kept means the column that stood there, not another that
+        // stands there now.
+        let then = self.saved.and_then(|saved| saved.columns_for(flag));
+        // It may have been a header, which is missing now.
+        let was_header = |then: &[String]| then.iter().any(|header| folded(header) == folded(name));
+        if then.is_some_and(was_header) {
+            return None;
+        }
+        let is_same = |then: &[String]| {
+            let header = then.get(column).map(|header| folded(header));
+            header == self.headers.get(column).map(|header| folded(header))
+        };
+        (self.own.contains(&column) && then.is_none_or(is_same)).then_some(column)
     }
 
     fn unknown(&self, flag: &'static str, name: &str) -> MappingError {

@@ -258,6 +258,7 @@ mod tests {
             headers,
             has_header: true,
             own: (0..headers.len()).collect(),
+            saved: None,
         }
     }
 

@@ -3,14 +3,15 @@
 
 use thiserror::Error;
 
-use crate::text::{listed, printable};
+use super::columns::Columns;
+use crate::text::{listed, shown_name};
 
 /// A mapping that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MappingError {
     /// A flag names a column that the header does not have.
-    #[error("`{flag} {}` names no column of `{input}`\n\nhint: {}", printable(column), match nearest {
-        Some(nearest) => format!("did you mean `{}`? ", printable(nearest)),
+    #[error("`{flag} {}` names no column of `{input}`\n\nhint: {}", shown_name(column), match nearest {
+        Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
         None => String::new(),
     } + &format!("its columns are {}", listed(headers)))]
     NoSuchColumn {
@@ -28,7 +29,7 @@ pub enum MappingError {
     /// A flag names a header that several columns bear.
     #[error(
         "`{flag} {}` fits columns {first} and {second} of `{input}`, which are called the same\n\nhint: name the column by its number, such as `{flag} {first}`",
-        printable(column)
+        shown_name(column)
     )]
     SeveralColumns {
         /// The flag that named it.
@@ -79,10 +80,20 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
+    /// The flag that is wrong stands in a profile.
+    #[error("{}", of_profile(error, place, advice))]
+    Saved {
+        /// What is wrong with it.
+        error: Box<MappingError>,
+        /// Where it stands, in words.
+        place: String,
+        /// What else to do.
+        advice: String,
+    },
     /// Two sources would fill one variable.
     #[error(
         "the variable `{}` would come from {first} and from {second} in `{input}`\n\nhint: leave one out with `--skip-column`, or give it another name with `--var NAME=COLUMN`",
-        printable(name)
+        shown_name(name)
     )]
     TwoSources {
         /// The variable's name.
@@ -93,6 +104,19 @@ pub enum MappingError {
         second: String,
         /// The file.
         input: String,
+    },
+    /// `--set` gives one variable two values.
+    #[error(
+        "the variable `{}` would have two values: `--set` number {first} and `--set` number {second} both give it one\n\nhint: drop one of the two",
+        shown_name(name)
+    )]
+    SetTwice {
+        /// The variable's name.
+        name: String,
+        /// The first of the two among all such flags, from 1.
+        first: usize,
+        /// The other.
+        second: usize,
     },
     /// `--var COL` where the column's header gives no name.
     #[error(
@@ -107,7 +131,7 @@ pub enum MappingError {
     /// A column is both to be sent and to be skipped.
     #[error(
         "column `{}` of `{input}` is named by both `--var` and `--skip-column`\n\nhint: drop one of the two",
-        printable(column)
+        shown_name(column)
     )]
     SkippedVariable {
         /// The column's header.
@@ -115,4 +139,29 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
+}
+
+impl MappingError {
+    /// The same with all columns, also those among which no phone column was looked for.
+    pub(super) fn about(self, columns: &Columns<'_>) -> MappingError {
+        match self {
+            MappingError::NoPhoneColumn {
+                header_below,
+                input,
+                ..
+            } => MappingError::NoPhoneColumn {
+                header_below,
+                headers: columns.names(),
+                input,
+            },
+            other => other,
+        }
+    }
+}
+
+/// The same, and where the flag stands.
+fn of_profile(error: &MappingError, place: &str, advice: &str) -> String {
+    let text = error.to_string();
+    let (what, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
+    format!("{what}; the mapping stands in {place}\n\nhint: {hint}; {advice}")
 }

@@ -4,15 +4,19 @@
 //! first rows and from what the user asked for ([`MappingSpec`]); whatever does not
 //! fit is found there, before anything is sent.
 
+mod allow_list;
 mod columns;
 mod detect;
 mod error;
 mod phone_words;
 mod plan;
 mod rejects_form;
+mod saved;
 mod spec;
 
+pub use allow_list::AllowList;
 pub use error::MappingError;
 pub use plan::{ColumnRole, ColumnUse, Mapping};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
+pub use saved::{MissingColumn, SavedMapping};
 pub use spec::{EmptyCells, MappingSpec, VarNames};

@@ -8,12 +8,22 @@ use super::columns::Columns;
 use super::detect;
 use super::rejects_form::RejectsForm;
 use super::spec::snake;
-use super::{EmptyCells, MappingError, MappingSpec};
+use super::{EmptyCells, MappingError, MappingSpec, SavedMapping};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
+use crate::text::shown_name;
 
 /// What to do with a row whose cells may have shifted, in its rejects file.
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
+
+/// The flag that chooses what is sent.
+pub(super) const VAR: &str = "--var";
+
+/// The flag that says where the number is.
+pub(super) const PHONE_COLUMN: &str = "--phone-column";
+
+/// The flag that takes a column out.
+pub(super) const SKIP_COLUMN: &str = "--skip-column";
 
 /// What stands in a workbook for bytes that are no text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
@@ -47,6 +57,11 @@ pub struct Mapping {
     pub rejects_form: Option<RejectsForm>,
     /// What the user is to be told of how the phone column was found, if anything.
     pub note: Option<String>,
+    /// The columns (from 0) that are not sent because they were not there when the mapping
+    /// was kept.
+    pub new_columns: Vec<usize>,
+    /// What a mapping that is kept anew names no more, since the list has lost it.
+    pub lost_columns: Vec<String>,
 }
 
 /// What becomes of a column.
@@ -81,10 +96,61 @@ impl Mapping {
         sample: &RowBatch,
         spec: &MappingSpec,
     ) -> Result<Mapping, MappingError> {
+        let planned = Mapping::fit(input, header, sample, spec);
+        // A name that is not found is no wonder then, and the columns are not listed: they
+        // are somebody.
+        let planned = planned.map_err(|error| match &error {
+            MappingError::NoSuchColumn { .. } => {
+                let columns = Columns::of(input, header, None);
+                header_is_data(&columns, header, &[]).unwrap_or(error)
+            }
+            _ => error,
+        });
+        planned.map_err(|error| match &spec.saved {
+            Some(saved) => saved.explain(error),
+            None => error,
+        })
+    }
+
+    fn fit(
+        input: &str,
+        header: &Header,
+        sample: &RowBatch,
+        spec: &MappingSpec,
+    ) -> Result<Mapping, MappingError> {
         let rejects_form = RejectsForm::of(&header.names);
-        let columns = Columns::of(input, header, rejects_form.as_ref());
-        let (phone_columns, note) =
-            phone_columns(&columns, header, sample, spec, rejects_form.is_some())?;
+        let columns = Columns {
+            saved: spec.saved.as_ref(),
+            ..Columns::of(input, header, rejects_form.as_ref())
+        };
+        let mut lost = Lost {
+            saved: spec.saved.as_ref(),
+            columns: Vec::new(),
+        };
+        let named = lost.each(PHONE_COLUMN, &spec.phone_columns, |name| {
+            columns.find(PHONE_COLUMN, name)
+        })?;
+        let skipped = lost.each(SKIP_COLUMN, &spec.skipped, |name| {
+            columns.find(SKIP_COLUMN, name)
+        })?;
+        let mut left_out = skipped.clone();
+        if let Some(saved) = lost.saved.filter(|saved| saved.can_lose(PHONE_COLUMN)) {
+            left_out.extend(saved.known_columns(&columns));
+        }
+        let candidates = columns.without(&left_out);
+        let (phone_columns, note) = match named.is_empty() {
+            false => (Ok(named), None),
+            true => match detect::phone_column(&candidates, sample, rejects_form.is_some()) {
+                Ok(found) => (Ok(vec![found.column]), found.note),
+                Err(error) => (Err(error.about(&columns)), None),
+            },
+        };
+        let read = phone_columns.as_deref().unwrap_or_default();
+        if let Some(error) = header_is_data(&columns, header, read) {
+            // Said rather than that there is no phone column.
+            return Err(error);
+        }
+        let phone_columns = phone_columns?;
         let find = |flag, name: &Option<String>| {
             let found = name.as_ref().map(|name| columns.find(flag, name));
             found.transpose()
@@ -100,18 +166,31 @@ impl Mapping {
             variables: Vec::new(),
             constants: spec.constants.clone(),
             empty_cells: spec.empty_cells,
-            rejects_form,
+            rejects_form: rejects_form.clone(),
             note,
+            new_columns: Vec::new(),
+            lost_columns: Vec::new(),
         };
-        mapping.variables = match spec.variables.is_empty() {
-            true => mapping.all_columns(&columns, spec)?,
-            false => named_columns(&columns, spec)?,
+        let is_chosen = spec.no_variables || !spec.variables.is_empty();
+        mapping.variables = match is_chosen {
+            true => named_columns(&columns, spec, &skipped, &mut lost)?,
+            false => mapping.all_columns(&columns, spec, &skipped),
         };
+        mapping.lost_columns = lost.columns;
         mapping.named_cells = mapping.named_cells(header);
         mapping.empty_from = mapping.empty_from(sample);
         mapping.other_lengths = mapping.other_lengths(sample);
         mapping.refuse_two_sources(&columns)?;
+        if let Some(saved) = &spec.saved {
+            mapping.new_columns = saved.new_columns(&columns, &mapping);
+        }
         Ok(mapping)
+    }
+
+    /// Whether a column (from 0) is read for anything.
+    pub(super) fn is_used(&self, column: usize) -> bool {
+        let used = self.uses(column);
+        used.role != ColumnRole::None || !used.variables.is_empty()
     }
 
     /// The column (from 0) that stands for a row whose number cannot be read.
@@ -215,8 +294,8 @@ impl Mapping {
         &self,
         columns: &Columns<'_>,
         spec: &MappingSpec,
-    ) -> Result<Vec<(String, usize)>, MappingError> {
-        let skipped = skipped_columns(columns, spec)?;
+        skipped: &[usize],
+    ) -> Vec<(String, usize)> {
         let is_left_out = |column: &usize| {
             self.phone_columns.contains(column)
                 || self.campaign_column == Some(*column)
@@ -225,16 +304,14 @@ impl Mapping {
                 // Of a rejects file that has lost some of these.
                 || snake(&columns.headers[*column]).starts_with("leadload_")
         };
-        Ok(columns
-            .own
-            .iter()
-            .copied()
-            .filter(|column| !is_left_out(column))
+        let own = columns.own.iter().copied();
+        own.filter(|column| !is_left_out(column))
             .filter_map(|column| Some((spec.var_names.name(&columns.headers[column])?, column)))
-            .collect())
+            .collect()
     }
 
     fn refuse_two_sources(&self, columns: &Columns<'_>) -> Result<(), MappingError> {
+        self.refuse_two_values()?;
         let from_columns = self
             .variables
             .iter()
@@ -242,7 +319,7 @@ impl Mapping {
         let from_flags = self
             .constants
             .iter()
-            .map(|(name, _)| (name, format!("`--set {name}=…`")));
+            .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name))));
         let mut seen: Vec<(&String, String)> = Vec::new();
         for (name, source) in from_columns.chain(from_flags) {
             if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
@@ -254,6 +331,20 @@ impl Mapping {
                 });
             }
             seen.push((name, source));
+        }
+        Ok(())
+    }
+
+    fn refuse_two_values(&self) -> Result<(), MappingError> {
+        for (at, (name, _)) in self.constants.iter().enumerate() {
+            let before = self.constants[..at].iter();
+            if let Some(first) = before.map(|(other, _)| other).position(|o| o == name) {
+                return Err(MappingError::SetTwice {
+                    name: name.clone(),
+                    first: first + 1,
+                    second: at + 1,
+                });
+            }
         }
         Ok(())
     }
@@ -365,60 +456,63 @@ fn is_blank(cell: &[u8]) -> bool {
     cell.trim_ascii().is_empty()
 }
 
-/// The columns that `--phone-column` names, or else the one that is found, and what is
-/// to be said about that.
-fn phone_columns(
+/// What a mapping that is kept anew goes on without.
+struct Lost<'a> {
+    saved: Option<&'a SavedMapping>,
+    columns: Vec<String>,
+}
+
+impl Lost<'_> {
+    /// What each text of a flag means, without those that may be lost and are.
+    fn each<T>(
+        &mut self,
+        flag: &'static str,
+        texts: &[String],
+        find: impl Fn(&str) -> Result<T, MappingError>,
+    ) -> Result<Vec<T>, MappingError> {
+        let can_lose = self.saved.is_some_and(|saved| saved.can_lose(flag));
+        let mut found = Vec::with_capacity(texts.len());
+        for text in texts {
+            match find(text) {
+                Ok(column) => found.push(column),
+                Err(MappingError::NoSuchColumn { column, .. }) if can_lose => {
+                    self.columns.push(column);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// That the header is a contact, if it is.
+fn header_is_data(
     columns: &Columns<'_>,
     header: &Header,
-    sample: &RowBatch,
-    spec: &MappingSpec,
-    is_rejects: bool,
-) -> Result<(Vec<usize>, Option<String>), MappingError> {
-    let named = spec.phone_columns.iter();
-    let named: Vec<usize> = named
-        .map(|name| columns.find("--phone-column", name))
-        .collect::<Result<_, _>>()?;
-    let is_data = |phone_columns: &[usize]| {
-        let line = header.line?;
-        let is_data = detect::looks_like_data(columns, phone_columns);
-        is_data.then(|| MappingError::HeaderIsData {
-            input: columns.input.to_owned(),
-            line,
-        })
-    };
-    let (found, note) = match named.is_empty() {
-        false => (Ok(named), None),
-        true => match detect::phone_column(columns, sample, is_rejects) {
-            Ok(found) => (Ok(vec![found.column]), found.note),
-            Err(error) => (Err(error), None),
-        },
-    };
-    match is_data(found.as_deref().unwrap_or_default()) {
-        // Said rather than that there is no phone column: the header is somebody.
-        Some(error) => Err(error),
-        None => Ok((found?, note)),
-    }
+    phone_columns: &[usize],
+) -> Option<MappingError> {
+    let line = header.line?;
+    let is_data = detect::looks_like_data(columns, phone_columns);
+    is_data.then(|| MappingError::HeaderIsData {
+        input: columns.input.to_owned(),
+        line,
+    })
 }
 
 /// The columns that `--var` names, under the names that it gives them.
 fn named_columns(
     columns: &Columns<'_>,
     spec: &MappingSpec,
+    skipped: &[usize],
+    lost: &mut Lost<'_>,
 ) -> Result<Vec<(String, usize)>, MappingError> {
-    const FLAG: &str = "--var";
-    let skipped = skipped_columns(columns, spec)?;
-    let mut variables = Vec::with_capacity(spec.variables.len());
-    for var in &spec.variables {
-        // A header that is the whole text wins: a column may be called `a=b`.
-        let (name, column) = match (columns.named(FLAG, var)?, var.split_once('=')) {
-            (None, Some((name, column))) if !name.trim().is_empty() => {
-                (Some(name.trim().to_owned()), columns.find(FLAG, column)?)
-            }
-            _ => {
-                let column = columns.find(FLAG, var)?;
-                (spec.var_names.name(&columns.headers[column]), column)
-            }
-        };
+    let named = lost.each(VAR, &spec.variables, |var| named_column(columns, spec, var))?;
+    let mut variables = Vec::with_capacity(named.len());
+    for (name, column) in named {
+        if skipped.contains(&column) && spec.is_saved(VAR) {
+            // What was kept is narrowed by what is typed.
+            continue;
+        }
         if skipped.contains(&column) {
             return Err(MappingError::SkippedVariable {
                 column: columns.headers[column].clone(),
@@ -434,11 +528,22 @@ fn named_columns(
     Ok(variables)
 }
 
-fn skipped_columns(columns: &Columns<'_>, spec: &MappingSpec) -> Result<Vec<usize>, MappingError> {
-    spec.skipped
-        .iter()
-        .map(|name| columns.find("--skip-column", name))
-        .collect()
+/// The column that one `--var` names, under its name if it has one.
+pub(super) fn named_column(
+    columns: &Columns<'_>,
+    spec: &MappingSpec,
+    var: &str,
+) -> Result<(Option<String>, usize), MappingError> {
+    // A header that is the whole text wins: a column may be called `a=b`.
+    match (columns.named(VAR, var)?, var.split_once('=')) {
+        (None, Some((name, column))) if !name.trim().is_empty() => {
+            Ok((Some(name.trim().to_owned()), columns.find(VAR, column)?))
+        }
+        _ => {
+            let column = columns.find(VAR, var)?;
+            Ok((spec.var_names.name(&columns.headers[column]), column))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::SavedMapping;
+
 /// How a header becomes a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum VarNames {
@@ -47,6 +49,8 @@ pub struct MappingSpec {
     /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
     /// column's name may hold an `=`. When any is given, only these are sent.
     pub variables: Vec<String>,
+    /// No column is sent, although none is named above.
+    pub no_variables: bool,
     /// `--skip-column`.
     pub skipped: Vec<String>,
     /// `--set`: name and value.
@@ -55,6 +59,16 @@ pub struct MappingSpec {
     pub var_names: VarNames,
     /// `--empty`.
     pub empty_cells: EmptyCells,
+    /// What of this comes from a profile.
+    pub saved: Option<SavedMapping>,
+}
+
+impl MappingSpec {
+    /// Whether what this flag says comes from a profile.
+    pub(super) fn is_saved(&self, flag: &str) -> bool {
+        let saved = self.saved.as_ref();
+        saved.is_some_and(|saved| saved.flags.contains(&flag))
+    }
 }
 
 /// Lower case, each run of other than letters and digits one `_`, trimmed. The marks that

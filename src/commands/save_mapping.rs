@@ -1,0 +1,102 @@
+//! `check --save-mapping`: the mapping that was looked at is kept for next time.
+
+use anyhow::anyhow;
+
+use crate::cli::ImportArgs;
+use crate::command_line::CommandLine;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::{Intake, PlannedInput};
+use crate::mapping::{AllowList, Mapping};
+use crate::report::SavedIn;
+use crate::settings::{Environment, MappingToSave};
+
+/// The mapping of the inputs, if it is to be kept. What speaks against it is told before
+/// the rows are read.
+pub(super) fn prepare(
+    args: &ImportArgs,
+    intake: &Intake,
+    environment: &Environment,
+) -> Result<Option<MappingToSave>, Failure> {
+    let Some(profile) = &args.mapping.save_mapping else {
+        return Ok(None);
+    };
+    let first = one_of_a_kind(intake)?;
+    let var_names = args.mapping.var_names.unwrap_or_default();
+    let name = first.input.name();
+    let list = AllowList::of(name, &first.header, &first.mapping, var_names);
+    let list = list.ok_or_else(|| {
+        refused(format!(
+            "the columns of `{name}` are called in a way by which they would not be found again\n\nhint: give each column that is used a header of its own"
+        ))
+    })?;
+    let to_save = MappingToSave::new(profile, args, &list, environment);
+    to_save.map(Some).or_stopped(StoppedBy::Usage)
+}
+
+/// Keeps it, and tells where.
+pub(super) fn write(
+    to_save: MappingToSave,
+    intake: &Intake,
+    command: &CommandLine,
+) -> Result<SavedIn, Failure> {
+    let first = intake.inputs.first();
+    let saved = SavedIn {
+        profile: to_save.profile.clone(),
+        file: to_save.file.clone(),
+        left_out: first.map_or_else(Vec::new, PlannedInput::new_columns),
+        left_out_listed: first.and_then(PlannedInput::new_columns_listed),
+        hidden: to_save.hidden.clone(),
+        newly_sent: to_save.newly_sent.clone(),
+        sent_no_more: to_save.sent_no_more.clone(),
+        lost: first.map_or_else(Vec::new, |first| first.mapping.lost_columns.clone()),
+        next: next(&to_save, command),
+    };
+    to_save.write().or_stopped(StoppedBy::Usage)?;
+    Ok(saved)
+}
+
+/// The first of inputs that are all mapped alike.
+fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
+    let mut inputs = intake.inputs.iter();
+    let first = inputs
+        .next()
+        .ok_or_else(|| refused("there is no input".into()))?;
+    let columns = |mapping: &Mapping| {
+        (
+            mapping.phone_columns.clone(),
+            mapping.campaign_column,
+            mapping.region_column,
+        )
+    };
+    let is_like_it = |other: &&PlannedInput| {
+        other.header.names == first.header.names
+            && columns(&other.mapping) == columns(&first.mapping)
+    };
+    if let Some(other) = inputs.find(|other| !is_like_it(other)) {
+        return Err(refused(format!(
+            "`{}` and `{}` have different columns, and one mapping is kept\n\nhint: check one of them with `--save-mapping`",
+            first.input.name(),
+            other.input.name()
+        )));
+    }
+    if first.mapping.rejects_form.is_some() {
+        return Err(refused(format!(
+            "`{}` holds rejects, which take their mapping from the run that wrote them\n\nhint: check the list itself with `--save-mapping`",
+            first.input.name()
+        )));
+    }
+    Ok(first)
+}
+
+fn refused(text: String) -> Failure {
+    Failure::new(StoppedBy::Usage, anyhow!(text))
+}
+
+/// The command that sends the inputs by the kept mapping.
+fn next(saved: &MappingToSave, command: &CommandLine) -> Option<CommandLine> {
+    let next = command.of_import(&saved.flags, MappingToSave::keeps)?;
+    Some(match saved.has_campaign {
+        true => next,
+        false => next.with_flag("--campaign", "ID_OR_NAME"),
+    })
+}

@@ -1,0 +1,214 @@
+//! A mapping in words that mean the same columns next time: to be kept in a profile.
+//!
+//! A column is named by its header, or by its number where the header would not do: it is
+//! empty, stands twice, or is another column's number.
+
+use super::columns::Columns;
+use super::plan::{VAR, named_column};
+use super::saved::folded;
+use super::{Mapping, MappingSpec, VarNames};
+use crate::source::Header;
+
+/// Which columns are read and sent, each as a flag would name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowList {
+    /// `--phone-column`, in order of preference.
+    pub phone_columns: Vec<String>,
+    /// `--campaign-column`.
+    pub campaign_column: Option<String>,
+    /// `--region-column`.
+    pub region_column: Option<String>,
+    /// `--var`, one for each variable.
+    pub variables: Vec<String>,
+    /// The headers of all columns, as they are now.
+    pub columns: Vec<String>,
+}
+
+impl AllowList {
+    /// That of an input; none if a column of it cannot be named so that it is found again.
+    pub fn of(
+        input: &str,
+        header: &Header,
+        mapping: &Mapping,
+        var_names: VarNames,
+    ) -> Option<AllowList> {
+        let columns = Columns::of(input, header, None);
+        let name = |column: &usize| names_of(&columns, *column).next();
+        let phone_columns = mapping.phone_columns.iter().map(name);
+        let variables = mapping.variables.iter();
+        let variables =
+            variables.map(|(name, column)| variable(&columns, name, *column, var_names));
+        let optional = |column: Option<usize>| match column {
+            Some(column) => name(&column).map(Some),
+            None => Some(None),
+        };
+        Some(AllowList {
+            phone_columns: phone_columns.collect::<Option<_>>()?,
+            campaign_column: optional(mapping.campaign_column)?,
+            region_column: optional(mapping.region_column)?,
+            variables: variables.collect::<Option<_>>()?,
+            columns: header.names.clone(),
+        })
+    }
+
+    /// The columns that an earlier list sent: what its columns were, and which of them it
+    /// named.
+    pub fn sent(columns: &[String], variables: &[String]) -> Vec<String> {
+        let sent = sent(columns, variables).into_iter();
+        sent.map(|column| columns[column].clone()).collect()
+    }
+
+    /// The columns of these that are still there and that this list does not send.
+    pub fn not_sent_of(&self, headers: &[String]) -> Vec<String> {
+        let left_out = AllowList::left_out(&self.columns, &self.variables);
+        among(left_out, headers)
+    }
+
+    /// The columns that an earlier list did not send.
+    pub fn left_out(columns: &[String], variables: &[String]) -> Vec<String> {
+        let sent = sent(columns, variables);
+        let has_name = |column: &usize| !columns[*column].trim().is_empty();
+        let left_out = (0..columns.len()).filter(|column| !sent.contains(column));
+        // One without a name is sent only where its number is said.
+        let left_out = left_out.filter(has_name);
+        left_out.map(|column| columns[column].clone()).collect()
+    }
+
+    /// The columns among these that this list sends.
+    pub fn sent_of(&self, headers: &[String]) -> Vec<String> {
+        among(AllowList::sent(&self.columns, &self.variables), headers)
+    }
+}
+
+/// Those that these headers are, too.
+fn among(mut columns: Vec<String>, headers: &[String]) -> Vec<String> {
+    columns.retain(|column| {
+        headers
+            .iter()
+            .any(|header| folded(header) == folded(column))
+    });
+    columns
+}
+
+/// The columns (from 0) that `--var` names in a list with these headers.
+fn sent(headers: &[String], variables: &[String]) -> Vec<usize> {
+    let header = Header {
+        names: headers.to_vec(),
+        line: Some(1),
+    };
+    let columns = Columns::of("", &header, None);
+    let spec = MappingSpec::default();
+    let named = variables
+        .iter()
+        .map(|var| named_column(&columns, &spec, var));
+    named.flatten().map(|(_, column)| column).collect()
+}
+
+/// The texts that mean this column to a flag, the best first.
+fn names_of<'a>(columns: &'a Columns<'_>, column: usize) -> impl Iterator<Item = String> + 'a {
+    let header = columns.headers[column].trim().to_owned();
+    let number = (column + 1).to_string();
+    let means_it = move |name: &String| columns.find(VAR, name) == Ok(column);
+    [header, number].into_iter().filter(means_it)
+}
+
+/// `NAME=COL`. A name that holds a `=` itself cannot stand there: such a one is made of the
+/// header again.
+fn variable(
+    columns: &Columns<'_>,
+    name: &str,
+    column: usize,
+    var_names: VarNames,
+) -> Option<String> {
+    let is_plain = !name.contains('=') && name.trim() == name;
+    let mut pairs = names_of(columns, column).map(|found| format!("{name}={found}"));
+    // A header that is the whole text would be taken for the column.
+    let is_pair = |pair: &String| is_plain && columns.named(VAR, pair) == Ok(None);
+    let is_made_again = var_names.name(&columns.headers[column]).as_deref() == Some(name);
+    let mut header = names_of(columns, column).filter(|_| is_made_again);
+    pairs.find(is_pair).or_else(|| header.next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::MappingSpec;
+    use crate::source::RowBatch;
+
+    /// Keeps the mapping of a list, and plans the list again by what was kept.
+    fn kept(names: &[&str], spec: &MappingSpec) -> AllowList {
+        let header = Header {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            line: Some(1),
+        };
+        let plan =
+            |spec: &MappingSpec| Mapping::plan("leads.csv", &header, &RowBatch::of_text(&[]), spec);
+        let mapping = plan(spec).unwrap();
+        let kept = AllowList::of("leads.csv", &header, &mapping, spec.var_names).unwrap();
+        let again = MappingSpec {
+            phone_columns: kept.phone_columns.clone(),
+            campaign_column: kept.campaign_column.clone(),
+            region_column: kept.region_column.clone(),
+            variables: kept.variables.clone(),
+            var_names: spec.var_names,
+            ..MappingSpec::default()
+        };
+        assert_eq!(plan(&again).unwrap(), mapping);
+        kept
+    }
+
+    fn vars(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn every_variable_is_named_with_its_column() {
+        let kept = kept(&["Phone", "First Name", "City"], &MappingSpec::default());
+        assert_eq!(kept.phone_columns, ["Phone"]);
+        assert_eq!(kept.variables, ["first_name=First Name", "city=City"]);
+        assert_eq!(kept.columns, ["Phone", "First Name", "City"]);
+    }
+
+    #[test]
+    fn what_was_left_out_and_is_sent_now_is_told() {
+        let then = vars(&["Phone", "Note", "Note", "City", "Salary", ""]);
+        let left_out = AllowList::left_out(&then, &vars(&["a=2", "city=City"]));
+        assert_eq!(left_out, ["Phone", "Note", "Salary"]);
+        let now = kept(&["Phone", "SALARY ", "City"], &MappingSpec::default());
+        assert_eq!(now.sent_of(&left_out), ["SALARY "]);
+        let sent = AllowList::sent(&then, &vars(&["City", "Note=2"]));
+        assert_eq!(sent, ["City", "Note"]);
+        let spec = MappingSpec {
+            variables: vars(&["Salary"]),
+            ..MappingSpec::default()
+        };
+        let now = kept(&["Phone", "Salary", "City"], &spec);
+        assert_eq!(now.not_sent_of(&sent), ["City"]);
+    }
+
+    #[test]
+    fn headers_that_would_mislead_are_replaced_by_numbers() {
+        let spec = MappingSpec {
+            variables: vars(&["a=2", "b=3", "c=4"]),
+            ..MappingSpec::default()
+        };
+        let names = ["phone", "Note", "note ", ""];
+        let other = ["phone", "Note", "Note", ""];
+        assert_eq!(kept(&names, &spec).variables, ["a=Note", "b=note", "c=4"]);
+        assert_eq!(kept(&other, &spec).variables, ["a=2", "b=3", "c=4"]);
+    }
+
+    #[test]
+    fn headers_with_equals_signs_and_numbers_are_found_again() {
+        let as_is = MappingSpec {
+            var_names: VarNames::AsIs,
+            ..MappingSpec::default()
+        };
+        let names = ["phone", "a=b", "3", " x "];
+        assert_eq!(kept(&names, &as_is).variables, ["a=b", "3=3", "x"]);
+        let snake = kept(&names, &MappingSpec::default());
+        assert_eq!(snake.variables, ["a_b=a=b", "3=3", "x=x"]);
+        let trap = kept(&["phone", "City", "city=City"], &MappingSpec::default());
+        assert_eq!(trap.variables, ["city=2", "city_city=city=City"]);
+    }
+}
