@@ -26,6 +26,9 @@ pub enum RunEvent<'a> {
         campaign: Option<CampaignId>,
         /// What became of it.
         outcome: &'a RowOutcome,
+        /// Whether it was still open when it was read, so that this process sent it; what
+        /// became of the others was known then.
+        sent: bool,
     },
     /// So many requests are in flight now.
     InFlight(usize),
@@ -87,7 +90,7 @@ pub enum RunEvent<'a> {
 }
 
 /// How things stand while rows are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// Time since the sending began.
     pub elapsed: Duration,
@@ -95,6 +98,8 @@ pub struct Pulse {
     pub allowed: Option<Rate>,
     /// Requests in flight.
     pub in_flight: usize,
+    /// Requests started.
+    pub requests: u64,
     /// Rows that were read.
     pub read: u64,
     /// Rows that were read and are still to be sent, or to be answered.

@@ -62,6 +62,24 @@ pub enum StoppedBy {
 }
 
 impl StoppedBy {
+    /// Every reason.
+    pub const ALL: [StoppedBy; 14] = [
+        StoppedBy::Token,
+        StoppedBy::Campaign,
+        StoppedBy::Balance,
+        StoppedBy::Redirect,
+        StoppedBy::Outage,
+        StoppedBy::Unreadable,
+        StoppedBy::Rejections,
+        StoppedBy::Signal,
+        StoppedBy::MaxDuration,
+        StoppedBy::Disk,
+        StoppedBy::Ledger,
+        StoppedBy::Input,
+        StoppedBy::Busy,
+        StoppedBy::Usage,
+    ];
+
     /// The word in the JSON summary.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -114,6 +132,8 @@ pub struct Failure {
     pub stopped_by: StoppedBy,
     /// What, where and what next.
     pub error: anyhow::Error,
+    /// How many rows the inputs have, where they were read before it ended.
+    pub rows_total: Option<u64>,
 }
 
 impl Failure {
@@ -122,6 +142,15 @@ impl Failure {
         Failure {
             stopped_by,
             error: error.into(),
+            rows_total: None,
+        }
+    }
+
+    /// The same, with how many rows there are.
+    pub fn of_rows(self, rows: u64) -> Failure {
+        Failure {
+            rows_total: Some(rows),
+            ..self
         }
     }
 }

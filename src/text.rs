@@ -4,6 +4,7 @@
 //! the cursor or retitle the window, and may be longer than anybody reads.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The text with every control character and direction mark replaced by `�`.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -18,32 +19,58 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same on one line: every white space is one space.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    printable(&words.join(" ")).into_owned()
+}
+
 /// The same, with line ends as they are.
 pub fn printable_lines(text: &str) -> String {
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(printable).collect();
     lines.join("\n")
 }
 
-/// The text in backquotes, unless it looks as if somebody had put a token where
-/// something else was asked for.
-pub fn quoted_unless_secret(text: &str) -> String {
+/// Whether the text looks as if somebody had put a token where something else was asked
+/// for.
+pub fn looks_secret(text: &str) -> bool {
     let is_long_word = text.len() >= 20 && !text.contains(['/', '\\', '.', ' ']);
     let names_scheme = text.trim_start().to_lowercase().starts_with("bearer ");
-    match is_long_word || names_scheme || text.contains('|') {
+    is_long_word || names_scheme || text.contains('|')
+}
+
+/// The text in backquotes, unless it looks like a token.
+pub fn quoted_unless_secret(text: &str) -> String {
+    match looks_secret(text) {
         true => "(not shown, since it looks like a token)".into(),
         false => format!("`{}`", printable(text)),
     }
 }
 
+/// What somebody has typed, in backquotes: as far as it can be neither a token nor a phone
+/// number, since what is said may end in a log.
+pub fn quoted_value(value: &str) -> String {
+    without_numbers(&quoted_unless_secret(value))
+}
+
+/// How much of a name is shown, in characters: what is longer was not meant as one, such as
+/// a whole file that was read in another encoding.
+const LONGEST_NAME: usize = 60;
+
+/// The name of a column, a sheet or a campaign as it may be shown: the header of a file
+/// without one is its first contact.
+pub fn shown_name(name: &str) -> String {
+    shortened(&without_numbers(&printable(name)), LONGEST_NAME)
+}
+
 /// Names in backquotes with commas between them, as a sentence lists them. Of a
-/// very long list the beginning. What looks like a phone number is left out: the
-/// header of a file without one is its first contact.
+/// very long list the beginning.
 pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const MOST: usize = 40;
     let mut text = names
         .iter()
         .take(MOST)
-        .map(|name| format!("`{}`", without_numbers(&printable(name.as_ref()))))
+        .map(|name| format!("`{}`", shown_name(name.as_ref())))
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > MOST {
@@ -86,6 +113,26 @@ pub fn without_numbers(text: &str) -> String {
     shown
 }
 
+/// The text with an ellipsis for every word of these values: what is said to everybody
+/// repeats nothing of a row. Words of one or two characters tell nobody anything.
+pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -> String {
+    const SHORTEST: usize = 3;
+    let is_split = |c: char| !c.is_alphanumeric();
+    let words: HashSet<String> = values
+        .flat_map(|value| value.split(is_split))
+        .filter(|word| word.chars().count() >= SHORTEST)
+        .map(str::to_lowercase)
+        .collect();
+    let shown = |piece: &str| {
+        let word = piece.trim_end_matches(is_split);
+        match words.contains(&word.to_lowercase()) {
+            true => format!("…{}", &piece[word.len()..]),
+            false => piece.to_owned(),
+        }
+    };
+    text.split_inclusive(is_split).map(shown).collect()
+}
+
 /// The name most like `typed`, if one is so much like it that a slip is likely.
 pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str> {
     let typed = typed.to_lowercase();
@@ -98,11 +145,11 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
         .map(|(_, name)| name)
 }
 
-/// `1 row`, `2 rows`: a count and its noun.
+/// A count and its noun: `1 row`, `1,200 rows`.
 pub fn counted(count: u64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+        _ => format!("{} {noun}s", grouped(count)),
     }
 }
 
@@ -147,6 +194,18 @@ mod tests {
         );
         assert_eq!(without_numbers("1 (0) 2"), "1 (0) 2");
         assert_eq!(without_numbers("no digits"), "no digits");
+    }
+
+    #[test]
+    fn what_was_typed_is_shown_unless_it_may_be_a_token_or_a_number() {
+        for (typed, shown) in [
+            ("Germny", "`Germny`"),
+            ("+44 7911 123456", "`+…`"),
+            ("x=447911123456", "`x=…`"),
+            ("17|abc", "(not shown, since it looks like a token)"),
+        ] {
+            assert_eq!(quoted_value(typed), shown);
+        }
     }
 
     #[test]

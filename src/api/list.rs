@@ -56,17 +56,25 @@ pub enum ListError {
     Unreadable(String),
 }
 
+impl ListError {
+    /// What happened, without what to do about it.
+    pub fn reason(&self) -> &str {
+        match self {
+            ListError::Refused { text, .. }
+            | ListError::NoAnswer(text)
+            | ListError::Unreadable(text) => text,
+        }
+    }
+}
+
 impl Client {
     /// All campaigns that the token can see, from as many pages as there are.
     pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
         self.campaigns_within(LONGEST).await
     }
 
-    /// The same, with another limit than [`LONGEST`].
-    pub(super) async fn campaigns_within(
-        &self,
-        longest: Duration,
-    ) -> Result<Vec<Campaign>, ListError> {
+    /// The same, for those who do not wait as long.
+    pub async fn campaigns_within(&self, longest: Duration) -> Result<Vec<Campaign>, ListError> {
         let listing = tokio::time::timeout(longest, self.all_campaigns());
         listing.await.unwrap_or_else(|_| {
             let text = format!("the list was not complete after {} s", longest.as_secs());
@@ -168,6 +176,7 @@ fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
     let next = current.join(next?).ok()?;
     if next.host() != current.host() || next.port() != current.port() {
         warn!(
+            event = "warning",
             "the list of campaigns goes on at another address, where the token is not sent: some campaigns may be missing"
         );
         return None;

@@ -497,6 +497,18 @@ impl Verdict {
         )
     }
 
+    /// What the service has said where it has not taken the lead, or not surely.
+    pub fn refusal(&self) -> Option<&str> {
+        match self {
+            Verdict::Created { .. } | Verdict::Duplicate { .. } => None,
+            Verdict::Rejected { text, .. }
+            | Verdict::RetryLater { text, .. }
+            | Verdict::NeverTaken { text, .. }
+            | Verdict::PerhapsTaken { text, .. }
+            | Verdict::Fatal { text, .. } => Some(text),
+        }
+    }
+
     /// The verdict with its texts put through `mask` and made fit to be shown.
     /// Masked first and shortened then: a cut must not leave half a secret.
     pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {

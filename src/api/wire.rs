@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
@@ -89,6 +90,23 @@ impl LeadForm {
     }
 }
 
+/// The values of the variables in the body of a lead.
+pub fn values_in(body: &[u8]) -> Vec<String> {
+    fn collect(json: &Value, values: &mut Vec<String>) {
+        match json {
+            Value::String(text) => values.push(text.clone()),
+            Value::Array(all) => all.iter().for_each(|json| collect(json, values)),
+            Value::Object(all) => all.values().for_each(|json| collect(json, values)),
+            _ => {}
+        }
+    }
+    let mut values = Vec::new();
+    if let Ok(lead) = serde_json::from_slice::<Value>(body) {
+        collect(&lead["variables"], &mut values);
+    }
+    values
+}
+
 struct DisplayAsText<T>(T);
 
 impl<T: fmt::Display> Serialize for DisplayAsText<T> {
@@ -156,13 +174,11 @@ struct LooseText(String);
 
 impl<'de> Deserialize<'de> for LooseText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(LooseText(
-            match serde_json::Value::deserialize(deserializer)? {
-                serde_json::Value::Null => String::new(),
-                serde_json::Value::String(text) => text.trim().to_owned(),
-                other => other.to_string(),
-            },
-        ))
+        Ok(LooseText(match Value::deserialize(deserializer)? {
+            Value::Null => String::new(),
+            Value::String(text) => text.trim().to_owned(),
+            other => other.to_string(),
+        }))
     }
 }
 

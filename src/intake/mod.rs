@@ -31,7 +31,7 @@ use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
 use crate::source::{Form, Header, Input, RowBatch, SourceError};
-use crate::text::shortened;
+use crate::text::{listed, shortened};
 use message::Message;
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
@@ -104,6 +104,34 @@ impl PlannedInput {
     /// The names of its own columns: of a rejects file those of its input.
     pub fn own_columns(&self) -> Vec<&str> {
         surveyed::own_columns(&self.header, self.mapping.rejects_form.as_ref())
+    }
+
+    /// The columns that a kept mapping does not send because it does not know them, each as a
+    /// flag would name it: by its header, or by its number where it has none.
+    pub fn new_columns(&self) -> Vec<String> {
+        let new = self.mapping.new_columns.iter();
+        new.map(|column| match self.header.names[*column].trim() {
+            "" => (column + 1).to_string(),
+            _ => self.header.names[*column].clone(),
+        })
+        .collect()
+    }
+
+    /// The same as a sentence lists them; nothing where there are none.
+    pub fn new_columns_listed(&self) -> Option<String> {
+        let new = self.mapping.new_columns.iter().copied();
+        let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
+        let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
+        let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();
+        let numbers: Vec<String> = nameless.iter().map(|at| (at + 1).to_string()).collect();
+        let nameless = match numbers.len() {
+            0 => None,
+            1 => Some(format!("column {} (without a header)", numbers[0])),
+            _ => Some(format!("columns {} (without headers)", numbers.join(", "))),
+        };
+        let named = (!names.is_empty()).then(|| listed(&names));
+        let parts: Vec<String> = named.into_iter().chain(nameless).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// Fits the flags to the header of an input.

@@ -80,7 +80,7 @@ impl NumberReader {
         }
         match self.number(mapping, row) {
             Ok(number) => {
-                let kind = self.tells_kinds.then(|| self.phones.kind(number));
+                let kind = self.tells_kinds.then(|| NumberKind::of(number));
                 Reading::Number(number, kind)
             }
             Err(outcome) => Reading::NoNumber(Box::new(outcome)),

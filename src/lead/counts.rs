@@ -22,6 +22,12 @@ impl Counts {
         self.0.iter().sum()
     }
 
+    /// The rows that ask for somebody's attention.
+    pub fn problems(&self) -> u64 {
+        let problems = self.all().filter(|(status, _)| status.is_problem());
+        problems.map(|(_, rows)| rows).sum()
+    }
+
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.total() == 0

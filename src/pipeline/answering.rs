@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Context, Job, SHORTEST_RESEND, Step};
 use super::outage::Silence;
-use super::stops::Consequence;
+use super::stops::{self, Consequence};
 use super::window::Slot;
 use super::{Flight, LeadSender, Pipeline};
 use crate::api::Answer;
@@ -29,7 +29,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_excused = self.outage.excuses(flight.started);
         let job = flight.job;
         let campaign = job.claim.campaign;
-        match self.stops.observe(campaign, slot, &answer, is_excused) {
+        let consequence = self.stops.observe(campaign, slot, &answer, is_excused);
+        let consequence = consequence.map_stop(|stop| self.names_nobody(stop, slot, &answer));
+        match consequence {
             Consequence::GoOn => self.step(job, answer, is_excused),
             Consequence::Understood => {
                 self.understand(campaign);
@@ -57,6 +59,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.step(job, answer, is_excused);
                 self.stop(stop);
             }
+        }
+    }
+
+    /// See [`stops::names_nobody`].
+    fn names_nobody(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
+        match self.window.get(slot) {
+            Some((row, _)) => {
+                let values = self.inputs[row.file()].mapping.variables(row);
+                stops::names_nobody(stop, answer, values.map(|(_, value)| value))
+            }
+            None => stop,
         }
     }
 
@@ -318,6 +331,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 phone: prepared.phone,
                 campaign: prepared.campaign,
                 outcome: &outcome,
+                sent: true,
             });
         }
         self.counts.add(outcome.status);

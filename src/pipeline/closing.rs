@@ -48,6 +48,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         self.close_books().await;
         End {
+            rows_total: self.rows_total(),
             stop: self.stop,
             requests: self.requests,
             is_written_down: !self.books.have_failed(),
@@ -70,6 +71,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.refused.clear();
             }
         }
+        self.tell_stop();
         if self.stop.is_none() {
             self.stop = refusals(&self.refused, self.counts.of(Status::Created) > 0);
         }

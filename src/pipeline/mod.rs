@@ -20,7 +20,8 @@
 //! `answering` (what an answer changes) and `closing` (the end). All that decides is in
 //! small parts that know no others and can be tested without it: `pacing` and `outage` say
 //! when a request may start and `concurrency` how many at once, `gates` and `stops` to which campaigns, `attempt` and `queue`
-//! what becomes of a row, `books` what is on disk, `window` what leaves next.
+//! what becomes of a row, `books` what is on disk, `window` what leaves next. `single` is for
+//! a lead that is sent by itself, to try things out.
 //!
 //! Everything but the ledger's keeper runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
@@ -35,6 +36,7 @@ mod outage;
 mod pacer;
 mod pacing;
 mod queue;
+mod single;
 mod starting;
 mod stops;
 mod tempo;
@@ -73,6 +75,7 @@ use gates::Gates;
 use outage::Outage;
 pub use pacing::Pacing;
 use queue::Queue;
+pub use single::{Single, send_once};
 use stops::Stops;
 use window::{Slot, Window};
 
@@ -144,6 +147,8 @@ pub struct End {
     pub stop: Option<Stop>,
     /// Requests started.
     pub requests: u64,
+    /// How many rows there are, where they were read to their end.
+    pub rows_total: Option<u64>,
     /// Whether the ledger has all that there is to know, and whoever writes the results
     /// has got it.
     pub is_written_down: bool,
@@ -220,8 +225,12 @@ pub struct Pipeline<'a, S> {
     began: Instant,
     next_pulse: Instant,
     stop: Option<Stop>,
+    /// The stop has been told.
+    has_told_stop: bool,
     interrupted: bool,
     exhausted: bool,
+    /// Rows that are there could not be read.
+    has_lost_rows: bool,
     /// The writer of results takes no more.
     writer_ended: bool,
     requests: u64,
@@ -274,8 +283,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             began: Instant::now(),
             next_pulse: Instant::now() + PULSE,
             stop: None,
+            has_told_stop: false,
             interrupted: false,
             exhausted: false,
+            has_lost_rows: false,
             writer_ended: false,
             requests: 0,
         }
@@ -408,15 +419,24 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 self.note_rows(&batch);
                 self.window.push(batch);
             }
-            Some(Err(error)) => self.stop(Stop {
-                by: match error {
-                    IntakeError::Source(_) => StoppedBy::Input,
-                    IntakeError::Ledger(_) => StoppedBy::Ledger,
-                },
-                text: error.to_string(),
-            }),
+            Some(Err(error)) => {
+                self.has_lost_rows = true;
+                self.stop(Stop {
+                    by: match error {
+                        IntakeError::Source(_) => StoppedBy::Input,
+                        IntakeError::Ledger(_) => StoppedBy::Ledger,
+                    },
+                    text: error.to_string(),
+                });
+            }
             None => self.exhausted = true,
         }
+    }
+
+    /// How many rows there are, where they were read to their end.
+    fn rows_total(&self) -> Option<u64> {
+        let has_all = self.exhausted && !self.has_lost_rows;
+        has_all.then_some(self.last_read.0)
     }
 
     /// Tells of the rows of a batch that have an outcome already, and writes down those
@@ -433,6 +453,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 phone: prepared.phone,
                 campaign: prepared.campaign,
                 outcome,
+                sent: false,
             });
             if outcome.status == Status::Invalid && self.books.are_kept() {
                 let mapping = &self.inputs[row.file()].mapping;
@@ -453,14 +474,32 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// is told.
     fn stop(&mut self, stop: Stop) {
         match &self.stop {
-            Some(earlier) if earlier.by.exit_code() >= stop.by.exit_code() => return,
-            Some(_) => {}
-            None => (self.events)(RunEvent::Stopping {
+            Some(earlier) if earlier.by.exit_code() >= stop.by.exit_code() => {}
+            Some(_) => {
+                self.stop = Some(stop);
+                self.tell_stop();
+            }
+            None => {
+                // Where nothing is left to be sent it may yet turn out to be no stop.
+                let is_sure = stop.by != StoppedBy::Rejections
+                    || self.window.open() > self.in_flight.len() as u64;
+                self.stop = Some(stop);
+                if is_sure {
+                    self.tell_stop();
+                }
+            }
+        }
+    }
+
+    /// Tells of the stop, once.
+    fn tell_stop(&mut self) {
+        if let Some(stop) = self.stop.as_ref().filter(|_| !self.has_told_stop) {
+            self.has_told_stop = true;
+            (self.events)(RunEvent::Stopping {
                 by: stop.by,
                 in_flight: self.in_flight.len(),
-            }),
+            });
         }
-        self.stop = Some(stop);
     }
 
     /// Tells how things stand, and stops where no answer has come for too long. Returns
@@ -519,6 +558,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             elapsed: now - self.began,
             allowed: self.pacing.pace(),
             in_flight: self.in_flight.len(),
+            requests: self.requests,
             read: self.last_read.0,
             waiting: self.window.open(),
             pause: outage.or(held.filter(|held| !held.left.is_zero())),
@@ -534,7 +574,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             .unwrap_or_default();
         let why = match (&self.silence_reason, self.outage.away()) {
             (Some(reason), _) => format!(" ({reason})"),
-            (None, Some(away)) => format!(" ({})", away.why),
+            (None, Some(away)) => match away.why {
+                ErrorCode::Http(status) => format!(" (HTTP {status})"),
+                why => format!(" ({why})"),
+            },
             (None, None) => String::new(),
         };
         Stop {

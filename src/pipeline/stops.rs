@@ -27,7 +27,7 @@ use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
 use crate::exit::{Stop, StoppedBy};
 use crate::lead::{CampaignId, ErrorCode};
-use crate::text::without_numbers;
+use crate::text::{without_numbers, without_words_of};
 
 /// How many different rows must meet such a refusal.
 const ROWS_IN_A_ROW: u32 = 3;
@@ -60,6 +60,19 @@ pub(super) enum Consequence {
     LastOfCampaign(Stop),
     /// The row has the outcome that it has, and then the run ends.
     Last(Stop),
+}
+
+impl Consequence {
+    /// The same with another stop, if it is one.
+    pub(super) fn map_stop(self, change: impl FnOnce(Stop) -> Stop) -> Consequence {
+        match self {
+            Consequence::StopCampaign(stop) => Consequence::StopCampaign(change(stop)),
+            Consequence::Stop(stop) => Consequence::Stop(change(stop)),
+            Consequence::LastOfCampaign(stop) => Consequence::LastOfCampaign(change(stop)),
+            Consequence::Last(stop) => Consequence::Last(change(stop)),
+            other => other,
+        }
+    }
 }
 
 /// Rows that were rejected alike, one after another.
@@ -244,6 +257,23 @@ impl Stops {
             true => Consequence::StopCampaign(unusable(code, text)),
             false => Consequence::Stop(unusable(code, text)),
         }
+    }
+}
+
+/// The stop without what the service repeats of the row that met it: a stop is told to
+/// everybody, and the row's own values to nobody.
+pub(super) fn names_nobody<'v>(
+    stop: Stop,
+    answer: &Answer,
+    values: impl Iterator<Item = &'v str>,
+) -> Stop {
+    let Some(said) = answer.verdict.refusal().map(without_numbers) else {
+        return stop;
+    };
+    let shown = format!("({})", without_words_of(&said, values));
+    Stop {
+        text: stop.text.replacen(&format!("({said})"), &shown, 1),
+        ..stop
     }
 }
 

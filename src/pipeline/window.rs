@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 120_000;
 const MOST_BYTES: usize = 32 << 20;
 
 /// A row's place in the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Slot {
     batch: u64,
     index: usize,

@@ -1,0 +1,215 @@
+//! `--test-to`: one lead to oneself, to hear what the people on the list would hear.
+//!
+//! Rule: nothing else happens. No run, no file, no lock, no question, and no second attempt:
+//! with duplicates allowed it could be a second call.
+
+use anyhow::anyhow;
+
+use super::prepared::{limits, refuse_results_files};
+use crate::api::wire::LeadForm;
+use crate::cli::{Format, ImportArgs};
+use crate::commands::directory::{self, Directory};
+use crate::commands::stopwatch::Stopwatch;
+use crate::commands::{check, inputs, service};
+use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
+use crate::intake::{Batch, Intake, Memory, Purpose, SurveyedInput};
+use crate::lead::RowOutcome;
+use crate::ledger::Claim;
+use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
+use crate::pipeline::{Single, send_once};
+use crate::report::{CampaignNames, Ended, InDoubt, Tally, TestReport, console, log_end};
+use crate::results::Written;
+use crate::settings::{CheckSettings, Environment, ImportSettings};
+use crate::signals::Interrupts;
+
+/// A lead that is to be sent to oneself.
+pub(super) struct TestLead {
+    number: PhoneNumber,
+    settings: ImportSettings,
+    check: CheckSettings,
+    watch: Stopwatch,
+}
+
+/// A row of the input, as it is sent.
+struct FirstReady {
+    claim: Claim,
+    body: bytes::Bytes,
+    variables: Vec<String>,
+}
+
+impl TestLead {
+    /// The lead for a number as it was typed.
+    pub(super) fn new(
+        typed: &str,
+        args: &ImportArgs,
+        environment: &Environment,
+        settings: ImportSettings,
+        watch: Stopwatch,
+    ) -> Result<TestLead, Failure> {
+        // Whoever tests may live elsewhere than the people on the list.
+        let phones = PhoneReader::new(PhoneRules {
+            assume_plus: settings.reading.phones.assume_plus,
+            ..PhoneRules::default()
+        });
+        let number = phones.read(typed, settings.reading.region);
+        let number = number.map_err(|problem| {
+            let error = anyhow!(
+                "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
+            );
+            Failure::new(StoppedBy::Usage, error)
+        })?;
+        Ok(TestLead {
+            number,
+            check: CheckSettings::from_cli(args, environment).or_stopped(StoppedBy::Usage)?,
+            settings,
+            watch,
+        })
+    }
+
+    /// Sends it with the variables and to the campaign of the first row that is ready.
+    pub(super) async fn send(
+        self,
+        surveyed: Vec<SurveyedInput>,
+        mut interrupts: Interrupts,
+    ) -> Result<ExitCode, Failure> {
+        let planning = inputs::plan(&self.settings.reading, surveyed);
+        let intake = service::unless(&mut interrupts, planning).await?;
+        refuse_results_files(&intake)?;
+        self.refuse_suppressed(&intake)?;
+        let reached = service::reach(&self.settings.service, limits(&self.settings)).await?;
+        let finding = self.first_ready(&intake, Directory::new(reached.client.clone()));
+        let first = service::unless(&mut interrupts, finding).await?;
+        let FirstReady { claim, body, .. } = &first;
+        let policy = self.settings.policy;
+        let sent = send_once(
+            &reached.client,
+            *claim,
+            body.clone(),
+            policy,
+            &mut interrupts,
+        )
+        .await;
+        self.say(&intake, &first, sent)
+    }
+
+    fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
+        match intake.suppression.find(self.number) {
+            None => Ok(()),
+            Some(on) => {
+                let error = anyhow!(
+                    "the number that `--test-to` names is on the do-not-call list `{}`, line {}\n\nhint: test with another number, or leave that list out",
+                    on.list,
+                    on.line
+                );
+                Err(Failure::new(StoppedBy::Usage, error))
+            }
+        }
+    }
+
+    /// The first row that would be sent, made out to the number.
+    async fn first_ready(
+        &self,
+        intake: &Intake,
+        mut directory: Directory,
+    ) -> Result<FirstReady, Failure> {
+        let names = directory::names_in(intake).await?;
+        let campaign = self.settings.reading.campaign.as_ref();
+        let book = directory.book(&names, campaign).await?;
+        let memory = self.memory(intake).await?;
+        let mut batches = intake.start(book, Purpose::Sending, memory);
+        while let Some(batch) = batches.next().await {
+            let batch = batch.or_stopped(StoppedBy::Usage)?;
+            if let Some(first) = self.made_out(intake, &batch) {
+                return Ok(first);
+            }
+        }
+        let error = anyhow!(
+            "no row is ready to be sent, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
+        );
+        Err(Failure::new(StoppedBy::Usage, error))
+    }
+
+    async fn memory(&self, intake: &Intake) -> Result<Option<Memory>, Failure> {
+        let remembered = check::remember(&self.check, intake, &self.settings.ledger).await?;
+        Ok(remembered.memory)
+    }
+
+    fn made_out(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
+        let mut rows = batch.rows.rows().zip(&batch.prepared);
+        let (row, campaign) = rows.find_map(|(row, prepared)| {
+            let campaign = prepared.campaign.filter(|_| prepared.outcome.is_none())?;
+            Some((row, campaign))
+        })?;
+        let mapping = &intake.inputs[row.file()].mapping;
+        let form = LeadForm {
+            allow_duplicates: true,
+            ..self.settings.policy.form
+        };
+        let variables = mapping.variables(row);
+        Some(FirstReady {
+            claim: Claim {
+                row: row.id(),
+                file: row.file(),
+                line: row.line(),
+                number: self.number,
+                campaign,
+            },
+            body: form.body(self.number, campaign, variables.clone()),
+            variables: variables.map(|(name, _)| name.to_owned()).collect(),
+        })
+    }
+
+    /// Says what came of it.
+    fn say(&self, intake: &Intake, first: &FirstReady, sent: Single) -> Result<ExitCode, Failure> {
+        let Single { outcome, stop } = sent;
+        let tally = tally(intake, &first.claim, outcome.as_ref());
+        let ended = self.ended(intake, &tally, stop);
+        if let Some(stop) = &ended.stop {
+            console::error(&stop.text);
+        }
+        log_end(&ended);
+        let report = TestReport {
+            ended: &ended,
+            claim: &first.claim,
+            variables: &first.variables,
+            outcome: outcome.as_ref(),
+        };
+        let text = match self.settings.reading.format {
+            Format::Text => report.text(),
+            Format::Json => report.json(),
+        };
+        console::print(&text).or_stopped(StoppedBy::Disk)?;
+        Ok(ended.exit_code)
+    }
+
+    fn ended<'a>(&self, intake: &'a Intake, tally: &'a Tally, stop: Option<Stop>) -> Ended<'a> {
+        Ended {
+            run: None,
+            tally,
+            inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
+            exit_code: tally.exit_code(stop.as_ref()),
+            stop,
+            requests: 1,
+            // Of the list only as much was read as a test takes.
+            rows_total: None,
+            elapsed_s: self.watch.seconds(),
+            written: Written::default(),
+            sandbox: self.settings.reading.outputs.sandbox,
+            in_doubt: InDoubt::default(),
+            continue_with: None,
+            mend_with: None,
+            campaign_names: CampaignNames::default(),
+        }
+    }
+}
+
+/// The one row, where it has an outcome.
+fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally {
+    let mut tally = Tally::new(intake.inputs.len());
+    if let Some(outcome) = outcome {
+        let of_campaign = tally.by_campaign.entry(claim.campaign).or_default();
+        of_campaign.add(outcome.status);
+        tally.counts.add(outcome.status);
+    }
+    tally
+}
