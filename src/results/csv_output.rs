@@ -92,7 +92,7 @@ impl CsvOutput {
     ) -> Result<(), OutputError> {
         self.csv
             .write_record(cells)
-            .map_err(|error| self.error(error))
+            .map_err(|error| self.error(cause_of(error)))
     }
 
     /// Hands what has been written to the operating system.
@@ -125,5 +125,14 @@ impl CsvOutput {
             path: self.path.clone(),
             error: error.into(),
         }
+    }
+}
+
+/// What went wrong below the CSV, by whose kind it is known what to mend. Nothing else can
+/// go wrong: all records of a file are of one length.
+pub(super) fn cause_of(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }

@@ -8,14 +8,17 @@ use thiserror::Error;
 use crate::exit::{Failure, StoppedBy};
 use crate::source::{SourceError, folder_of};
 
+/// How the hints name the flags of an import that name outputs.
+const OF_IMPORT: &str = "`--results`, `--rejects` or `--report`";
+
+/// The one that an export has.
+const OF_EXPORT: &str = "`--results`";
+
 /// An output that cannot be.
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The operating system says no.
-    #[error(
-        "cannot write `{}`: {error}\n\nhint: {}, or choose another place with `--results` and `--rejects`; then run the same command again",
-        path.display(), what_to_mend(path, error)
-    )]
+    #[error("{}", unwritable(path, error, OF_IMPORT))]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -56,7 +59,7 @@ pub enum OutputError {
     },
     /// A folder, a link or a device stands there.
     #[error(
-        "`{}` is not a regular file, so it cannot be an output\n\nhint: name another file, or `none`",
+        "`{}` is not a regular file, so it cannot be an output\n\nhint: name another file",
         path.display()
     )]
     NotAFile {
@@ -72,11 +75,17 @@ pub enum OutputError {
         /// The path.
         path: PathBuf,
     },
-    /// The output is an input of the same command.
+    /// A page by the name of something else.
     #[error(
-        "`{}` is an input, and inputs are never written to\n\nhint: name another file with `--results` or `--rejects`",
+        "the report cannot be `{}`: it is a page for a browser\n\nhint: give it a name that ends in `.html`",
         path.display()
     )]
+    NotHtml {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The output is an input of the same command.
+    #[error("{}", is_an_input(path, OF_IMPORT))]
     IsAnInput {
         /// The path.
         path: PathBuf,
@@ -92,7 +101,7 @@ pub enum OutputError {
     },
     /// Two outputs would be one file.
     #[error(
-        "two outputs would be written to `{}`\n\nhint: name different files with `--results` and `--rejects`, or import the inputs one by one",
+        "two outputs would be written to `{}`\n\nhint: name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one",
         path.display()
     )]
     Twice {
@@ -105,10 +114,7 @@ pub enum OutputError {
     )]
     OneRejectsForSeveral,
     /// Another run writes the same output.
-    #[error(
-        "another run is writing `{}`\n\nhint: wait until it is done, or name another file with `--results` and `--rejects`",
-        path.display()
-    )]
+    #[error("{}", busy(path, OF_IMPORT))]
     Busy {
         /// The path.
         path: PathBuf,
@@ -125,16 +131,60 @@ impl OutputError {
 
     /// The failure of a command that has not begun to send.
     pub fn before_sending(self) -> Failure {
-        let by = match self {
+        Failure::new(self.stops_before(), self)
+    }
+
+    /// The failure of an export that has not begun to write.
+    pub fn before_exporting(self) -> Failure {
+        Failure::new(self.stops_before(), ExportError(self))
+    }
+
+    fn stops_before(&self) -> StoppedBy {
+        match self {
             OutputError::Busy { .. } => StoppedBy::Busy,
             _ => StoppedBy::Usage,
-        };
-        Failure::new(by, self)
+        }
     }
 }
 
+/// An output that cannot be, of an export: it has no other flag for a file than `--results`.
+#[derive(Debug, Error)]
+#[error("{}", of_export(.0))]
+pub struct ExportError(pub OutputError);
+
+fn of_export(error: &OutputError) -> String {
+    match error {
+        OutputError::Unwritable { path, error } => unwritable(path, error, OF_EXPORT),
+        OutputError::IsAnInput { path } => is_an_input(path, OF_EXPORT),
+        OutputError::Busy { path } => busy(path, OF_EXPORT),
+        other => other.to_string(),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error, flags: &str) -> String {
+    format!(
+        "cannot write `{}`: {error}\n\nhint: {}, or choose another place with {flags}; then run the same command again",
+        path.display(),
+        what_to_mend(path, error)
+    )
+}
+
+fn is_an_input(path: &Path, flags: &str) -> String {
+    format!(
+        "`{}` is an input, and inputs are never written to\n\nhint: name another file with {flags}",
+        path.display()
+    )
+}
+
+fn busy(path: &Path, flags: &str) -> String {
+    format!(
+        "another run is writing `{}`\n\nhint: wait until it is done, or name another file with {flags}",
+        path.display()
+    )
+}
+
 /// What has to be mended before the file can be written.
-fn what_to_mend(path: &Path, error: &io::Error) -> String {
+pub fn what_to_mend(path: &Path, error: &io::Error) -> String {
     let folder = folder_of(path).display();
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on that disk".to_owned(),
@@ -142,7 +192,17 @@ fn what_to_mend(path: &Path, error: &io::Error) -> String {
             "lift the limit on the size of files (`ulimit -f`), if it is not the disk's own"
                 .to_owned()
         }
+        ErrorKind::NotFound | ErrorKind::NotADirectory if folder_of(path).is_file() => {
+            format!("name a folder, which `{folder}` is not")
+        }
+        // Such as a folder that the system makes up.
+        ErrorKind::NotFound if folder_of(path).is_dir() => {
+            format!("find out why no file can be made in the folder `{folder}`")
+        }
         ErrorKind::NotFound | ErrorKind::NotADirectory => format!("make the folder `{folder}`"),
+        ErrorKind::PermissionDenied if is_read_only(path) => {
+            format!("get the right to write `{}`", path.display())
+        }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             format!("get the right to write in the folder `{folder}`")
         }
@@ -150,9 +210,57 @@ fn what_to_mend(path: &Path, error: &io::Error) -> String {
     }
 }
 
+/// The same where missing folders are made: what keeps the first of them from being made.
+pub fn what_to_mend_with_folders(path: &Path, error: &io::Error) -> String {
+    let missing = path.ancestors().filter(|place| !place.exists());
+    let missing = missing.filter(|place| !place.as_os_str().is_empty());
+    what_to_mend(missing.last().unwrap_or(path), error)
+}
+
+fn is_read_only(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().readonly())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_folders_are_made_it_is_the_one_above_them_that_has_to_be_mended() {
+        let folder = tempfile::tempdir().unwrap();
+        let above = folder.path().display();
+        let path = folder.path().join("a/b/config.toml");
+        for (kind, advice) in [
+            (ErrorKind::PermissionDenied, "get the right to write in"),
+            (ErrorKind::NotFound, "find out why no file can be made in"),
+        ] {
+            assert_eq!(
+                what_to_mend_with_folders(&path, &kind.into()),
+                format!("{advice} the folder `{above}`")
+            );
+        }
+    }
+
+    #[test]
+    fn hints_of_an_export_name_its_flag_and_leave_paths_as_they_are() {
+        let path = PathBuf::from(format!("{OF_IMPORT}.csv"));
+        let error = || io::Error::from(ErrorKind::Other);
+        for error in [
+            OutputError::Unwritable {
+                path: path.clone(),
+                error: error(),
+            },
+            OutputError::IsAnInput { path: path.clone() },
+            OutputError::Busy { path: path.clone() },
+        ] {
+            let failure = error.before_exporting().error;
+            let text = failure.to_string();
+            assert!(text.contains(&format!("`{}`", path.display())), "{text}");
+            assert!(text.contains(" with `--results`"), "{text}");
+            assert!(!text.contains(" with `--results`, `--rejects`"), "{text}");
+            assert!(failure.is::<ExportError>());
+        }
+    }
 
     #[test]
     fn every_reason_why_a_file_cannot_be_written_says_what_to_do() {

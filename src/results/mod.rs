@@ -1,15 +1,16 @@
-//! The results file and the rejects files.
+//! The results file, the rejects files and the page for people.
 //!
-//! Rule: the only writer of output files. Rows come in input order and are
+//! Rule: the only writer of files about rows. Rows come in input order and are
 //! written as they come. Under their names outputs appear only when they are
 //! complete: until then they are written beside, as `NAME.part`, then sealed (all of
 //! them is on disk, and their digests are known) and renamed.
 //!
 //! What stands in their places before is somebody's. It is replaced only where it is
 //! certain that nothing is lost: a file that is, byte for byte, one that the ledger has
-//! recorded there. Any other is kept under another name. A `.part` that a killed run has
-//! left where the ledger knows of a run holds nothing that the ledger does not; without
-//! that it may be all that is known of the leads it made, and is kept too.
+//! recorded there, or a page whose last line says that it is as it was written. Any other
+//! is kept under another name. A `.part` that a killed run has left where the ledger knows
+//! of a run holds nothing that the ledger does not; without that it may be all that is
+//! known of the leads it made, and is kept too.
 //!
 //! What they hold is about people: they are readable by their owner only.
 
@@ -22,6 +23,7 @@ mod output_file;
 mod paths;
 mod records;
 mod rejects_file;
+mod report_file;
 mod results_csv;
 mod results_file;
 mod sealed;
@@ -30,10 +32,11 @@ mod workbook;
 #[cfg(test)]
 mod tests;
 
-pub use error::OutputError;
+pub use error::{ExportError, OutputError, what_to_mend, what_to_mend_with_folders};
 pub use export_file::ExportFile;
 pub use known::KnownOutputs;
-pub use paths::{OutputChoice, OutputPaths, RejectsPlace};
+pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};
+pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header};
 pub use workbook::{WorkbookError, write_workbook};
 
@@ -67,6 +70,8 @@ pub struct Written {
     pub results: Option<PathBuf>,
     /// The rejects files that have rows.
     pub rejects: Vec<PathBuf>,
+    /// The page for people.
+    pub report: Option<PathBuf>,
     /// Files that stood there before, as they are called now.
     pub kept: Vec<PathBuf>,
     /// What is to be said about the files beside where they are.

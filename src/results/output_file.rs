@@ -12,10 +12,12 @@ use sha2::{Digest, Sha256};
 use super::paths::{part_of, place_of};
 use super::{KnownOutputs, OutputError};
 use crate::private_file;
-use crate::source::folder_of;
 
 /// How much is copied at a time.
 const COPY_BYTES: usize = 64 * 1024;
+
+/// How much is written on trial: what a file system gives out at a time.
+const PROBE_BYTES: usize = 4096;
 
 /// A file that is written beside its place, under a lock that keeps a second run
 /// from writing there too. Dropped unfinished, it is removed, unless it is to be
@@ -91,6 +93,13 @@ impl OutputFile {
         }
     }
 
+    /// Finds out whether there is room for anything, of a file that is written last.
+    pub(super) fn probe(&mut self) -> Result<(), OutputError> {
+        let written = self.write_all(&[b' '; PROBE_BYTES]);
+        let probed = written.and_then(|()| self.begin());
+        probed.map_err(|error| self.error(error))
+    }
+
     /// A copy of what has been written, to be read.
     pub(super) fn copy(&mut self) -> Result<File, OutputError> {
         let copied = self.try_copy();
@@ -161,7 +170,7 @@ impl OutputFile {
         kept.extend(self.put_in_place(known)?);
         // Only now the lock may go: before, another run could take the part over.
         self.file = None;
-        sync_folder(&self.path);
+        private_file::sync_folder(&self.path);
         Ok((self.path.clone(), kept))
     }
 
@@ -298,20 +307,6 @@ fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// Makes a rename durable. Where it cannot be, the data still is.
-#[cfg(unix)]
-fn sync_folder(path: &Path) {
-    if let Ok(folder) = File::open(folder_of(path)) {
-        let _ = folder.sync_all();
-    }
-}
-
-/// Folders cannot be synced here; the file system's journal takes care of names.
-#[cfg(not(unix))]
-fn sync_folder(path: &Path) {
-    let _ = folder_of(path);
 }
 
 #[cfg(test)]

@@ -20,6 +20,19 @@ pub enum OutputChoice {
     None,
 }
 
+/// What the user said of the outputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputChoices {
+    /// `--results`.
+    pub results: OutputChoice,
+    /// `--rejects`.
+    pub rejects: OutputChoice,
+    /// `--report`.
+    pub report: Option<PathBuf>,
+    /// Whether they are a trial's, and called so.
+    pub sandbox: bool,
+}
+
 /// The places of all outputs of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputPaths {
@@ -27,6 +40,8 @@ pub struct OutputPaths {
     pub results: Option<PathBuf>,
     /// The rejects file of each input.
     pub rejects: Vec<Option<RejectsPlace>>,
+    /// The page for people.
+    pub report: Option<PathBuf>,
 }
 
 /// Where the rejects of one input go.
@@ -46,14 +61,9 @@ impl OutputPaths {
     pub fn plan<'a>(
         inputs: &'a [PlannedInput],
         others: impl Iterator<Item = &'a Input>,
-        results: &OutputChoice,
-        rejects: &OutputChoice,
-        sandbox: bool,
+        choices: &OutputChoices,
     ) -> Result<OutputPaths, OutputError> {
-        if matches!(rejects, OutputChoice::Path(_)) && inputs.len() > 1 {
-            return Err(OutputError::OneRejectsForSeveral);
-        }
-        let mut paths = OutputPaths::named(inputs, results, rejects, sandbox);
+        let mut paths = OutputPaths::named(inputs, choices);
         let read: Vec<&Path> = inputs
             .iter()
             .map(|planned| &planned.input)
@@ -66,13 +76,8 @@ impl OutputPaths {
         Ok(paths)
     }
 
-    fn named(
-        inputs: &[PlannedInput],
-        results: &OutputChoice,
-        rejects: &OutputChoice,
-        sandbox: bool,
-    ) -> OutputPaths {
-        let kind = |kind: &str| match sandbox {
+    fn named(inputs: &[PlannedInput], choices: &OutputChoices) -> OutputPaths {
+        let kind = |kind: &str| match choices.sandbox {
             true => format!("sandbox.{kind}"),
             false => kind.to_owned(),
         };
@@ -84,7 +89,7 @@ impl OutputPaths {
         OutputPaths {
             results: inputs
                 .first()
-                .and_then(|first| place(results, &first.input, &kind("results"), "csv")),
+                .and_then(|first| place(&choices.results, &first.input, &kind("results"), "csv")),
             rejects: inputs
                 .iter()
                 .map(|planned| {
@@ -92,15 +97,21 @@ impl OutputPaths {
                         Some(_) => "csv",
                         None => "xlsx",
                     };
-                    let path = place(rejects, &planned.input, &kind("rejects"), extension)?;
+                    let path = place(
+                        &choices.rejects,
+                        &planned.input,
+                        &kind("rejects"),
+                        extension,
+                    )?;
                     Some(RejectsPlace { path, spare: None })
                 })
                 .collect(),
+            report: choices.report.clone(),
         }
     }
 
-    /// The absolute paths of all files that may come to stand there, by which they are
-    /// recorded. Those whose folder is not there are left out.
+    /// The absolute paths of all results and rejects that may come to stand there, by which
+    /// they are recorded. Those whose folder is not there are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
         let rejects = self.rejects.iter().flatten();
         let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
@@ -112,6 +123,54 @@ impl OutputPaths {
             .collect()
     }
 
+    /// Every file that may be written.
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        let rejects = self.rejects.iter().flatten();
+        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
+        self.results
+            .iter()
+            .chain(rejects.flatten())
+            .chain(&self.report)
+    }
+
+    /// Whether one of the outputs, complete or not, is to be in this place.
+    pub fn take(&self, place: &Path) -> bool {
+        self.all()
+            .any(|path| is_same(path, place) || is_same(&part_of(path), place))
+    }
+
+    /// The outputs that are named, where others would be named after the inputs.
+    pub fn of_names(
+        results: Option<PathBuf>,
+        rejects: Option<PathBuf>,
+        report: Option<PathBuf>,
+    ) -> OutputPaths {
+        let rejects = rejects.map(|path| RejectsPlace { path, spare: None });
+        OutputPaths {
+            results,
+            rejects: rejects.map(Some).into_iter().collect(),
+            report,
+        }
+    }
+
+    /// Makes sure, as far as names tell it, that they can be written: that each is none of
+    /// the files that are read, of another form, another output or the ledger, and that its
+    /// folder is there.
+    pub fn refuse_named(&self, read: &[&Path], ledger: Option<&Path>) -> Result<(), OutputError> {
+        self.refuse_other_forms()?;
+        self.refuse_clashes(read)?;
+        if let Some(ledger) = ledger {
+            self.refuse_ledger(ledger)?;
+        }
+        self.all().try_for_each(|path| {
+            let place = place_of(path).map(drop);
+            place.map_err(|error| OutputError::Unwritable {
+                path: path.clone(),
+                error,
+            })
+        })
+    }
+
     /// Makes sure that an export can be written to `results`, and that this is none of
     /// the files that are to stay as they are.
     pub fn refuse_export(
@@ -119,10 +178,7 @@ impl OutputPaths {
         ledger: &Path,
         untouched: &[&Path],
     ) -> Result<(), OutputError> {
-        let paths = OutputPaths {
-            results: Some(results.to_owned()),
-            rejects: Vec::new(),
-        };
+        let paths = OutputPaths::of_names(Some(results.to_owned()), None, None);
         paths.refuse_ledger(ledger)?;
         paths.refuse_other_forms()?;
         paths.refuse_clashes(untouched).map(drop)
@@ -131,24 +187,7 @@ impl OutputPaths {
     /// Makes sure that none is the ledger or one of the files beside it, which have its
     /// name and more: the log, and the locks that keep two runs from sending at once.
     pub fn refuse_ledger(&self, ledger: &Path) -> Result<(), OutputError> {
-        let real = ledger.canonicalize().ok();
-        let is_beside = |place: &Path, ledger: &Path| {
-            let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
-            let Ok((place, ledger)) = place_of(place).and_then(|p| Ok((p, place_of(ledger)?)))
-            else {
-                return false;
-            };
-            let begins = place.file_name().unwrap_or_default().as_encoded_bytes();
-            begins.starts_with(name) && place.parent() == ledger.parent()
-        };
-        let rejects = self.rejects.iter().flatten();
-        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
-        let mut all = self.results.iter().chain(rejects.flatten());
-        let clash = all.find(|place| {
-            let ledgers = [Some(ledger), real.as_deref()];
-            is_same(ledger, place) || ledgers.into_iter().flatten().any(|l| is_beside(place, l))
-        });
-        match clash {
+        match self.all().find(|place| is_of_ledger(place, ledger)) {
             Some(path) => Err(OutputError::IsTheLedger { path: path.clone() }),
             None => Ok(()),
         }
@@ -168,8 +207,9 @@ impl OutputPaths {
             let path = place.path.clone();
             return Err(OutputError::NotAFile { path });
         }
-        match &self.results {
-            Some(path) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
+        match (&self.results, &self.report) {
+            (Some(path), _) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
+            (_, Some(path)) if !is_page(path) => Err(OutputError::NotHtml { path: path.clone() }),
             _ => Ok(()),
         }
     }
@@ -179,7 +219,7 @@ impl OutputPaths {
     fn refuse_clashes(&self, read: &[&Path]) -> Result<Vec<PathBuf>, OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
         let rejects = self.rejects.iter().flatten().map(|place| &place.path);
-        for path in self.results.iter().chain(rejects) {
+        for path in self.results.iter().chain(rejects).chain(&self.report) {
             let both = [path.clone(), part_of(path)];
             for place in &both {
                 refuse_place(place, read, &seen)?;
@@ -208,6 +248,14 @@ impl OutputPaths {
     }
 }
 
+/// Whether it is called what a browser opens.
+fn is_page(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["html", "htm"]
+        .iter()
+        .any(|page| extension.eq_ignore_ascii_case(page))
+}
+
 /// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
 fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
     let has_extension = |names: &[&str]| {
@@ -231,6 +279,20 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
         return Err(OutputError::Twice { path });
     }
     Ok(())
+}
+
+/// Whether a place is that of the ledger, or of one of the files beside it.
+pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
+    let is_beside = |ledger: &Path| {
+        let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
+        let (Ok(place), Ok(ledger)) = (place_of(place), place_of(ledger)) else {
+            return false;
+        };
+        let begins = place.file_name().unwrap_or_default().as_encoded_bytes();
+        begins.starts_with(name) && place.parent() == ledger.parent()
+    };
+    let real = ledger.canonicalize();
+    is_same(ledger, place) || is_beside(ledger) || real.is_ok_and(|real| is_beside(&real))
 }
 
 /// Whether two paths lead to one file, be it there already or not.
@@ -296,13 +358,24 @@ mod tests {
     }
 
     fn plan_beside(inputs: &[PlannedInput]) -> Result<OutputPaths, OutputError> {
-        OutputPaths::plan(
-            inputs,
-            std::iter::empty(),
-            &OutputChoice::BesideInput,
-            &OutputChoice::BesideInput,
-            false,
-        )
+        plan_all(inputs, &usual())
+    }
+
+    fn plan_all(
+        inputs: &[PlannedInput],
+        choices: &OutputChoices,
+    ) -> Result<OutputPaths, OutputError> {
+        OutputPaths::plan(inputs, std::iter::empty(), choices)
+    }
+
+    /// Where nothing is said.
+    fn usual() -> OutputChoices {
+        OutputChoices {
+            results: OutputChoice::BesideInput,
+            rejects: OutputChoice::BesideInput,
+            report: None,
+            sandbox: false,
+        }
     }
 
     #[test]
@@ -341,8 +414,15 @@ mod tests {
         let (folder, inputs) = folder_with(&["a.csv"]);
         let plan = |rejects: &str| {
             let rejects = OutputChoice::Path(folder.path().join(rejects));
-            let nothing = std::iter::empty();
-            OutputPaths::plan(&inputs, nothing, &OutputChoice::None, &rejects, false)
+            let results = OutputChoice::None;
+            plan_all(
+                &inputs,
+                &OutputChoices {
+                    results,
+                    rejects,
+                    ..usual()
+                },
+            )
         };
         let spare = |paths: &OutputPaths| paths.rejects[0].clone().unwrap().spare;
         assert_eq!(spare(&plan("r.csv").unwrap()), None);
@@ -368,7 +448,14 @@ mod tests {
         let (folder, inputs) = folder_with(&["a.csv"]);
         let at = |name: &str| OutputChoice::Path(folder.path().join(name));
         let plan = |results, rejects| {
-            OutputPaths::plan(&inputs, std::iter::empty(), &results, &rejects, false)
+            plan_all(
+                &inputs,
+                &OutputChoices {
+                    results,
+                    rejects,
+                    ..usual()
+                },
+            )
         };
         assert!(matches!(
             plan(at("a.csv"), OutputChoice::None),

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::csv_output::{CsvForm, CsvOutput};
+use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless_bytes;
 use super::output_file::OutputFile;
 use super::records::Records;
@@ -185,7 +185,7 @@ impl RejectsFile {
         };
         let unwritable = |error: csv::Error| OutputError::Unwritable {
             path: path.clone(),
-            error: error.into(),
+            error: cause_of(error),
         };
         let mut reader = reader_of(&path, file.copy()?, self.csv_form).map_err(unreadable)?;
         let content = tempfile::tempfile().map_err(|error| file.error(error))?;

@@ -42,14 +42,13 @@ impl Folder {
         let inputs = self.inputs();
         let rejects = OutputChoice::Path(self.path(rejects));
         let nothing = std::iter::empty();
-        OutputPaths::plan(
-            &inputs,
-            nothing,
-            &OutputChoice::BesideInput,
-            &rejects,
-            false,
-        )
-        .unwrap()
+        let choices = OutputChoices {
+            results: OutputChoice::BesideInput,
+            rejects,
+            report: None,
+            sandbox: false,
+        };
+        OutputPaths::plan(&inputs, nothing, &choices).unwrap()
     }
 
     /// A run in which every row ends alike.

@@ -1,0 +1,132 @@
+//! When, what and where: the facts of the command.
+
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+
+use super::{Deed, Page};
+use crate::campaign::CampaignChoice;
+use crate::intake::PlannedInput;
+use crate::report::CampaignNames;
+use crate::report::clock::Clock;
+use crate::report::summary::{rows_done, seconds};
+use crate::text::{counted, grouped};
+
+/// How many files are named.
+const MOST_FILES: usize = 20;
+
+/// The facts, each with its name.
+pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup {
+    let took = SignedDuration::try_from_secs_f64(page.ended.elapsed_s).unwrap_or_default();
+    let began = now.checked_sub(took).unwrap_or(now);
+    html! {
+        section {
+            h2 { "At a glance" }
+            dl.facts {
+                (moment("Began", began, clock))
+                (moment("Ended", now, clock))
+                (fact("Time zone", html! { (clock.zone(now)) }))
+                (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
+                (files(page))
+                (lists(page))
+                (fact("Campaign", html! { bdi { (campaign(page)) } }))
+                @if let Deed::Sent { service, goes_on } = &page.deed {
+                    (fact("Service", html! { bdi { (host(service)) } }))
+                    @if let Some(run) = page.ended.run {
+                        (fact("Run", html! {
+                            (run)
+                            @if *goes_on { ", which goes on with what an earlier start had sent" }
+                        }))
+                    }
+                    (fact("Requests", html! {
+                        (grouped(page.ended.requests)) " in this start, repeated ones included"
+                    }))
+                }
+            }
+        }
+    }
+}
+
+fn fact(name: &str, value: Markup) -> Markup {
+    html! { div { dt { (name) } dd { (value) } } }
+}
+
+/// Where the service is, without what only programs need.
+fn host(service: &str) -> &str {
+    service.split_once("://").map_or(service, |(_, host)| host)
+}
+
+fn moment(name: &str, time: Timestamp, clock: &Clock) -> Markup {
+    let machine = format!("{time:.0}");
+    fact(
+        name,
+        html! { time datetime=(machine) { (clock.full(time)) } },
+    )
+}
+
+fn files(page: &Page<'_>) -> Markup {
+    let inputs = &page.ended.inputs;
+    let rows = &page.ended.tally.rows_by_file;
+    let name = if inputs.len() == 1 { "File" } else { "Files" };
+    let finished = match page.ended.stop {
+        Some(_) => " finished",
+        None => "",
+    };
+    // How many there are of each of several is not known.
+    let rows_of = |rows: u64| match inputs.len() {
+        1 => rows_done(page.ended),
+        _ => counted(rows, "row"),
+    };
+    fact(
+        name,
+        html! {
+            ul {
+                @for (input, rows) in inputs.iter().zip(rows).take(MOST_FILES) {
+                    li { bdi { (input) } ", " (rows_of(*rows)) (finished) }
+                }
+                @if inputs.len() > MOST_FILES {
+                    li { "and " (counted((inputs.len() - MOST_FILES) as u64, "more file")) }
+                }
+            }
+        },
+    )
+}
+
+fn lists(page: &Page<'_>) -> Markup {
+    let lists: Vec<_> = page.intake.suppression.records().collect();
+    html! {
+        @if !lists.is_empty() {
+            (fact("Do not call", html! {
+                ul {
+                    @for list in lists.iter().take(MOST_FILES) {
+                        li { bdi { (list.name) } ", " (counted(list.numbers as u64, "number")) }
+                    }
+                    @if lists.len() > MOST_FILES {
+                        li { "and " (counted((lists.len() - MOST_FILES) as u64, "more list")) }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+/// The campaign as it was chosen, with its id where the rows have brought it to light.
+fn campaign(page: &Page<'_>) -> String {
+    let has_column = |input: &PlannedInput| input.mapping.campaign_column.is_some();
+    let by_row = page.intake.inputs.iter().any(has_column);
+    let ids: Vec<_> = page.ended.tally.by_campaign.keys().collect();
+    let default = match (page.campaign, &ids[..]) {
+        (Some(CampaignChoice::Id(id)), _) => Some(page.ended.campaign_names.shown(*id)),
+        (Some(CampaignChoice::Name(name)), [id]) if !by_row => {
+            let named: CampaignNames = [(**id, name.clone())].into_iter().collect();
+            Some(named.shown(**id))
+        }
+        (Some(CampaignChoice::Name(name)), _) => Some(name.clone()),
+        (None, _) => None,
+    };
+    match (default, by_row) {
+        (Some(default), false) => default,
+        (Some(default), true) => format!("as each row says, or else {default}"),
+        (None, true) => "as each row says".to_owned(),
+        (None, false) => "none chosen yet".to_owned(),
+    }
+}

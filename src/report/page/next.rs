@@ -1,0 +1,120 @@
+//! The files that were written, and what comes next.
+
+use std::path::Path;
+
+use maud::{Markup, html};
+
+use super::prose::marked;
+use super::{Deed, Page};
+use crate::lead::Status;
+use crate::report::summary::{has_something_to_mend, same_command, shown, without_ledger};
+use crate::text::counted;
+
+/// How many files are named of a kind.
+const MOST_FILES: usize = 20;
+
+/// The files, and the steps.
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    html! {
+        (files(page))
+        section {
+            h2 { "What comes next" }
+            (steps(page))
+        }
+    }
+}
+
+fn files(page: &Page<'_>) -> Markup {
+    let written = &page.ended.written;
+    let results = written
+        .results
+        .iter()
+        .map(|path| (path.as_path(), "what became of each row"));
+    let what = match page.ended.stop {
+        Some(_) => "the rows that ended badly so far",
+        None => "the rows to mend, ready to be imported again",
+    };
+    let rejects = &written.rejects;
+    let rejects = rejects.iter().map(|path| (path.as_path(), what));
+    let kept = &written.kept;
+    let kept = kept.iter().map(|path| {
+        (
+            path.as_path(),
+            "an older file, which stood in the place of a new one",
+        )
+    });
+    let all: Vec<(&Path, &str)> = results.chain(rejects).chain(kept).collect();
+    html! {
+        @if !all.is_empty() {
+            section {
+                h2 { "Files" }
+                dl.files {
+                    @for (path, what) in all.iter().take(MOST_FILES) {
+                        div { dt { bdi { (shown(path)) } } dd { (what) } }
+                    }
+                }
+                @if all.len() > MOST_FILES {
+                    p { "And " (counted((all.len() - MOST_FILES) as u64, "more file")) "." }
+                }
+                @for note in &written.notes { p { (note) } }
+            }
+        }
+    }
+}
+
+fn steps(page: &Page<'_>) -> Markup {
+    let ended = page.ended;
+    let has_problems = ended.tally.has_problems();
+    html! {
+        @if let Some(command) = &ended.continue_with {
+            @if let Some(said) = without_ledger(ended) { p { (said) } }
+            p { (same_command(ended)) @if command.shown().is_some() { ":" } @else { "." } }
+            @if let Some(line) = command.shown() { pre { code { (line) } } }
+        }
+        ul.steps {
+            @if let Deed::Checked { estimate } = &page.deed {
+                @if has_problems {
+                    li { "Mend the rows above in the list and check it again, or send what is ready and mend the rest afterwards: an import leaves a file of the rows to mend." }
+                }
+                li { (marked("To send, run the same command with `import` in the place of `check`.")) }
+                @if let Some(estimate) = estimate.filter(|_| ended.tally.counts.of(Status::Ready) > 0) {
+                    li { (estimate.text()) }
+                }
+            } @else {
+                @if ended.stop.is_none() && !has_problems { li { "Nothing is left to be done for this list." } }
+                @if has_problems && ended.stop.is_none() { (mend(page)) }
+                @if has_something_to_mend(ended.tally) && ended.continue_with.is_some() {
+                    li { "Rows to mend can wait until then: when the whole list has been gone through, the rejects file has all of them." }
+                }
+                @if ended.sandbox { li { (marked("When the trial looks right, run the same command without `--sandbox`.")) } }
+            }
+        }
+    }
+}
+
+/// How rejects are given back.
+fn mend(page: &Page<'_>) -> Markup {
+    let rejects = &page.ended.written.rejects;
+    html! {
+        @if rejects.is_empty() {
+            li { "Mend the rows above in the list and import it again: people who are leads by then are not sent twice." }
+        } @else {
+            li {
+                "Mend the rows in "
+                @for (at, path) in rejects.iter().take(MOST_FILES).enumerate() {
+                    @if at > 0 { ", " }
+                    bdi { (shown(path)) }
+                }
+                ". There are the columns of the list, and behind them what is wrong with each row. Keep the "
+                "name and the format when you save."
+            }
+            @if let Some(command) = &page.ended.mend_with {
+                li {
+                    "Then have it imported."
+                    @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }
+                    @if let Some(line) = command.shown() { pre { code { (line) } } }
+                }
+            }
+        }
+    }
+}

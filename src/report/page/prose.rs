@@ -1,0 +1,103 @@
+//! Sentences as the page shows them.
+
+use maud::{Markup, html};
+
+/// A sentence in which what stands between backquotes is to be typed or found as it is.
+pub(super) fn marked(text: &str) -> Markup {
+    let are_paired = text.matches('`').count().is_multiple_of(2);
+    html! {
+        @if are_paired {
+            @for (at, piece) in text.split('`').enumerate() {
+                @if at % 2 == 1 { (typed(piece)) } @else { (piece) }
+            }
+        } @else {
+            (text)
+        }
+    }
+}
+
+/// What is typed as it is. A flag is not broken after its dashes at the end of a line.
+fn typed(text: &str) -> Markup {
+    html! {
+        code {
+            @for (at, word) in text.split(' ').enumerate() {
+                @if at > 0 { " " }
+                @if word.starts_with("--") { span.flag { (word) } } @else { (word) }
+            }
+        }
+    }
+}
+
+/// A message with its hint, each a paragraph.
+pub(super) fn message(text: &str) -> Markup {
+    html! {
+        @for paragraph in text.split("\n\n") {
+            p {
+                @match paragraph.strip_prefix("hint: ") {
+                    Some(hint) => { strong { "What to do: " } (marked(hint)) }
+                    None => (marked(paragraph)),
+                }
+            }
+        }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn joined(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The share of a whole: `94 %`, and where that would hide something `< 1 %` or `> 99 %`.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    let percent = 100.0 * part as f64 / (whole as f64).max(1.0);
+    match percent {
+        0.0 => "0 %".to_owned(),
+        small if small < 1.0 => "< 1 %".to_owned(),
+        large if large > 99.0 && part < whole => "> 99 %".to_owned(),
+        other => format!("{other:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_never_rounds_to_nothing_or_to_all() {
+        for (part, whole, said) in [
+            (0, 10, "0 %"),
+            (1, 1000, "< 1 %"),
+            (1, 3, "33 %"),
+            (999, 1000, "> 99 %"),
+            (1000, 1000, "100 %"),
+            (0, 0, "0 %"),
+        ] {
+            assert_eq!(share(part, whole), said);
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_typed_is_marked_and_cannot_become_markup() {
+        assert_eq!(
+            marked("give `--region <b>` or not").into_string(),
+            "give <code><span class=\"flag\">--region</span> &lt;b&gt;</code> or not"
+        );
+        assert_eq!(marked("it's 5` long").into_string(), "it's 5` long");
+        assert_eq!(
+            message("it is so\n\nhint: do that").into_string(),
+            "<p>it is so</p><p><strong>What to do: </strong>do that</p>"
+        );
+    }
+
+    #[test]
+    fn parts_are_joined_as_a_sentence_does() {
+        let parts = ["a", "b", "c"].map(String::from);
+        assert_eq!(joined(&parts), "a, b and c");
+        assert_eq!(joined(&parts[..2]), "a and b");
+        assert_eq!(joined(&parts[..1]), "a");
+    }
+}

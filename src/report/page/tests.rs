@@ -1,0 +1,214 @@
+//! A page as a whole, with the clock in hand.
+
+use std::fs;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::command_line::CommandLine;
+use crate::event::RunEvent;
+use crate::exit::{ExitCode, Stop, StoppedBy};
+use crate::intake::{Once, PlannedInput, SurveyedInput};
+use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
+use crate::mapping::MappingSpec;
+use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
+use crate::report::Tally;
+use crate::results::Written;
+use crate::screen::SuppressionLists;
+use crate::source::{FormChoice, Input, RowBatch};
+
+/// A list with this header, as it is planned.
+fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
+    let path = folder.path().join("leads.csv");
+    fs::write(&path, format!("{header}\n+447911000001,Ada\n")).unwrap();
+    let input = Input::open(&path).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
+    Intake {
+        inputs: Arc::new([planned]),
+        limit: None,
+        phones: PhoneReader::new(PhoneRules::default()),
+        region: None,
+        suppression: Arc::new(SuppressionLists::default()),
+        allow_duplicates: false,
+        once: Once::Campaign,
+    }
+}
+
+/// What was sent, and what could not be.
+fn outcomes(error: &str) -> [RowOutcome; 3] {
+    let sent = |status, code| RowOutcome {
+        attempts: 1,
+        ..RowOutcome::not_sent(status, code, Some(error.to_owned()))
+    };
+    [
+        sent(Status::Created, None),
+        sent(Status::Rejected, Some(ErrorCode::Http(422))),
+        RowOutcome::invalid(ErrorCode::PhoneDamaged, error),
+    ]
+}
+
+/// The page of a run of which three rows were done when somebody stopped it.
+fn page_of_a_stopped_run(header: &str, cell: &str, error: &str) -> String {
+    page_of_a_stopped_run_of(|_| {}, header, cell, error)
+}
+
+/// The same, where it has ended another way.
+fn page_of_a_stopped_run_of(
+    change: impl Fn(&mut Ended<'_>),
+    header: &str,
+    cell: &str,
+    error: &str,
+) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let intake = intake(&folder, header);
+    let mut notes = PageNotes::new(&intake.inputs);
+    let mut tally = Tally::new(1);
+    let rows = RowBatch::of_text(&[&["+447911000001", "a"], &[cell, "b"], &[cell, "c"]]);
+    for (row, outcome) in rows.rows().zip(&outcomes(error)) {
+        let event = RunEvent::Settled {
+            row,
+            phone: PhoneNumber::from_e164("+447911000001").ok(),
+            campaign: None,
+            outcome,
+            sent: outcome.attempts > 0,
+        };
+        notes.note(&event);
+        tally.note(&event);
+    }
+    let command = ["leadload", "import", "leads.csv"].map(Into::into);
+    let mut ended = Ended {
+        mend_with: None,
+        campaign_names: Default::default(),
+        run: Some(RunId(7)),
+        tally: &tally,
+        inputs: vec!["leads.csv"],
+        stop: Some(Stop {
+            by: StoppedBy::MaxDuration,
+            text: format!("the time is up: {error}\n\nhint: more time"),
+        }),
+        exit_code: ExitCode::Interrupted,
+        requests: 2,
+        rows_total: None,
+        elapsed_s: 65.0,
+        written: Written {
+            rejects: vec!["leads.rejects.csv".into()],
+            ..Written::default()
+        },
+        sandbox: false,
+        in_doubt: Default::default(),
+        continue_with: Some(CommandLine::of(&command)),
+    };
+    change(&mut ended);
+    let page = Page {
+        ended: &ended,
+        intake: &intake,
+        notes: &notes,
+        campaign: Some(&CampaignChoice::Name(error.to_owned())),
+        deed: Deed::Sent {
+            service: "https://app.example.com".to_owned(),
+            goes_on: false,
+        },
+    };
+    let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+    page.html_at("2026-11-22T01:31:05Z".parse().unwrap(), &Clock::of(zone))
+}
+
+#[test]
+fn a_page_begins_with_who_wrote_it_and_lets_nothing_in() {
+    let page = page_of_a_stopped_run("phone,name", "x", "why");
+    let head = &page[..512];
+    assert!(
+        head.contains(r#"<meta name="generator" content="leadload "#),
+        "{head}"
+    );
+    assert!(
+        head.contains(
+            r#"<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"#
+        ),
+        "{head}"
+    );
+    assert!(
+        head.contains(r#"<html lang="en">"#) && head.contains("viewport"),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_stopped_run_is_told_in_words_and_in_local_time() {
+    let page = page_of_a_stopped_run("phone,name", "x", "why");
+    for said in [
+        "The import stopped before its end, because the time that it was given was up.",
+        "of 3 rows, 1 became a lead and 2 need attention. Nothing is lost",
+        "<strong>What to do: </strong>more time",
+        "<time datetime=\"2026-11-22T01:30:00Z\">22 November 2026, 02:30:00</time>",
+        "1 min 5 s",
+        "<dd>UTC+01:00</dd>",
+        "<dd><bdi>app.example.com</bdi></dd>",
+        "The same command goes on where this stopped:</p><pre><code>leadload import leads.csv</code></pre>",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn where_it_is_known_of_how_many_rows_it_was_stopped_that_is_said() {
+    let page = page_of_a_stopped_run_of(
+        |ended| ended.rows_total = Some(300),
+        "phone,name",
+        "x",
+        "why",
+    );
+    for said in [
+        "Until then: 3 of 300 rows were finished; 1 became a lead and 2 need attention.",
+        "<bdi>leads.csv</bdi>, 3 of 300 rows finished",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn a_stop_without_a_ledger_is_told_with_what_the_same_command_does_then() {
+    let page = page_of_a_stopped_run_of(|ended| ended.run = None, "phone,name", "x", "why");
+    for said in [
+        "The rest of the list was not sent: the same command sends all of it again.",
+        "<p>Without a ledger nobody knows which rows were sent: only the service can refuse what it has.</p>",
+        "<p>The same command sends the whole list again:</p><pre><code>leadload import leads.csv</code></pre>",
+        "Rows to mend can wait until then",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    assert!(!page.contains("goes on"), "{page}");
+}
+
+#[test]
+fn after_a_stop_rejects_are_named_and_not_what_comes_next() {
+    let page = page_of_a_stopped_run("phone,name", "x", "why");
+    for said in [
+        "<bdi>leads.rejects.csv</bdi></dt><dd>the rows that ended badly so far</dd>",
+        "Rows to mend can wait until then: when the whole list has been gone through, the rejects file has all of them.",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    assert!(!page.contains("Mend the rows in"), "{page}");
+}
+
+#[test]
+fn nothing_that_is_shown_can_become_markup_or_steer() {
+    let hostile = "\"'><script>x</script><img src=x onerror=y>&\0\u{1b}\u{202e}\u{2066}";
+    let page = page_of_a_stopped_run(
+        &format!("phone,\"{}\"", hostile.replace('"', "")),
+        hostile,
+        hostile,
+    );
+    let shown = "&quot;'&gt;&lt;script&gt;x&lt;/script&gt;&lt;img src=x onerror=y&gt;&amp;\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}";
+    assert_eq!(
+        page.matches(shown).count(),
+        6,
+        "cells, errors, stop and campaign: {page}"
+    );
+    for forbidden in ["<script", "<img", "\0", "\u{1b}", "\u{202e}", "\u{2066}"] {
+        assert!(!page.contains(forbidden), "{forbidden:?}");
+    }
+}

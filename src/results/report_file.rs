@@ -1,0 +1,157 @@
+//! The page for people.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::output_file::OutputFile;
+use super::paths::{part_of, place_of};
+use super::{KnownOutputs, OutputError};
+use crate::source::Fingerprint;
+
+/// A report on its way to its place. Dropped unfinished, it is removed: whatever it would
+/// say can be said again.
+///
+/// No ledger knows of it, since a check has a report too: that it is as it was written can
+/// be told by its last line.
+#[derive(Debug)]
+pub struct ReportFile {
+    file: OutputFile,
+    known: KnownOutputs,
+}
+
+impl ReportFile {
+    /// Makes sure that a report can be written there.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Busy`], [`OutputError::Unwritable`].
+    pub fn create(path: &Path) -> Result<ReportFile, OutputError> {
+        let known = known(path);
+        let mut file = OutputFile::create(path, b"", &known)?;
+        file.probe()?;
+        Ok(ReportFile { file, known })
+    }
+
+    /// Writes the page and puts it in its place. Returns its path, and those of files that
+    /// stood there and were no report or not as it was written, as they are called now.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Unwritable`], [`OutputError::Gone`], [`OutputError::NotReplaced`].
+    pub fn write(mut self, page: &str) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
+        let last_line = Fingerprint::of(page.as_bytes()).map(|found| last_line(&found));
+        let written = last_line.and_then(|last_line| {
+            self.file.write_all(page.as_bytes())?;
+            self.file.write_all(last_line.as_bytes())
+        });
+        written.map_err(|error| self.file.error(error))?;
+        self.file.seal()?;
+        self.file.finish(&self.known)
+    }
+}
+
+/// What follows the page: a comment by which it is known that nobody has changed it.
+fn last_line(page: &Fingerprint) -> String {
+    format!("<!-- leadload: SHA-256 of the page {page} -->\n")
+}
+
+/// What stands there, or beside as the part that a killed run has left, and is a report
+/// as it was written: it can be made again.
+fn known(path: &Path) -> KnownOutputs {
+    let Ok(place) = place_of(path) else {
+        return KnownOutputs::default();
+    };
+    let both = [path.to_owned(), part_of(path)];
+    let reports = both.iter().filter_map(|path| as_written(path).ok()?);
+    KnownOutputs::new(reports.map(|report| (place.clone(), Some(report.sha256))))
+}
+
+/// The fingerprint of a report that is as it was written; none of any other file.
+fn as_written(path: &Path) -> io::Result<Option<Fingerprint>> {
+    // Asked before opening, which would wait for ever at a pipe without a writer.
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut file = File::open(path)?;
+    let whole = Fingerprint::of(&file)?;
+    let end = last_line(&whole).len() as u64;
+    let Some(length) = whole.bytes.checked_sub(end) else {
+        return Ok(None);
+    };
+    file.seek(SeekFrom::Start(0))?;
+    let expected = last_line(&Fingerprint::of((&file).take(length))?);
+    let mut found = Vec::new();
+    file.take(end).read_to_end(&mut found)?;
+    Ok((found == expected.as_bytes()).then_some(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder and the place of a report in it.
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        (folder, path)
+    }
+
+    fn write(path: &Path, page: &str) -> Vec<PathBuf> {
+        let (written, kept) = ReportFile::create(path).unwrap().write(page).unwrap();
+        assert_eq!(written, path);
+        kept
+    }
+
+    fn names(folder: &tempfile::TempDir) -> usize {
+        fs::read_dir(folder.path()).unwrap().count()
+    }
+
+    #[test]
+    fn an_earlier_report_is_replaced_and_so_is_what_a_killed_run_has_left() {
+        let (folder, path) = place();
+        write(&path, "left");
+        fs::rename(&path, part_of(&path)).unwrap();
+        write(&path, "first");
+        assert_eq!(write(&path, "second"), [""; 0].map(PathBuf::from));
+        assert!(fs::read_to_string(&path).unwrap().starts_with("second<!--"));
+        assert_eq!(names(&folder), 1);
+    }
+
+    #[test]
+    fn whatever_is_not_as_it_was_written_is_kept() {
+        let (folder, path) = place();
+        write(&path, "page");
+        let report = fs::read_to_string(&path).unwrap();
+        for other in [
+            "<!DOCTYPE html><p>mine".to_owned(),
+            String::new(),
+            report.replace("page<", "Page<"),
+            format!("{report}<p>a note"),
+            report.trim_end().to_owned(),
+        ] {
+            fs::write(&path, &other).unwrap();
+            let [kept] = write(&path, "new").try_into().unwrap();
+            assert_eq!(fs::read_to_string(kept).unwrap(), other);
+        }
+        assert_eq!(names(&folder), 1 + 5);
+    }
+
+    #[test]
+    fn what_comes_to_stand_there_meanwhile_is_kept() {
+        let (folder, path) = place();
+        let report = ReportFile::create(&path).unwrap();
+        fs::write(&path, "mine").unwrap();
+        let (_, kept) = report.write("").unwrap();
+        let [kept] = kept.try_into().unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+        assert_eq!(names(&folder), 2);
+    }
+
+    #[test]
+    fn a_report_that_is_never_written_leaves_nothing_behind() {
+        let (folder, path) = place();
+        drop(ReportFile::create(&path).unwrap());
+        assert_eq!(names(&folder), 0);
+    }
+}
