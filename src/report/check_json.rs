@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::findings::Checked;
-use super::json::{Summary, line};
+use super::json::{Summary, line, text};
 use super::tally::Tally;
 use crate::intake::PlannedInput;
 use crate::mapping::ColumnRole;
@@ -22,6 +22,25 @@ struct Check<'a> {
     /// Numbers that end in 00000, of all that could be read.
     round_numbers: RoundNumbers,
     estimate_s: Option<Span>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved_mapping: Option<Saved<'a>>,
+}
+
+/// Where the mapping was kept.
+#[derive(Serialize)]
+struct Saved<'a> {
+    profile: &'a str,
+    file: String,
+    /// The file of settings that is not in force any more, since this one has been made.
+    hidden: Option<String>,
+    /// Columns that are new since the mapping was kept before, and left out.
+    left_out: &'a [String],
+    /// Columns that were left out before, and are sent from now on.
+    newly_sent: &'a [String],
+    /// Columns that were sent before, and are left out from now on.
+    sent_no_more: &'a [String],
+    /// Columns that it named, and that the list has no more.
+    lost: &'a [String],
 }
 
 /// One input and what was guessed of it.
@@ -36,6 +55,7 @@ struct Input<'a> {
     header_line: Option<u64>,
     is_rejects_file: bool,
     note: Option<&'a str>,
+    new_columns: Vec<String>,
     columns: Vec<Column<'a>>,
 }
 
@@ -100,6 +120,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         intake,
         findings,
         estimate,
+        saved,
     } = checked;
     let round = ended.tally.round_numbers;
     line(&Check {
@@ -120,7 +141,8 @@ pub fn check_json(checked: &Checked<'_>) -> String {
             .collect(),
         groups: groups(ended.tally, &ended.inputs),
         numbers: findings
-            .kinds()
+            .kinds
+            .all()
             .into_iter()
             .map(|(kind, rows)| Numbers {
                 country: kind.country.map(|country| country.to_string()),
@@ -137,6 +159,15 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         estimate_s: estimate.as_ref().map(|estimate| Span {
             least: estimate.least.as_secs_f64(),
             most: estimate.most.as_secs_f64(),
+        }),
+        saved_mapping: saved.map(|saved| Saved {
+            profile: &saved.profile,
+            file: text(&saved.file),
+            hidden: saved.hidden.as_deref().map(text),
+            left_out: &saved.left_out,
+            newly_sent: &saved.newly_sent,
+            sent_no_more: &saved.sent_no_more,
+            lost: &saved.lost,
         }),
     })
 }
@@ -156,6 +187,7 @@ fn input(planned: &PlannedInput) -> Input<'_> {
         header_line: planned.header.line,
         is_rejects_file: planned.mapping.rejects_form.is_some(),
         note: planned.mapping.note.as_deref(),
+        new_columns: planned.new_columns(),
         columns: columns(planned),
     }
 }

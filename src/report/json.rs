@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::tally::Ended;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
+use crate::text::without_numbers;
 
 /// The object. A command that ended before it began has all its names too.
 #[derive(Debug, Default, Serialize)]
@@ -25,6 +26,9 @@ pub(super) struct Summary {
     elapsed_s: f64,
     results: Option<String>,
     rejects: Rejects,
+    /// Named only where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
     error: Option<String>,
 }
 
@@ -47,6 +51,13 @@ pub fn json_summary(ended: &Ended<'_>) -> String {
     line(&Summary::of(ended))
 }
 
+/// The same for a test lead, with what the service said of it.
+pub(super) fn json_test_summary(ended: &Ended<'_>, said: Option<&str>) -> String {
+    let mut summary = Summary::of(ended);
+    summary.error = summary.error.or_else(|| said.map(without_numbers));
+    line(&summary)
+}
+
 impl Summary {
     /// What is the same for every command.
     pub(super) fn of(ended: &Ended<'_>) -> Summary {
@@ -59,7 +70,7 @@ impl Summary {
             exit_code: ended.exit_code as u8,
             stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
             rows,
-            rows_total: complete.then_some(rows),
+            rows_total: ended.rows_total,
             counts: ended.tally.counts,
             known_bad: ended.tally.known_bad,
             by_campaign: ended.tally.by_campaign.clone(),
@@ -70,6 +81,7 @@ impl Summary {
                 0 | 1 => Rejects::One(rejects.first().map(|path| text(path))),
                 _ => Rejects::Several(rejects.iter().map(|path| text(path)).collect()),
             },
+            report: ended.written.report.as_deref().map(text),
             error: ended.stop.as_ref().map(|stop| stop.text.clone()),
         }
     }
@@ -80,6 +92,7 @@ pub fn json_failure(failure: &Failure) -> String {
     line(&Summary {
         exit_code: failure.stopped_by.exit_code() as u8,
         stopped_by: Some(failure.stopped_by.as_str()),
+        rows_total: failure.rows_total,
         error: Some(format!("{:#}", failure.error)),
         ..Summary::default()
     })

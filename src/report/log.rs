@@ -1,51 +1,122 @@
 //! Where log lines go: standard error, which they share with the bar.
+//!
+//! In text form a line is a time, a level and a sentence. In JSON form it is an object of
+//! these and of the [fields](super::logbook) that the sentence is made of, and so is
+//! everything else on standard error.
 
+use std::fmt::{self, Debug};
 use std::io::{self, Write};
 
-use indicatif::MultiProgress;
-use tracing::Level;
+use tracing::field::Field;
+use tracing::{Dispatch, Level};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::fmt::time::SystemTime;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry;
 
-/// Where log lines and bars meet: a line is written while the bars stand aside.
+use super::block::Block;
+use super::console;
+use crate::cli::LogFormat;
+use crate::text::printable_lines;
+
+/// Where log lines and bars meet: a line is written above the bar.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    bars: MultiProgress,
+    block: Block,
 }
 
 impl Log {
     /// Starts logging from `level` up. Once in a process; later calls change nothing.
-    pub fn start(level: Level) -> Log {
+    pub fn start(level: Level, format: LogFormat) -> Log {
         let log = Log::default();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(level)
-            .with_timer(SystemTime)
-            .with_target(false)
-            .with_ansi(false)
-            .log_internal_errors(false)
-            .with_writer(log.clone())
-            .finish();
         // A second command in one process, as in tests, keeps the first one's log.
-        let _ = tracing::subscriber::set_global_default(subscriber);
+        let _ = tracing::dispatcher::set_global_default(lines(level, format, log.clone()));
+        console::speak(format);
         log
     }
 
     /// Where bars are drawn.
-    pub fn bars(&self) -> &MultiProgress {
-        &self.bars
+    pub(super) fn block(&self) -> &Block {
+        &self.block
+    }
+}
+
+/// Whoever writes our own lines from `level` up. What libraries have to say is of no use to
+/// anybody who runs this program.
+fn lines<W>(level: Level, format: LogFormat, writer: W) -> Dispatch
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer()
+        .with_timer(SystemTime)
+        .with_target(false)
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .with_writer(writer);
+    let ours = Targets::new().with_target(env!("CARGO_CRATE_NAME"), level);
+    match format {
+        LogFormat::Text => registry()
+            .with(lines.fmt_fields(debug_fn(write_message)).with_filter(ours))
+            .into(),
+        LogFormat::Json => {
+            let lines = lines
+                .json()
+                .flatten_event(true)
+                .with_current_span(false)
+                .with_span_list(false);
+            registry().with(lines.with_filter(ours)).into()
+        }
+    }
+}
+
+/// What is logged in JSON form while something is done.
+#[cfg(test)]
+pub(super) fn logged_as_json(work: impl FnOnce()) -> Vec<serde_json::Value> {
+    use std::sync::{Arc, Mutex};
+
+    let written = Arc::new(Mutex::new(Vec::new()));
+    #[derive(Clone)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let paper = Paper(Arc::clone(&written));
+    let lines = lines(Level::DEBUG, LogFormat::Json, move || paper.clone());
+    tracing::dispatcher::with_default(&lines, work);
+    let written = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+    let lines = written.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// People are told the sentence alone. File names in it may hold what would steer a
+/// terminal.
+fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    match field.name() {
+        "message" => write!(out, "{}", printable_lines(&format!("{value:?}"))),
+        _ => Ok(()),
     }
 }
 
 /// Writes one log line.
 #[derive(Debug)]
 pub struct Line {
-    bars: MultiProgress,
+    block: Block,
 }
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A log that nobody can read any more is no reason to end.
-        let _ = self.bars.suspend(|| io::stderr().lock().write_all(bytes));
+        self.block.write_above(&String::from_utf8_lossy(bytes));
         Ok(bytes.len())
     }
 
@@ -59,7 +130,7 @@ impl MakeWriter<'_> for Log {
 
     fn make_writer(&self) -> Line {
         Line {
-            bars: self.bars.clone(),
+            block: self.block.clone(),
         }
     }
 }

@@ -3,14 +3,44 @@
 //! Lines carry row numbers and never a phone number or a variable. What would be said
 //! again and again is said once, and where there is no bar it is said every so often how
 //! the run stands.
+//!
+//! # The fields of a line in JSON form
+//!
+//! Every line has `timestamp` (UTC, RFC 3339), `level` (`ERROR`, `WARN`, `INFO`, `DEBUG`)
+//! and `message`, the sentence that the text form says. Each has `event`, a word, and
+//! with it these; a field without a value is left out. Seconds are `…_s`, rates are
+//! requests per second (`…_per_s`).
+//!
+//! | `event` | told | fields |
+//! |-|-|-|
+//! | `start` | when a command with rows begins | `command` (`import`, `check`), `version`, `inputs` (how many); `import`: `run`, `continues` (bool), `service`, `campaign`, `campaign_column` |
+//! | `progress` | after 10 s, then every minute | `rows`, `rows_total`, the counts, `in_flight`, `pace_per_s`, `allowed_per_s` (none: no limit), `elapsed_s`, `left_s`, `waiting` (`refused`, `outage`) |
+//! | `held` | the service refuses for now | `wait_s`, `reason` (an error code) |
+//! | `paced` | the allowed pace changes | `allowed_per_s` |
+//! | `outage` | no usable answers; again with each attempt in vain | `since`, `reason`, `next_s` |
+//! | `recovered` | it answers again | `outage_s` |
+//! | `retrying` | a row will be sent again | `row`, `attempt`, `after_s`, `reason` |
+//! | `settled` | with `-vv`: a row has its outcome | `row`, `line`, `status`, `attempts` |
+//! | `campaign_stopped` | one campaign of several takes no leads | `campaign`, `stopped_by` |
+//! | `stopping` | nothing new is sent any more | `stopped_by`, `in_flight` |
+//! | `end` | when a command ends | `exit_code`, `complete` (bool), `stopped_by`; with rows: `run`, `rows`, `rows_total`, the counts, `known_bad`, `requests`, `elapsed_s` |
+//! | `error` | what has ended the command | `hint` |
+//! | `waiting` | with `--wait`: another run is waited for | |
+//! | `warning` | what somebody should look at | |
+//! | `note` | what stands beside the log in text form | |
+//!
+//! The counts are a field for every status, by its name: `created`, `duplicate`, ….
 
 use std::time::Duration;
 
-use tracing::{Level, debug, info, warn};
+use tracing::{Level, debug, enabled, info, warn};
 
-use super::progress::{Progress, counts};
+use super::clock::Clock;
+use super::lifecycle::info_with_counts;
+use super::progress::{Progress, Work, counts};
 use super::summary::seconds;
 use super::tally::Tally;
+use super::{Show, console};
 use crate::api::verdict::Wait;
 use crate::event::RunEvent;
 use crate::lead::{ErrorCode, Status};
@@ -23,17 +53,23 @@ const FIRST: Duration = Duration::from_secs(10);
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Small changes of the pace are told no more often than this …
-const PACE_EVERY: Duration = Duration::from_secs(10);
+/// A pace that is so many times another is told at once …
+const BIG_CHANGE: f64 = 2.0;
 
-/// … and those from this share on at once.
-const REAL_CHANGE: f64 = 0.1;
+/// … from this share on when so much time has passed since one was told …
+const REAL_CHANGE: (f64, Duration) = (1.1, Duration::from_secs(10));
+
+/// … and one that is nearly the same after this.
+const SMALL_CHANGE: Duration = Duration::from_secs(60);
 
 /// What has been said.
 #[derive(Debug)]
 pub struct Logbook {
-    /// When to say next how the run stands; never where a bar shows it.
-    next: Option<Duration>,
+    show: Show,
+    /// When to say next how the run stands.
+    next: Duration,
+    /// The latest pace; none before the first.
+    pace: Option<Option<Rate>>,
     /// The pace that was told last, and when.
     paced: Option<(Option<Rate>, Duration)>,
     /// As what the wait that is on was told.
@@ -45,176 +81,300 @@ pub struct Logbook {
 #[derive(Debug, PartialEq)]
 struct Line {
     level: Level,
+    /// Its word in JSON form.
+    event: &'static str,
     text: String,
 }
 
 impl Line {
-    fn warn(text: impl Into<String>) -> Option<Line> {
-        Some(Line {
+    fn warn(event: &'static str, text: impl Into<String>) -> Line {
+        Line {
             level: Level::WARN,
+            event,
             text: text.into(),
-        })
+        }
     }
 
-    fn info(text: impl Into<String>) -> Option<Line> {
-        Some(Line {
+    fn info(event: &'static str, text: impl Into<String>) -> Line {
+        Line {
             level: Level::INFO,
+            event,
             text: text.into(),
-        })
+        }
     }
 }
 
+/// Logs a line with further fields. The level of an event is fixed where it stands, so it
+/// stands there twice.
+macro_rules! log {
+    ($line:expr, $($fields:tt)*) => {
+        match $line.level {
+            Level::WARN => warn!(event = $line.event, $($fields)*, "{}", $line.text),
+            _ => info!(event = $line.event, $($fields)*, "{}", $line.text),
+        }
+    };
+}
+
 impl Logbook {
-    /// An empty one; `tells_progress` where no bar does.
-    pub fn new(tells_progress: bool) -> Logbook {
+    /// An empty one.
+    pub fn new(show: Show) -> Logbook {
         Logbook {
-            next: tells_progress.then_some(FIRST),
+            show,
+            next: FIRST,
+            pace: None,
             paced: None,
             held_at: None,
             has_outage: false,
         }
     }
 
+    /// Whether it is said every so often how the work stands.
+    pub fn tells(&self) -> bool {
+        match self.show {
+            Show::Bar => false,
+            Show::Log => enabled!(Level::INFO),
+            Show::Lines => true,
+        }
+    }
+
     /// Logs what is worth a line.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
-            RunEvent::Settled { row, outcome, .. } => debug!(
-                row = row.id().0,
-                line = row.line(),
-                status = outcome.status.as_str(),
-                attempts = outcome.attempts,
-                "settled"
-            ),
+            RunEvent::Settled { row, outcome, .. } => {
+                let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
+                let attempts = outcome.attempts;
+                debug!(
+                    event = "settled",
+                    row,
+                    line,
+                    status,
+                    attempts,
+                    "row {row} (line {line}): {status}, {}",
+                    counted(attempts.into(), "attempt")
+                );
+            }
             RunEvent::Retrying {
                 row,
                 attempt,
                 after,
                 why,
-            } => info!(
-                row = row.0,
-                attempt,
-                "no usable answer ({why}); trying again in {:.1} s",
-                after.as_secs_f64()
-            ),
-            _ => match self.line(event, tally, progress) {
-                Some(line) if line.level == Level::WARN => warn!("{}", line.text),
-                Some(line) => info!("{}", line.text),
-                None => {}
-            },
+            } => {
+                let (row, after_s) = (row.0, after.as_secs_f64());
+                info!(
+                    event = "retrying",
+                    row,
+                    attempt,
+                    after_s,
+                    reason = %why,
+                    "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+                );
+            }
+            _ => {
+                for line in self.lines(event, tally, progress) {
+                    self.log(&line, event, tally, progress);
+                }
+            }
         }
     }
 
-    /// The line for an event that is about the run as a whole.
-    fn line(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) -> Option<Line> {
+    /// Logs how a check stands that began so long ago, if it is time to say so.
+    pub fn note_check(&mut self, elapsed: Duration, tally: &Tally, progress: &Progress) {
+        if let Some(line) = self.standing(elapsed, || checked(tally, progress)) {
+            self.log_progress(&line, elapsed, tally, progress);
+        }
+    }
+
+    /// The lines for an event that is about the run as a whole.
+    fn lines(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) -> Vec<Line> {
         match event {
-            RunEvent::Held { wait, hint, why } => self.held(*wait, *hint, *why),
-            RunEvent::Paced(rate) => self.paced(*rate, progress.elapsed()),
+            RunEvent::Held { wait, hint, why } => {
+                self.held(*wait, *hint, *why).into_iter().collect()
+            }
+            RunEvent::Paced(rate) => {
+                self.pace = Some(*rate);
+                self.paced(progress.elapsed()).into_iter().collect()
+            }
             RunEvent::Outage {
                 why, reason, next, ..
-            } => {
-                let why = match reason {
-                    Some(reason) => format!("{why}: {reason}"),
-                    None => why.to_string(),
-                };
-                let next = seconds(next.as_secs_f64());
-                match std::mem::replace(&mut self.has_outage, true) {
-                    false => {
-                        // Somebody who has mistyped the address sees it here first.
-                        let hint = match tally.counts.of(Status::Created) {
-                            0 => " (is the base URL right?)",
-                            _ => "",
-                        };
-                        Line::warn(format!(
-                            "the service gives no usable answers ({why}); all rows wait, and one is tried again in {next}{hint}"
-                        ))
-                    }
-                    true => Line::info(format!(
-                        "still no usable answer ({why}); trying again in {next}"
-                    )),
-                }
-            }
+            } => vec![self.outage(*why, *reason, *next, tally)],
             RunEvent::Recovered { outage } => {
                 self.has_outage = false;
                 let outage = seconds(outage.as_secs_f64());
-                Line::warn(format!("the service answers again, after {outage}"))
+                let text = format!("the service answers again, after {outage}");
+                vec![Line::warn("recovered", text)]
             }
-            RunEvent::CampaignStopped { campaign, by } => Line::warn(format!(
-                "campaign {campaign} takes no more leads ({by}); its rows wait, and the others go on"
-            )),
+            RunEvent::CampaignStopped { campaign, by } => {
+                let text = format!(
+                    "campaign {campaign} takes no more leads ({by}); its rows wait, and the others go on"
+                );
+                vec![Line::warn("campaign_stopped", text)]
+            }
             RunEvent::Stopping { by, in_flight } => {
                 let requests = counted(*in_flight as u64, "request");
-                Line::warn(format!(
-                    "stopping ({by}); {requests} in flight, to be awaited"
-                ))
+                let text = format!("stopping ({by}); {requests} in flight, to be awaited");
+                vec![Line::warn("stopping", text)]
             }
             RunEvent::Pulse(pulse) => {
                 self.held_at = self.held_at.filter(|_| pulse.pause.is_some());
-                let is_due = self.next.is_some_and(|next| pulse.elapsed >= next);
-                if !is_due {
-                    return None;
-                }
-                self.next = Some(pulse.elapsed + EVERY);
-                Line::info(standing(tally, progress))
+                let paced = self.paced(pulse.elapsed);
+                let standing = self.standing(pulse.elapsed, || standing(tally, progress));
+                paced.into_iter().chain(standing).collect()
             }
-            RunEvent::Settled { .. } | RunEvent::Retrying { .. } | RunEvent::InFlight(_) => None,
+            RunEvent::Settled { .. } | RunEvent::Retrying { .. } | RunEvent::InFlight(_) => {
+                Vec::new()
+            }
         }
     }
 
     fn held(&mut self, wait: Duration, hint: Wait, why: ErrorCode) -> Option<Line> {
-        let line = |says| {
+        let text = |says| {
             let wait = wait.as_secs_f64();
             format!("the service refuses for now ({why}){says}; all wait {wait:.1} s")
         };
         let line = match hint {
-            Wait::Unsaid | Wait::Said(_) => Line::info(line("")),
-            Wait::Senseless => Line::warn(line(" and says no sensible time")),
-            Wait::Bounded => Line::warn(line(" and for longer than is waited at once")),
+            Wait::Unsaid | Wait::Said(_) => Line::info("held", text("")),
+            Wait::Senseless => Line::warn("held", text(" and says no sensible time")),
+            Wait::Bounded => Line::warn("held", text(" and for longer than is waited at once")),
         };
         // All that was in flight is refused at once: that is one wait.
-        let level = line.as_ref().map(|line| line.level);
         let is_told =
-            self.held_at.is_some() && (self.held_at == level || level == Some(Level::INFO));
+            self.held_at == Some(line.level) || self.held_at.is_some() && line.level == Level::INFO;
         if is_told {
             return None;
         }
-        self.held_at = level;
-        line
+        self.held_at = Some(line.level);
+        Some(line)
     }
 
-    fn paced(&mut self, rate: Option<Rate>, now: Duration) -> Option<Line> {
-        if let Some((told, at)) = self.paced {
-            let is_late = now.saturating_sub(at) >= PACE_EVERY;
-            if rate == told || !is_late && !is_real_change(told, rate) {
-                return None;
-            }
+    fn outage(
+        &mut self,
+        why: ErrorCode,
+        reason: Option<&str>,
+        next: Duration,
+        tally: &Tally,
+    ) -> Line {
+        let why = match reason {
+            Some(reason) => format!("{why}: {reason}"),
+            None => why.to_string(),
+        };
+        let next = seconds(next.as_secs_f64());
+        if std::mem::replace(&mut self.has_outage, true) {
+            let text = format!("still no usable answer ({why}); trying again in {next}");
+            return Line::info("outage", text);
+        }
+        // Somebody who has mistyped the address sees it here first.
+        let hint = match tally.counts.of(Status::Created) {
+            0 => " (is the base URL right?)",
+            _ => "",
+        };
+        Line::warn(
+            "outage",
+            format!(
+                "the service gives no usable answers ({why}); all rows wait, and one is tried again in {next}{hint}"
+            ),
+        )
+    }
+
+    /// The pace, where it is another one than was told, by as much as is worth a line.
+    fn paced(&mut self, now: Duration) -> Option<Line> {
+        let rate = self.pace?;
+        if let Some((told, at)) = self.paced
+            && now.saturating_sub(at) < kept_back(told, rate)?
+        {
+            return None;
         }
         self.paced = Some((rate, now));
-        Line::info(match rate {
+        let text = match rate {
             Some(rate) => format!("up to {rate} are sent from now on"),
             None => "no limit of our own from now on".to_owned(),
-        })
+        };
+        Some(Line::info("paced", text))
+    }
+
+    /// How the work stands, if it is time to say so.
+    fn standing(&mut self, now: Duration, text: impl FnOnce() -> String) -> Option<Line> {
+        if self.show == Show::Bar || now < self.next {
+            return None;
+        }
+        self.next = now + EVERY;
+        Some(Line::info("progress", text()))
+    }
+
+    fn log(&self, line: &Line, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
+        match event {
+            RunEvent::Pulse(_) if line.event == "progress" => {
+                self.log_progress(line, progress.elapsed(), tally, progress);
+            }
+            RunEvent::Paced(_) | RunEvent::Pulse(_) => {
+                log!(
+                    line,
+                    allowed_per_s = self.pace.flatten().map(|rate| rate.pace())
+                );
+            }
+            RunEvent::Held { wait, why, .. } => {
+                log!(line, wait_s = wait.as_secs_f64(), reason = %why);
+            }
+            RunEvent::Outage {
+                since, why, next, ..
+            } => {
+                let (since, next_s) = (since.to_string(), next.as_secs_f64());
+                log!(line, since, reason = %why, next_s);
+            }
+            RunEvent::Recovered { outage } => log!(line, outage_s = outage.as_secs_f64()),
+            RunEvent::CampaignStopped { campaign, by } => {
+                log!(line, campaign = campaign.0, stopped_by = by.as_str());
+            }
+            RunEvent::Stopping { by, in_flight } => {
+                log!(line, stopped_by = by.as_str(), in_flight = *in_flight);
+            }
+            RunEvent::Settled { .. } | RunEvent::Retrying { .. } | RunEvent::InFlight(_) => {}
+        }
+    }
+
+    fn log_progress(&self, line: &Line, elapsed: Duration, tally: &Tally, progress: &Progress) {
+        let text = &line.text;
+        if self.show == Show::Lines && !enabled!(Level::INFO) {
+            return console::note(&format!("{text}\n"));
+        }
+        info_with_counts!(
+            tally.counts,
+            event = line.event,
+            rows = tally.counts.total(),
+            rows_total = progress.total(),
+            in_flight = tally.in_flight,
+            pace_per_s = progress.pace_seen(),
+            allowed_per_s = progress.allowed().map(|rate| rate.pace()),
+            elapsed_s = elapsed.as_secs_f64(),
+            left_s = progress.left().map(|left| left.as_secs_f64()),
+            waiting = progress.waits_for();
+            "{text}"
+        );
     }
 }
 
-/// Whether somebody who watches would call it another pace.
-fn is_real_change(told: Option<Rate>, now: Option<Rate>) -> bool {
-    let per_second = |rate: Rate| rate.time_for(1).as_secs_f64().recip();
-    match (told.map(per_second), now.map(per_second)) {
-        (Some(told), Some(now)) => (now / told - 1.0).abs() >= REAL_CHANGE - 1e-9,
-        (None, None) => false,
-        _ => true,
+/// How long after the last one a changed pace is told; none for one that is the same.
+fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
+    let change = match (told.map(|rate| rate.pace()), now.map(|rate| rate.pace())) {
+        (Some(told), Some(now)) => (told / now).max(now / told),
+        (None, None) => 1.0,
+        _ => f64::INFINITY,
+    };
+    let is_from = |least: f64| change >= least - 1e-9;
+    let (real, real_after) = REAL_CHANGE;
+    match () {
+        () if is_from(BIG_CHANGE) => Some(Duration::ZERO),
+        () if is_from(real) => Some(real_after),
+        () if told != now => Some(SMALL_CHANGE),
+        () => None,
     }
 }
 
 /// How the run stands.
 fn standing(tally: &Tally, progress: &Progress) -> String {
-    let rows = grouped(tally.counts.total());
-    let rows = match progress.total() {
-        Some(total) => format!("{rows} of {} rows", grouped(total)),
-        None => format!("{rows} rows"),
-    };
-    let counts = counts(tally, true).join(", ");
-    let parts = match progress.state(tally.in_flight) {
+    let rows = rows(tally, progress);
+    let state = progress.state(tally.in_flight, &Clock::utc());
+    let state = state.and_then(|said| said.into_iter().next());
+    let parts = match state {
         Some(state) => vec![Some(state), progress.time_left()],
         None => vec![
             progress.pace_in_full(),
@@ -223,7 +383,29 @@ fn standing(tally: &Tally, progress: &Progress) -> String {
         ],
     };
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{rows}: {counts}; {}", parts.join(", "))
+    format!(
+        "{rows}: {}; {}",
+        counts(&tally.counts, Work::Sending),
+        parts.join(", ")
+    )
+}
+
+/// How a check stands.
+fn checked(tally: &Tally, progress: &Progress) -> String {
+    let rows = rows(tally, progress);
+    format!("{rows} checked: {}", counts(&tally.counts, Work::Checking))
+}
+
+/// How many rows are done, and of how many.
+fn rows(tally: &Tally, progress: &Progress) -> String {
+    match progress.total() {
+        Some(total) => format!(
+            "{} of {}",
+            grouped(tally.counts.total()),
+            counted(total, "row")
+        ),
+        None => counted(tally.counts.total(), "row"),
+    }
 }
 
 #[cfg(test)]
@@ -241,6 +423,7 @@ mod tests {
             elapsed: Duration::from_secs(second),
             allowed: Some(Rate::per_minute(100)),
             in_flight: 3,
+            requests: 0,
             read: 10_000,
             waiting: 8800,
             pause,
@@ -272,16 +455,17 @@ mod tests {
     }
 
     /// What is logged of these events, each line with the level's first letter.
-    fn logged(tells_progress: bool, events: &[RunEvent<'_>]) -> Vec<String> {
+    fn logged(show: Show, events: &[RunEvent<'_>]) -> Vec<String> {
         let total = RowTotal::default();
         total.set(10_000);
         let mut progress = Progress::new(total);
-        let mut logbook = Logbook::new(tells_progress);
+        let mut logbook = Logbook::new(show);
         let mut lines = Vec::new();
         for event in events {
             progress.note(event);
-            let line = logbook.line(event, &Tally::midway(), &progress);
-            lines.extend(line.map(|line| format!("{}: {}", line.level, line.text)));
+            let new = logbook.lines(event, &Tally::midway(), &progress);
+            let new = new.iter();
+            lines.extend(new.map(|line| format!("{}: {}", line.level, line.text)));
         }
         lines
     }
@@ -293,7 +477,7 @@ mod tests {
         };
         let events = [outage(1), outage(5), recovered, outage(1)];
         assert_eq!(
-            logged(false, &events),
+            logged(Show::Bar, &events),
             [
                 "WARN: the service gives no usable answers (timeout); all rows wait, and one is tried again in 1.0 s",
                 "INFO: still no usable answer (timeout); trying again in 5.0 s",
@@ -314,7 +498,7 @@ mod tests {
             held(5),
         ];
         assert_eq!(
-            logged(false, &events),
+            logged(Show::Bar, &events),
             [
                 "INFO: the service refuses for now (http_429); all wait 37.0 s",
                 "INFO: the service refuses for now (http_429); all wait 5.0 s",
@@ -338,7 +522,7 @@ mod tests {
             held(Wait::Senseless),
         ];
         assert_eq!(
-            logged(false, &events),
+            logged(Show::Bar, &events),
             [
                 "INFO: the service refuses for now (http_429); all wait 3600.0 s",
                 "WARN: the service refuses for now (http_429) and for longer than is waited at once; all wait 3600.0 s",
@@ -354,7 +538,7 @@ mod tests {
             by: StoppedBy::Campaign,
         };
         assert_eq!(
-            logged(false, &[stopped]),
+            logged(Show::Bar, &[stopped]),
             [
                 "WARN: campaign 102 takes no more leads (campaign); its rows wait, and the others go on"
             ]
@@ -362,28 +546,29 @@ mod tests {
     }
 
     #[test]
-    fn the_pace_is_told_when_it_really_changes_and_otherwise_not_often() {
+    fn a_pace_is_told_at_once_when_it_is_another_and_otherwise_when_it_has_held() {
         let paced = |per_minute| RunEvent::Paced(Some(Rate::per_minute(per_minute)));
         let events = [
             paced(100),
             paced(100),
             pulse(5, None),
-            paced(105),
             paced(110),
-            paced(115),
-            pulse(14, None),
-            paced(116),
-            pulse(15, None),
-            paced(117),
+            paced(150),
+            pulse(9, None),
+            paced(120),
+            pulse(10, None),
+            paced(125),
+            pulse(69, None),
+            pulse(70, None),
             paced(60),
             RunEvent::Paced(None),
         ];
         assert_eq!(
-            logged(false, &events),
+            logged(Show::Bar, &events),
             [
                 "INFO: up to 100/min are sent from now on",
-                "INFO: up to 110/min are sent from now on",
-                "INFO: up to 117/min are sent from now on",
+                "INFO: up to 120/min are sent from now on",
+                "INFO: up to 125/min are sent from now on",
                 "INFO: up to 60/min are sent from now on",
                 "INFO: no limit of our own from now on",
             ]
@@ -391,24 +576,132 @@ mod tests {
     }
 
     #[test]
+    fn a_pace_that_grows_little_by_little_is_told_every_so_often() {
+        let steps = (100..700u32).flat_map(|per_minute| {
+            let second = u64::from(per_minute - 100);
+            let paced = RunEvent::Paced(Some(Rate::per_minute(per_minute)));
+            [pulse(second, None), paced]
+        });
+        let steps: Vec<_> = steps.collect();
+        let told = logged(Show::Bar, &steps).len();
+        assert!((10..=40).contains(&told), "{told}");
+    }
+
+    #[test]
     fn where_there_is_no_bar_it_is_said_every_minute_how_the_run_stands() {
         let seconds: Vec<_> = (1..=140).map(|second| pulse(second, None)).collect();
-        let lines = logged(true, &seconds);
+        let lines = logged(Show::Log, &seconds);
         assert_eq!(
             lines[0],
             "INFO: 1,200 of 10,000 rows: 1,180 created, 20 rejected; 0/min of 100/min allowed, 3 in flight, about 1 h 30 min left"
         );
         assert_eq!(lines.len(), 3);
-        assert_eq!(logged(false, &seconds), Vec::<String>::new());
+        assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());
     }
 
     #[test]
     fn while_everything_waits_it_is_said_for_what() {
         assert_eq!(
-            logged(true, &[pulse(10, refused(37))]),
+            logged(Show::Log, &[pulse(10, refused(37))]),
             [
                 "INFO: 1,200 of 10,000 rows: 1,180 created, 20 rejected; the service asks to wait 37 s, about 1 h 30 min left"
             ]
         );
+    }
+
+    #[test]
+    fn how_a_check_stands_is_told_after_ten_seconds_and_every_minute() {
+        let told = |show| {
+            let mut logbook = Logbook::new(show);
+            let (tally, progress) = (Tally::midway(), Progress::default());
+            crate::report::log::logged_as_json(|| {
+                for second in 0..100 {
+                    logbook.note_check(Duration::from_secs(second), &tally, &progress);
+                }
+            })
+        };
+        assert_eq!(told(Show::Bar), [""; 0]);
+        let lines = told(Show::Log);
+        let seconds: Vec<_> = lines.iter().map(|line| &line["elapsed_s"]).collect();
+        assert_eq!(seconds, [10.0, 70.0]);
+        assert_eq!(
+            lines[0]["message"],
+            "1,200 rows checked: 1,180 created, 20 rejected"
+        );
+        assert_eq!(lines[0]["event"], "progress");
+    }
+
+    #[test]
+    fn in_json_form_every_line_has_the_fields_that_the_sentence_is_made_of() {
+        let total = RowTotal::default();
+        total.set(10_000);
+        let mut progress = Progress::new(total);
+        let mut logbook = Logbook::new(Show::Log);
+        let events = [
+            RunEvent::Paced(Some(Rate::per_minute(90))),
+            held(37),
+            outage(5),
+            RunEvent::Recovered {
+                outage: Duration::from_secs(750),
+            },
+            RunEvent::Retrying {
+                row: crate::lead::RowId(7),
+                attempt: 2,
+                after: Duration::from_millis(1500),
+                why: ErrorCode::Timeout,
+            },
+            RunEvent::CampaignStopped {
+                campaign: CampaignId(102),
+                by: StoppedBy::Campaign,
+            },
+            pulse(10, refused(37)),
+            RunEvent::Stopping {
+                by: StoppedBy::Signal,
+                in_flight: 3,
+            },
+        ];
+        let lines = crate::report::log::logged_as_json(|| {
+            for event in &events {
+                progress.note(event);
+                logbook.note(event, &Tally::midway(), &progress);
+            }
+        });
+        let fields = |line: &serde_json::Value| {
+            let mut fields = line.as_object().unwrap().clone();
+            for of_every_line in ["timestamp", "message"] {
+                assert!(fields.shift_remove(of_every_line).unwrap().is_string());
+            }
+            serde_json::to_string(&fields).unwrap()
+        };
+        let lines: Vec<String> = lines.iter().map(fields).collect();
+        assert_eq!(
+            lines,
+            [
+                r#"{"level":"INFO","event":"paced","allowed_per_s":1.5}"#,
+                r#"{"level":"INFO","event":"held","wait_s":37.0,"reason":"http_429"}"#,
+                r#"{"level":"WARN","event":"outage","since":"1970-01-01T00:00:00Z","reason":"timeout","next_s":5.0}"#,
+                r#"{"level":"WARN","event":"recovered","outage_s":750.0}"#,
+                r#"{"level":"INFO","event":"retrying","row":7,"attempt":2,"after_s":1.5,"reason":"timeout"}"#,
+                r#"{"level":"WARN","event":"campaign_stopped","campaign":102,"stopped_by":"campaign"}"#,
+                r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,
+                r#"{"level":"WARN","event":"stopping","stopped_by":"signal","in_flight":3}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn every_event_and_every_field_stands_in_the_table() {
+        let table = include_str!("logbook.rs");
+        let table: Vec<&str> = table.lines().take_while(|l| l.starts_with("//!")).collect();
+        let table = table.join("\n");
+        let sources = [include_str!("logbook.rs"), include_str!("lifecycle.rs")];
+        let sources = sources.map(|text| text.split("#[cfg(test)]").next().unwrap());
+        for word in sources
+            .iter()
+            .flat_map(|text| text.split("event = \"").skip(1))
+        {
+            let word = word.split('"').next().unwrap();
+            assert!(table.contains(&format!("`{word}`")), "{word}");
+        }
     }
 }

@@ -1,0 +1,122 @@
+//! The beginning and the end of a command, in the log.
+//!
+//! Which fields they have stands with [all others](super::logbook).
+
+use tracing::info;
+
+use super::tally::Ended;
+use crate::exit::Failure;
+use crate::lead::RunId;
+use crate::text::counted;
+
+/// Logs an event with a field for every status.
+macro_rules! info_with_counts {
+    ($counts:expr, $($field:ident = $value:expr),*; $($text:tt)*) => {{
+        use $crate::lead::Status;
+        let counts = &$counts;
+        tracing::info!(
+            $($field = $value,)*
+            created = counts.of(Status::Created),
+            duplicate = counts.of(Status::Duplicate),
+            repeated = counts.of(Status::Repeated),
+            already_imported = counts.of(Status::AlreadyImported),
+            suppressed = counts.of(Status::Suppressed),
+            invalid = counts.of(Status::Invalid),
+            rejected = counts.of(Status::Rejected),
+            failed = counts.of(Status::Failed),
+            uncertain = counts.of(Status::Uncertain),
+            ready = counts.of(Status::Ready),
+            $($text)*
+        );
+    }};
+}
+pub(super) use info_with_counts;
+
+/// An import that is about to send.
+#[derive(Debug)]
+pub struct Start<'a> {
+    /// The run's number, where there is a ledger, and whether it goes on.
+    pub run: Option<(RunId, bool)>,
+    /// How many inputs there are.
+    pub inputs: usize,
+    /// The service.
+    pub service: String,
+    /// The campaign's id or name, where one is given for all rows.
+    pub campaign: Option<String>,
+    /// The column that names it for each row.
+    pub campaign_column: Option<&'a str>,
+}
+
+/// Logs that an import begins.
+pub fn log_import(start: &Start<'_>) {
+    let run = match start.run {
+        Some((run, true)) => format!("run {run} goes on"),
+        Some((run, false)) => format!("run {run} begins"),
+        None => "an import without a ledger begins".to_owned(),
+    };
+    info!(
+        event = "start",
+        command = "import",
+        version = env!("CARGO_PKG_VERSION"),
+        run = start.run.map(|(run, _)| run.0),
+        continues = start.run.is_some_and(|(_, continues)| continues),
+        inputs = start.inputs,
+        service = start.service,
+        campaign = start.campaign,
+        campaign_column = start.campaign_column,
+        "{run}: {} to {}",
+        counted(start.inputs as u64, "input"),
+        start.service
+    );
+}
+
+/// Logs that a check of so many inputs begins.
+pub fn log_check(inputs: usize) {
+    info!(
+        event = "start",
+        command = "check",
+        version = env!("CARGO_PKG_VERSION"),
+        inputs,
+        "checking {}",
+        counted(inputs as u64, "input")
+    );
+}
+
+/// Logs how a command with rows has ended.
+pub fn log_end(ended: &Ended<'_>) {
+    let stopped_by = ended.stop.as_ref().map(|stop| stop.by.as_str());
+    let exit_code = ended.exit_code as u8;
+    let rows = ended.tally.counts.total();
+    let how = match stopped_by {
+        Some(by) => format!("stopped ({by})"),
+        None => "complete".to_owned(),
+    };
+    info_with_counts!(
+        ended.tally.counts,
+        event = "end",
+        exit_code = exit_code,
+        complete = ended.stop.is_none(),
+        stopped_by = stopped_by,
+        run = ended.run.map(|run| run.0),
+        rows = rows,
+        rows_total = ended.rows_total,
+        known_bad = ended.tally.known_bad,
+        requests = ended.requests,
+        elapsed_s = (ended.elapsed_s * 1000.0).round() / 1000.0;
+        "{how} after {}, exit code {exit_code}",
+        counted(rows, "row")
+    );
+}
+
+/// Logs that a command has ended without having begun.
+pub fn log_failure(failure: &Failure) {
+    let (by, exit_code) = (failure.stopped_by, failure.stopped_by.exit_code() as u8);
+    info!(
+        event = "end",
+        exit_code,
+        complete = false,
+        stopped_by = by.as_str(),
+        rows_total = failure.rows_total,
+        "stopped ({by}), exit code {exit_code}"
+    );
+}

@@ -1,0 +1,312 @@
+//! The figures of a run in the text form of Prometheus, in a file for the textfile
+//! collector of its node exporter.
+//!
+//! Rules:
+//!
+//! - A reader sees one state of the run, whole: each is written beside and renamed. The
+//!   collector reads what ends in `.prom`, so what is written beside does not.
+//! - Every label is there from the beginning, with 0, so that no rule has to tell nothing
+//!   from none. What is not known is left out: `leadload_exit_code` until the command has
+//!   ended, `leadload_rows_expected` until the rows are counted, the allowed pace where
+//!   there is no limit.
+//! - Nobody is named: no numbers, no names of files or campaigns.
+//! - Only a file that leadload has written is replaced, or an empty one, so that a slip of
+//!   the finger costs no list of contacts.
+//! - A file that cannot be written is told before anything is sent. What fails later is
+//!   told once, and the run goes on.
+
+mod figures;
+mod place;
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tracing::warn;
+
+use self::figures::Figures;
+use self::place::{MetricsError, Stands, refuse_place};
+use super::progress::Progress;
+use super::tally::{Ended, Tally};
+use crate::event::RunEvent;
+use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::lead::RunId;
+use crate::private_file;
+use crate::source::folder_of;
+
+/// How often it is written while the run goes on: as often as it is usually scraped.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// The file of an import, or none. Clones are one.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics(Option<Rc<RefCell<MetricsFile>>>);
+
+#[derive(Debug)]
+struct MetricsFile {
+    path: PathBuf,
+    figures: Figures,
+    /// When to write next, by the time since the sending began.
+    next: Duration,
+    has_failed: bool,
+    /// Whether what stands there may be written over before anything else is known: an
+    /// empty file may be one that the command reads.
+    is_ours: bool,
+}
+
+impl Metrics {
+    /// Figures that go to `path`, if there is one. Nothing is written yet.
+    ///
+    /// # Errors
+    ///
+    /// Where what stands there must stay.
+    pub fn new(path: Option<&Path>) -> Result<Metrics, MetricsError> {
+        let Some(path) = path else {
+            return Ok(Metrics::default());
+        };
+        let stands = refuse_place(path)?;
+        let now = Timestamp::now();
+        Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
+            path: path.to_owned(),
+            figures: Figures {
+                started: now,
+                updated: now,
+                ..Figures::default()
+            },
+            next: Duration::ZERO,
+            has_failed: false,
+            is_ours: stands != Stands::Empty,
+        })))))
+    }
+
+    /// Writes them for the first time. `is_taken` knows the places of other outputs.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be, or what stands there must stay. Nothing is written there from
+    /// then on.
+    pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
+        let Some(file) = &self.0 else {
+            return Ok(());
+        };
+        let begun = file.borrow_mut().begin(is_taken);
+        if begun.is_err() {
+            file.borrow_mut().has_failed = true;
+        }
+        begun
+    }
+
+    /// Whether anybody reads them.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Says which run it is.
+    pub fn name_run(&self, run: RunId) {
+        if let Some(file) = &self.0 {
+            file.borrow_mut().figures.run = Some(run);
+        }
+    }
+
+    /// Takes an event; every so often it is time to write.
+    pub(super) fn note(&self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
+        let (Some(file), RunEvent::Pulse(pulse)) = (&self.0, event) else {
+            return;
+        };
+        let mut file = file.borrow_mut();
+        let figures = &mut file.figures;
+        figures.counts = tally.counts;
+        figures.rows_expected = progress.total();
+        figures.requests = pulse.requests;
+        figures.in_flight = pulse.in_flight;
+        figures.allowed = pulse.allowed.map(|rate| rate.pace());
+        figures.waiting = progress.waits_for();
+        if pulse.elapsed >= file.next {
+            file.next = pulse.elapsed + EVERY;
+            file.write_or_warn();
+        }
+    }
+
+    /// Writes how the command has ended.
+    pub fn end(&self, ended: &Ended<'_>) {
+        let Some(file) = &self.0 else {
+            return;
+        };
+        let mut file = file.borrow_mut();
+        let figures = &mut file.figures;
+        figures.counts = ended.tally.counts;
+        figures.rows_expected = ended.rows_total;
+        figures.requests = ended.requests;
+        figures.stopped_by = ended.stop.as_ref().map(|stop| stop.by);
+        file.end(ended.exit_code);
+    }
+
+    /// The same for one that has ended without having begun. Where that is because another
+    /// run is at it, the file may well be that run's.
+    pub fn fail(&self, failure: &Failure) {
+        let stopped_by = failure.stopped_by;
+        if let Some(file) = &self.0
+            && stopped_by != StoppedBy::Busy
+            && file.borrow().is_ours
+        {
+            let mut file = file.borrow_mut();
+            file.figures.stopped_by = Some(stopped_by);
+            let expected = file.figures.rows_expected;
+            file.figures.rows_expected = failure.rows_total.or(expected);
+            file.end(stopped_by.exit_code());
+        }
+    }
+}
+
+impl MetricsFile {
+    fn begin(&mut self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
+        let path = self.path.clone();
+        if is_taken(&path) {
+            return Err(MetricsError::Twice { path });
+        }
+        // A ledger may have come to stand there meanwhile.
+        refuse_place(&path)?;
+        self.is_ours = true;
+        self.write()
+            .map_err(|error| MetricsError::Unwritable { path, error })
+    }
+
+    fn end(&mut self, exit_code: ExitCode) {
+        // It has been told why, and what stands there is not ours.
+        if self.has_failed && exit_code == ExitCode::Usage {
+            return;
+        }
+        let figures = &mut self.figures;
+        figures.exit_code = Some(exit_code);
+        (figures.in_flight, figures.waiting) = (0, None);
+        self.write_or_warn();
+    }
+
+    fn write_or_warn(&mut self) {
+        if let Err(error) = self.write()
+            && !std::mem::replace(&mut self.has_failed, true)
+        {
+            let path = self.path.display();
+            warn!(
+                event = "warning",
+                "cannot write the metrics file `{path}`: {error}; the run goes on, and it is tried again"
+            );
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.figures.updated = Timestamp::now();
+        let folder = folder_of(&self.path);
+        let mut file = tempfile::Builder::new()
+            .prefix(".leadload-metrics-")
+            .suffix(".tmp")
+            .tempfile_in(folder)
+            .map_err(private_file::without_name)?;
+        file.write_all(self.figures.text().as_bytes())?;
+        let_others_read(file.as_file())?;
+        file.persist(&self.path).map_err(|failed| failed.error)?;
+        Ok(())
+    }
+}
+
+/// The collector runs as another user, and nothing in the file is about people.
+#[cfg(unix)]
+fn let_others_read(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+/// Elsewhere a file takes the permissions of its folder.
+#[cfg(not(unix))]
+fn let_others_read(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Pause, PauseReason, Pulse};
+    use crate::lead::ErrorCode;
+    use crate::rate::Rate;
+    use crate::report::RowTotal;
+
+    fn pulse(second: u64) -> RunEvent<'static> {
+        RunEvent::Pulse(Pulse {
+            elapsed: Duration::from_secs(second),
+            allowed: Some(Rate::per_minute(90)),
+            in_flight: 3,
+            requests: 1234,
+            read: 10_000,
+            waiting: 8800,
+            pause: Some(Pause {
+                left: Duration::from_secs(37),
+                reason: PauseReason::Refused(ErrorCode::Http(429)),
+            }),
+        })
+    }
+
+    #[test]
+    fn all_figures_are_told_with_help_and_type() {
+        let mut figures = Figures {
+            run: Some(RunId(7)),
+            started: "2026-11-21T03:10:22Z".parse().unwrap(),
+            updated: "2026-11-21T03:10:32.5Z".parse().unwrap(),
+            counts: Tally::midway().counts,
+            rows_expected: Some(10_000),
+            requests: 1234,
+            in_flight: 3,
+            allowed: Some(1.5),
+            waiting: Some("outage"),
+            stopped_by: None,
+            exit_code: None,
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        let text = figures.text().replace(version, "VERSION");
+        insta::assert_snapshot!(text);
+        figures.exit_code = Some(ExitCode::Service);
+        figures.stopped_by = Some(StoppedBy::Token);
+        let text = figures.text();
+        for line in [
+            "leadload_exit_code 3\n",
+            "leadload_stopped_by{reason=\"token\"} 1\n",
+            "leadload_run_complete 0\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn while_it_runs_it_is_written_every_ten_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leadload.prom");
+        let metrics = Metrics::new(Some(&path)).unwrap();
+        metrics.begin(|_| false).unwrap();
+        let mut progress = Progress::new(RowTotal::default());
+        let mut written = Vec::new();
+        for second in 0..=25 {
+            std::fs::remove_file(&path).ok();
+            let pulse = pulse(second);
+            progress.note(&pulse);
+            metrics.note(&pulse, &Tally::midway(), &progress);
+            if path.exists() {
+                written.push(second);
+            }
+        }
+        assert_eq!(written, [0, 10, 20]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_any_more_ends_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leadload.prom");
+        let metrics = Metrics::new(Some(&path)).unwrap();
+        metrics.begin(|_| false).unwrap();
+        folder.close().unwrap();
+        metrics.note(&pulse(0), &Tally::midway(), &Progress::default());
+        metrics.fail(&Failure::new(StoppedBy::Signal, anyhow::anyhow!("")));
+        assert!(!path.exists());
+    }
+}

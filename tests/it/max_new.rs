@@ -1,0 +1,111 @@
+//! `--max-new`: more leads than are expected are not sent at all.
+
+use crate::util::{Folder, contacts, contacts_of, replaced, scenario, service};
+
+#[test]
+fn more_than_are_allowed_are_not_sent_and_as_many_are() {
+    let (folder, service) = (Folder::with_leads(&contacts(5)), service());
+    for most in ["0", "4"] {
+        let output = folder
+            .import_leads(&service, &["--max-new", most])
+            .expect(2);
+        let error = format!(
+            "error: 5 leads would be sent, and `--max-new` allows {most}, so none was\n\n\
+             hint: `leadload check` with the same files shows what is new; if they are all to \
+             be sent, say `--max-new 5`\n"
+        );
+        assert!(output.stderr.ends_with(&error), "{}", output.stderr);
+        assert_eq!(output.stdout, "");
+        assert_eq!(folder.names(), ["leads.csv"]);
+    }
+    assert_eq!(service.stats().lead_requests, 0);
+    let runs = folder.leadload(&["runs"]).expect(0);
+    assert_eq!(runs.stdout, "no runs yet\n");
+    let output = folder.import_leads(&service, &["--max-new", "5"]).expect(0);
+    let shown = "\n5 rows\n  to send    5, all of them new\n";
+    output.tells(shown);
+    assert_eq!(service.leads().len(), 5);
+    // Now none of them is new.
+    let quiet = ["--max-new", "0", "-q"];
+    let output = folder.import_leads(&service, &quiet).expect(0);
+    assert_eq!(output.stderr, "");
+    assert_eq!(service.stats().lead_requests, 5);
+}
+
+#[test]
+fn machines_are_told() {
+    let (folder, service) = (Folder::with_leads(&contacts(5)), service());
+    let args = ["--max-new", "4", "--format", "json", "-q"];
+    let output = folder.import_leads(&service, &args).expect(2);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "usage");
+    assert_eq!(summary["requests"], 0);
+    let error = summary["error"].as_str().unwrap();
+    assert!(error.starts_with("5 leads would be sent"), "{error}");
+}
+
+#[test]
+fn of_a_run_that_goes_on_what_is_left_is_counted() {
+    let folder = Folder::with_leads(&contacts(5));
+    let first = scenario("token_revoked_after = 2");
+    folder
+        .import_leads(&first, &["--concurrency", "1"])
+        .expect(3);
+    let service = replaced(first, "");
+    let output = folder.import_leads(&service, &["--max-new", "2"]).expect(2);
+    output.tells("error: 3 leads would be sent");
+    folder.import_leads(&service, &["--max-new", "3"]).expect(0);
+    assert_eq!(service.stats().lead_requests, 3);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 5]);
+}
+
+#[test]
+fn what_is_wrong_repeated_or_not_to_be_called_does_not_count() {
+    let list = contacts(3) + "12,X\n+447911000000,Y\n+447911000007,Z\n";
+    let (folder, service) = (Folder::with_leads(&list), service());
+    folder.write("dnc.txt", "+447911000007\n");
+    let args = ["--suppress", "dnc.txt", "--max-new", "3"];
+    folder.import_leads(&service, &args).expect(1);
+    assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn all_campaigns_together_are_counted() {
+    let (folder, service) = (Folder::with_leads(&contacts_of(&[101, 102], 4)), service());
+    let args = ["leads.csv", "--campaign-column", "list", "--max-new", "3"];
+    let output = folder.import(&service, &args).expect(2);
+    output.tells("error: 4 leads would be sent");
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn the_sandbox_is_not_sent_more_either() {
+    let folder = Folder::with_leads(&contacts(2));
+    let args = [
+        "import",
+        "leads.csv",
+        "--sandbox",
+        "--campaign",
+        "101",
+        "--max-new",
+        "1",
+    ];
+    let output = folder.leadload(&args).expect(2);
+    output.tells("error: 2 leads would be sent");
+}
+
+#[test]
+fn a_check_says_that_an_import_would_send_none() {
+    let folder = Folder::with_leads(&contacts(2));
+    let check = |most| {
+        folder
+            .leadload(&["check", "leads.csv", "--max-new", most])
+            .expect(0)
+    };
+    let stderr = check("1").stderr;
+    assert!(
+        stderr.contains("2 leads would be sent, more than `--max-new 1` allows"),
+        "{stderr}"
+    );
+    assert_eq!(check("2").stderr, "");
+}
