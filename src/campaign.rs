@@ -3,12 +3,17 @@
 //! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
 //! the id of the one campaign that bears it, or a message that lists what exists.
 
+mod picked;
+
+pub use picked::{Unclear, picked};
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use thiserror::Error;
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
-use crate::text::{listed, nearest, printable};
+use crate::text::{listed, nearest, printable, shown_name};
 
 /// A campaign as the service lists it. Only the id and the name are relied on:
 /// neither the forms of times nor the set of statuses are stated anywhere.
@@ -26,6 +31,44 @@ pub struct Campaign {
     pub updated_at: String,
 }
 
+/// Words for a campaign that calls people, without what stands between their letters.
+const ACTIVE: [&str; 12] = [
+    "active",
+    "activated",
+    "calling",
+    "enabled",
+    "inprogress",
+    "launched",
+    "live",
+    "ongoing",
+    "open",
+    "running",
+    "started",
+    "working",
+];
+
+impl Campaign {
+    /// The id as leads name it.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotAnInteger`].
+    pub fn lead_campaign(&self) -> Result<CampaignId, CampaignError> {
+        let id = self.id.parse().map(CampaignId);
+        id.map_err(|_| CampaignError::NotAnInteger {
+            name: self.name.clone(),
+            id: self.id.clone(),
+        })
+    }
+
+    /// Whether its status, which is free text, is a word for one that calls people.
+    pub fn is_active(&self) -> bool {
+        let letters = self.status.chars().filter(|c| c.is_alphanumeric());
+        let word: String = letters.flat_map(char::to_lowercase).collect();
+        ACTIVE.contains(&word.as_str())
+    }
+}
+
 /// A campaign as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CampaignChoice {
@@ -35,9 +78,21 @@ pub enum CampaignChoice {
     Name(String),
 }
 
+/// As it was given.
+impl fmt::Display for CampaignChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CampaignChoice::Id(id) => id.fmt(f),
+            CampaignChoice::Name(name) => f.write_str(name),
+        }
+    }
+}
+
 /// All digits, but more than an id can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is too long for a campaign id")]
+#[error(
+    "`{0}` is too long for a campaign id\n\nhint: `leadload campaigns` lists the campaigns with their ids"
+)]
 pub struct IdTooLong(String);
 
 impl CampaignChoice {
@@ -62,7 +117,7 @@ impl CampaignChoice {
 pub enum CampaignError {
     /// No campaign bears these names.
     #[error("no campaign is called {}\n\nhint: {}", listed(names), match nearest {
-        Some(nearest) => format!("did you mean `{}`? ", printable(nearest)),
+        Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
         None => String::new(),
     } + &match existing.is_empty() {
         true => "the service lists no campaign for this token".to_owned(),
@@ -79,7 +134,7 @@ pub enum CampaignError {
     /// Several campaigns bear this name.
     #[error(
         "several campaigns are called `{}`: their ids are {}\n\nhint: give the id instead of the name",
-        printable(name),
+        shown_name(name),
         ids.join(", ")
     )]
     Ambiguous {
@@ -91,7 +146,7 @@ pub enum CampaignError {
     /// The campaign's id is not the integer that the lead endpoint takes.
     #[error(
         "the campaign `{}` has the id `{}`, and leads need an id that is a whole number\n\nhint: this looks like another product's API; check the base URL",
-        printable(name),
+        shown_name(name),
         printable(id)
     )]
     NotAnInteger {
@@ -127,22 +182,13 @@ pub fn resolve_names(
 }
 
 fn resolve_name(name: &str, list: &[Campaign]) -> Result<CampaignId, CampaignError> {
-    let ids: Vec<&str> = list
-        .iter()
-        .filter(|campaign| campaign.name.trim() == name)
-        .map(|campaign| campaign.id.as_str())
-        .collect();
-    match ids[..] {
-        [id] => id
-            .parse()
-            .map(CampaignId)
-            .map_err(|_| CampaignError::NotAnInteger {
-                name: name.to_owned(),
-                id: id.to_owned(),
-            }),
+    let named = list.iter().filter(|campaign| campaign.name.trim() == name);
+    let named: Vec<&Campaign> = named.collect();
+    match named[..] {
+        [campaign] => campaign.lead_campaign(),
         _ => Err(CampaignError::Ambiguous {
             name: name.to_owned(),
-            ids: ids.into_iter().map(str::to_owned).collect(),
+            ids: named.iter().map(|campaign| campaign.id.clone()).collect(),
         }),
     }
 }
@@ -162,7 +208,7 @@ pub struct RowCampaign {
 }
 
 /// Finds each row's campaign from its cell.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct CampaignBook {
     default: Option<CampaignChoice>,
     ids: HashMap<String, CampaignId>,
@@ -189,7 +235,7 @@ impl CampaignBook {
     /// The campaign of a row whose campaign cell, if there is one, is `cell`.
     pub fn of(&mut self, cell: Option<&str>) -> Result<RowCampaign, RowOutcome> {
         let choice = CampaignChoice::parse(cell.unwrap_or_default())
-            .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error.to_string()))?
+            .map_err(|error| invalid(&error))?
             .or_else(|| self.default.clone());
         // A name and an id that mean one campaign must be one key.
         let choice = match choice {
@@ -213,6 +259,13 @@ impl CampaignBook {
         let key = *self.keys.entry(choice).or_insert(next);
         Ok(RowCampaign { key, id })
     }
+}
+
+/// A row's error is one line: what to do next stands in the summary.
+fn invalid(error: &IdTooLong) -> RowOutcome {
+    let text = error.to_string();
+    let what = text.split("\n\n").next().unwrap_or_default();
+    RowOutcome::invalid(ErrorCode::CampaignInvalid, what)
 }
 
 #[cfg(test)]
@@ -261,6 +314,35 @@ mod tests {
             resolve_names(&names(&["Uuid"]), &list),
             Err(CampaignError::NotAnInteger { .. })
         ));
+    }
+
+    #[test]
+    fn words_for_a_campaign_that_calls_are_known_however_they_are_written() {
+        let with = |status: &str| Campaign {
+            status: status.to_owned(),
+            ..campaign("1", "Spring")
+        };
+        for status in [
+            "in-progress",
+            "In Progress",
+            "IN_PROGRESS",
+            "Active",
+            "running",
+            "started",
+        ] {
+            assert!(with(status).is_active(), "{status}");
+        }
+        for status in [
+            "",
+            "stopped",
+            "inactive",
+            "not started",
+            "draft",
+            "3",
+            "進行中",
+        ] {
+            assert!(!with(status).is_active(), "{status}");
+        }
     }
 
     #[test]

@@ -6,97 +6,170 @@ use std::time::Instant;
 
 use tracing::warn;
 
-use super::{inputs, service};
+use super::dry_run::DryRun;
+use super::{inputs, places, save_mapping, service};
 use crate::campaign::CampaignBook;
 use crate::cli::{Format, ImportArgs};
-use crate::event::RunEvent;
+use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Intake, Memory, MemoryRules, Purpose};
-use crate::lead::{CampaignId, RowOutcome, Status};
+use crate::intake::{Batch, Intake, Memory, MemoryRules};
+use crate::lead::CampaignId;
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::rate::KnownRate;
 use crate::report::{
-    Bar, Checked, Ended, Estimate, Findings, Log, Logbook, Progress, RowTotal, Tally, check_json,
-    check_text, console,
+    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Page, PageNotes, Tally, check_json,
+    check_text, console, log_check, log_end,
 };
-use crate::results::{KnownOutputs, OutputError, Writer, Written};
-use crate::settings::{CheckSettings, Environment, LedgerChoice, Pace};
+use crate::results::{KnownOutputs, OutputError, ReportFile, Writer, Written};
+use crate::settings::{CheckSettings, Environment, LedgerChoice, MappingToSave};
+use crate::text::counted;
 
 /// Runs the command.
-pub fn run(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
-    service::unless_interrupted(check(args, log))
+pub fn run(
+    args: &ImportArgs,
+    environment: &Environment,
+    command: &CommandLine,
+    log: &Log,
+) -> Result<ExitCode, Failure> {
+    service::unless_interrupted(check(args, environment, command, log))
 }
 
-async fn check(args: &ImportArgs, log: &Log) -> Result<ExitCode, Failure> {
+async fn check(
+    args: &ImportArgs,
+    environment: &Environment,
+    command: &CommandLine,
+    log: &Log,
+) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let environment = Environment::read();
-    let ledger = LedgerChoice::for_rows(args, &environment).or_stopped(StoppedBy::Usage)?;
-    let (args, surveyed) = inputs::survey(args, &environment, &ledger).await?;
-    let settings = CheckSettings::from_cli(&args, &environment).or_stopped(StoppedBy::Usage)?;
-    let intake = inputs::plan(&settings.reading, surveyed).await?;
-    let remembered = remember(&settings, &intake, &ledger).await?;
-    let known_rate = remembered.known_rate;
-    let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
-    let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
-        .map_err(OutputError::before_sending)?;
-    let mut bar = Bar::new(
-        inputs::shows_bar(settings.reading.progress, args.output.quiet),
-        false,
-        log,
-    );
-    let mut logbook = Logbook::new(false);
-    let total = RowTotal::default();
-    if bar.is_shown() {
-        inputs::count_rows(&intake, &total);
-    }
-    let progress = Progress::new(total);
-    let mut tally = Tally::new(intake.inputs.len());
-    let mut findings = Findings::default();
-    let mut events = |event: RunEvent<'_>| {
-        tally.note(&event);
-        bar.note(&event, &tally, &progress);
-        logbook.note(&event, &tally, &progress);
-    };
-    let written = check_rows(
-        &settings,
-        &intake,
+    let Prepared {
+        args,
+        settings,
+        intake,
+        to_save,
         remembered,
-        writer,
-        &mut findings,
-        &mut events,
-    )
-    .await?;
-    bar.finish();
-    let ended = Ended {
+        mut writer,
+        report,
+    } = Prepared::new(args, environment).await?;
+    let known_rate = remembered.known_rate;
+    let show = inputs::show(settings.reading.progress, &args.output);
+    log_check(intake.inputs.len());
+    let campaign = settings.reading.campaign.clone();
+    let dry_run = DryRun {
+        intake: &intake,
+        book: CampaignBook::new(campaign, remembered.campaign_ids),
+        memory: remembered.memory,
+        form: settings.lead_form,
+        page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
+    };
+    let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
+    let found = dry_run.run(show, log, take).await?;
+    let written = writer.finish().or_stopped(StoppedBy::Disk)?;
+    let mut ended = ended(&settings, &intake, &found.tally, written, began);
+    warn_of_what_only_import_does(&settings, found.ready());
+    let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, command));
+    let saved = saved.transpose()?;
+    let estimate = found.estimate(&settings.pace, known_rate);
+    if let (Some(report), Some(notes)) = (report, &found.page) {
+        let page = Page {
+            ended: &ended,
+            intake: &intake,
+            notes,
+            campaign: settings.reading.campaign.as_ref(),
+            deed: Deed::Checked {
+                estimate: estimate.as_ref(),
+            },
+        };
+        let page = page.html();
+        inputs::write_report(report, &page, &mut ended.written).or_stopped(StoppedBy::Disk)?;
+    }
+    let checked = Checked {
+        ended: &ended,
+        intake: &intake,
+        findings: &found.findings,
+        estimate,
+        saved: saved.as_ref(),
+    };
+    say(&checked, settings.reading.format)?;
+    Ok(ended.exit_code)
+}
+
+/// A check up to the first row.
+struct Prepared {
+    /// What was asked for; rejects bring some of it.
+    args: ImportArgs,
+    settings: CheckSettings,
+    intake: Intake,
+    /// The mapping, where it is to be kept.
+    to_save: Option<MappingToSave>,
+    remembered: Remembered,
+    writer: Writer,
+    /// The page for people, where one is wanted.
+    report: Option<ReportFile>,
+}
+
+impl Prepared {
+    async fn new(args: &ImportArgs, environment: &Environment) -> Result<Prepared, Failure> {
+        let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
+        places::look_at(args, &ledger).await?;
+        let (args, surveyed) = inputs::survey(args, environment, &ledger).await?;
+        let settings = CheckSettings::from_cli(&args, environment).or_stopped(StoppedBy::Usage)?;
+        let intake = inputs::plan(&settings.reading, surveyed).await?;
+        let to_save = save_mapping::prepare(&args, &intake, environment)?;
+        let remembered = remember(&settings, &intake, &ledger).await?;
+        let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
+        let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
+            .map_err(OutputError::before_sending)?;
+        let report = inputs::report_file(&paths)?;
+        Ok(Prepared {
+            args,
+            settings,
+            intake,
+            to_save,
+            remembered,
+            writer,
+            report,
+        })
+    }
+}
+
+/// How it ended: a check is never stopped half-way.
+fn ended<'a>(
+    settings: &CheckSettings,
+    intake: &'a Intake,
+    tally: &'a Tally,
+    written: Written,
+    began: Instant,
+) -> Ended<'a> {
+    Ended {
         run: None,
         continue_with: None,
-        tally: &tally,
+        mend_with: None,
+        campaign_names: CampaignNames::default(),
+        tally,
         inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
         stop: None,
-        exit_code: match tally.has_problems() {
-            true => ExitCode::Problems,
-            false => ExitCode::Complete,
-        },
+        exit_code: tally.exit_code(None),
         requests: 0,
+        rows_total: Some(tally.counts.total()),
         elapsed_s: began.elapsed().as_secs_f64(),
         written,
-        sandbox: settings.reading.sandbox,
-    };
-    say(&settings, known_rate, &intake, &ended, &findings)?;
-    Ok(ended.exit_code)
+        sandbox: settings.reading.outputs.sandbox,
+        in_doubt: InDoubt::of(settings.on_uncertain, settings.lead_form),
+    }
 }
 
 /// What the ledger knows, where it and the service are known.
 #[derive(Default)]
-struct Remembered {
-    memory: Option<Memory>,
+pub(super) struct Remembered {
+    pub(super) memory: Option<Memory>,
     /// Ids of campaigns by name, as runs have met them.
     campaign_ids: HashMap<String, CampaignId>,
     /// The pace that the service took last.
     known_rate: Option<KnownRate>,
 }
 
-async fn remember(
+/// Asks the ledger, which stays as it is.
+pub(super) async fn remember(
     settings: &CheckSettings,
     intake: &Intake,
     ledger: &LedgerChoice,
@@ -111,7 +184,8 @@ async fn remember(
         return Ok(Remembered::default());
     };
     if settings.reading.allow_duplicates && !settings.again {
-        warn_of_senders(&ledger, service, intake).await?;
+        let allowed_by = settings.reading.allowed_by.as_deref();
+        warn_of_senders(&ledger, service, intake, allowed_by).await?;
     }
     let rules = MemoryRules {
         service,
@@ -147,76 +221,51 @@ async fn warn_of_senders(
     ledger: &Ledger,
     service: ServiceId,
     intake: &Intake,
+    allowed_by: Option<&str>,
 ) -> Result<(), Failure> {
     let fingerprints = inputs::fingerprints(intake).await?;
     let contents = fingerprints.iter().map(|fingerprint| fingerprint.sha256);
     let known_by: Vec<_> = inputs::places(intake).zip(contents).collect();
     let senders = ledger.senders_of(service, &known_by);
     if let Some(run) = senders.or_stopped(StoppedBy::Usage)?.last() {
+        let import = match allowed_by {
+            None => "`leadload import --allow-duplicates`".to_owned(),
+            Some(profile) => {
+                format!("`leadload import` with `allow_duplicates`, which {profile} sets,")
+            }
+        };
         warn!(
-            "run {run} has sent leads from these inputs: unless it goes on, `leadload import --allow-duplicates` refuses them without `--again`"
+            event = "warning",
+            "run {run} has sent leads from these inputs: unless it goes on, {import} refuses them without `--again`"
         );
     }
     Ok(())
 }
 
-/// Checks every row, tells of each, and writes those files that were asked for.
-async fn check_rows(
-    settings: &CheckSettings,
-    intake: &Intake,
-    remembered: Remembered,
-    mut writer: Writer,
-    findings: &mut Findings,
-    events: &mut dyn FnMut(RunEvent<'_>),
-) -> Result<Written, Failure> {
-    let campaign = settings.reading.campaign.clone();
-    let book = CampaignBook::new(campaign, remembered.campaign_ids);
-    let mut batches = intake.start(book, Purpose::Checking, remembered.memory);
-    while let Some(batch) = batches.next().await {
-        let mut batch = batch.or_stopped(StoppedBy::Usage)?;
-        for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
-            let mapping = &intake.inputs[row.file()].mapping;
-            let ready = || RowOutcome::not_sent(Status::Ready, None, None);
-            findings.note(mapping, row, prepared, settings.lead_form);
-            let outcome = &*prepared.outcome.get_or_insert_with(ready);
-            events(RunEvent::Settled {
-                row,
-                phone: prepared.phone,
-                campaign: prepared.campaign,
-                outcome,
-            });
-        }
-        writer.write(&batch).or_stopped(StoppedBy::Disk)?;
+/// An import would send nothing, or something else.
+fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64) {
+    if let Some(most) = settings.max_new.filter(|most| ready > *most) {
+        warn!(
+            event = "warning",
+            "{} would be sent, more than `--max-new {most}` allows: `leadload import` would send none",
+            counted(ready, "lead")
+        );
     }
-    writer.finish().or_stopped(StoppedBy::Disk)
+    if settings.tests {
+        warn!(
+            event = "warning",
+            "`--test-to` is for `leadload import`: here nothing is sent"
+        );
+    }
 }
 
-fn say(
-    settings: &CheckSettings,
-    known_rate: Option<KnownRate>,
-    intake: &Intake,
-    ended: &Ended<'_>,
-    findings: &Findings,
-) -> Result<(), Failure> {
-    inputs::warn_of_nothing(ended.tally);
-    inputs::warn_of_files(ended, settings.reading.format);
-    let ready = ended.tally.counts.of(Status::Ready);
-    let checked = Checked {
-        ended,
-        intake,
-        findings,
-        estimate: match (&settings.pace, known_rate) {
-            (Pace::Limited(rates), _) => Estimate::within(rates, ready),
-            (Pace::Unlimited, _) => None,
-            (Pace::Between(..), Some(known)) => Some(Estimate::as_last_time(known, ready)),
-            (Pace::Between(slowest, fastest), None) => {
-                Some(Estimate::between(*slowest, *fastest, ready))
-            }
-        },
-    };
-    let text = match settings.reading.format {
-        Format::Text => check_text(&checked),
-        Format::Json => check_json(&checked),
+fn say(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
+    inputs::warn_of_nothing(checked.ended.tally);
+    inputs::warn_of_files(checked.ended, format);
+    log_end(checked.ended);
+    let text = match format {
+        Format::Text => check_text(checked),
+        Format::Json => check_json(checked),
     };
     console::print(&text).or_stopped(StoppedBy::Disk)
 }

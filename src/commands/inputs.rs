@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::anyhow;
+use console::is_dumb;
 use tracing::warn;
 
 use super::rejects::Ancestors;
 use super::service;
-use crate::cli::{Format, ImportArgs, Progress};
+use crate::cli::{Format, ImportArgs, LogFormat, OutputArgs, Progress};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::phone::PhoneReader;
-use crate::report::{Ended, RowTotal, Tally};
-use crate::results::{OutputError, OutputPaths};
+use crate::report::{Ended, RowTotal, Show, Tally};
+use crate::results::{OutputError, OutputPaths, ReportFile, Written};
 use crate::screen::SuppressionLists;
 use crate::settings::{Environment, LedgerChoice, ReadingSettings, Service, form_choice};
 use crate::source::{Fingerprint, Input, SourceError};
@@ -30,10 +31,14 @@ pub(super) async fn survey(
 ) -> Result<(ImportArgs, Vec<SurveyedInput>), Failure> {
     let to = Service::name(&args.connection, environment).or_stopped(StoppedBy::Usage)?;
     let (args, ledger) = (args.clone(), ledger.clone());
+    let profile = environment.profile.as_ref();
+    let typed = profile.and_then(|profile| profile.typed.clone());
+    let place = profile.map(|in_force| in_force.profile.place());
     service::on_a_thread(move || {
-        let ancestors = Ancestors::of(&ledger, to);
+        let ancestors = Ancestors::of(&ledger, to, place);
         let surveyed = survey_each(&args, &ancestors)?;
-        let args = ancestors.fill_in(&args, &surveyed)?;
+        let typed = typed.as_deref().unwrap_or(&args);
+        let args = ancestors.fill_in(&args, typed, &surveyed)?;
         Ok((args, surveyed))
     })
     .await
@@ -67,6 +72,7 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
         .map(|input| PlannedInput::new(input, &settings.mapping))
         .collect::<Result<_, _>>()
         .or_stopped(StoppedBy::Usage)?;
+    planned.iter().for_each(warn_of_new_columns);
     let phones = PhoneReader::new(settings.phones.clone());
     let suppression = SuppressionLists::read(&settings.suppress, &phones, settings.region)
         .or_stopped(StoppedBy::Usage)?;
@@ -105,11 +111,12 @@ pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     })
 }
 
-fn broke_off<T>() -> Result<T, Failure> {
+pub(super) fn broke_off<T>() -> Result<T, Failure> {
     Err(SourceError::BrokeOff).or_stopped(StoppedBy::Usage)
 }
 
-fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+/// Makes sure that they are there, and each once. Standard input is read to its end.
+pub(super) fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
         let input = Input::open(path).or_stopped(StoppedBy::Usage)?;
@@ -134,9 +141,7 @@ pub(super) fn output_paths(
     let paths = OutputPaths::plan(
         &intake.inputs,
         intake.suppression.inputs(),
-        &settings.results,
-        &settings.rejects,
-        settings.sandbox,
+        &settings.outputs,
     )
     .map_err(OutputError::before_sending)?;
     if let Some(ledger) = ledger.path() {
@@ -146,12 +151,36 @@ pub(super) fn output_paths(
     Ok(paths)
 }
 
-/// Whether a bar is drawn.
-pub(super) fn shows_bar(progress: Progress, quiet: bool) -> bool {
+/// The page for people, where one is wanted: found to be writable before anything is sent.
+pub(super) fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Failure> {
+    let report = paths.report.as_deref().map(ReportFile::create);
+    report.transpose().map_err(OutputError::before_sending)
+}
+
+/// Writes the page and notes where it is.
+pub(super) fn write_report(
+    report: ReportFile,
+    page: &str,
+    written: &mut Written,
+) -> Result<(), OutputError> {
+    let (path, kept) = report.write(page)?;
+    written.report = Some(path);
+    written.kept.extend(kept);
+    Ok(())
+}
+
+/// How the work is shown while it is done.
+pub(super) fn show(progress: Progress, output: &OutputArgs) -> Show {
+    // A log for machines is all that there is on standard error.
+    if output.log_format == LogFormat::Json {
+        return Show::Log;
+    }
+    let is_watched = !output.quiet && std::io::stderr().is_terminal();
     match progress {
-        Progress::Never => false,
-        Progress::Auto => !quiet && std::io::stderr().is_terminal(),
-        Progress::Always => true,
+        Progress::Always => Show::Bar,
+        Progress::Auto if is_watched && !is_dumb() => Show::Bar,
+        Progress::Auto if is_watched => Show::Lines,
+        Progress::Auto | Progress::Never => Show::Log,
     }
 }
 
@@ -166,10 +195,21 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     });
 }
 
+/// A mapping that was kept sends no more than it did.
+fn warn_of_new_columns(planned: &PlannedInput) {
+    if let Some(new) = planned.new_columns_listed() {
+        warn!(
+            event = "warning",
+            "`{}` has columns that were not there when its mapping was kept, and that are not sent: {new}",
+            planned.input.name()
+        );
+    }
+}
+
 /// A list without rows may be an export that went wrong.
 pub(super) fn warn_of_nothing(tally: &Tally) {
     if tally.counts.total() == 0 {
-        warn!("there are no rows to import");
+        warn!(event = "warning", "there are no rows to import");
     }
 }
 
@@ -177,7 +217,7 @@ pub(super) fn warn_of_nothing(tally: &Tally) {
 pub(super) fn warn_of_files(ended: &Ended<'_>, format: Format) {
     if format == Format::Json {
         for note in &ended.written.notes {
-            warn!("{note}");
+            warn!(event = "warning", "{note}");
         }
     }
 }

@@ -1,67 +1,81 @@
-//! The progress bar.
+//! What the terminal shows while rows are sent or checked: at most four lines.
+//!
+//! ```text
+//! [=======>                              ] 1,200 of 8,800 rows (13 %)
+//! 1,180 created, 20 rejected
+//! 1.6/s of 100/min allowed, 3 in flight, about 1 h 20 min left
+//! ```
+//!
+//! The last line says instead what everything waits for, if it does. On a narrow terminal
+//! each line leaves out what matters least, and cuts nothing. Signs are those that every
+//! terminal has, in one width; there is no colour.
 
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::style::TemplateError;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-
-use super::forgiving_term::ForgivingTerm;
-use super::progress::{Progress, counts};
+use super::block::Block;
+use super::clock::Clock;
+use super::listeners::Show;
+use super::progress::{Progress, Work, is_counted, per_time};
+use super::time_left::about;
+use super::width::{first_that_fits, wrapped};
 use super::{Log, Tally};
 use crate::event::RunEvent;
+use crate::lead::{Counts, Status};
 use crate::text::grouped;
 
-/// How often the bar is drawn per second at most.
-const DRAWS_PER_SECOND: u8 = 10;
+/// How often it is drawn, at most: numbers that change faster cannot be read.
+const EVERY: Duration = Duration::from_millis(200);
 
-/// A bar on standard error, or none.
+/// A bar that is shorter says nothing.
+const SHORTEST_BAR: usize = 10;
+
+/// How many lines counts may take.
+const LINES_OF_COUNTS: usize = 2;
+
+/// What is shown rather than others where there is no room for all.
+const BY_IMPORTANCE: [Status; 10] = [
+    Status::Ready,
+    Status::Created,
+    Status::Failed,
+    Status::Uncertain,
+    Status::Rejected,
+    Status::Invalid,
+    Status::Duplicate,
+    Status::Suppressed,
+    Status::AlreadyImported,
+    Status::Repeated,
+];
+
+/// The lines on standard error, or none.
 #[derive(Debug)]
 pub struct Bar {
-    bar: Option<ProgressBar>,
-    /// Whether leads are sent, or rows only checked.
-    sends: bool,
-    /// Whether it has been told how many rows there are.
-    knows_total: bool,
-    drawn: Instant,
+    block: Option<Block>,
+    work: Work,
+    clock: Clock,
+    began: Instant,
+    drawn: Option<Instant>,
 }
 
 impl Bar {
-    /// A bar that shares standard error with the log, if it is to be shown.
-    pub fn new(is_shown: bool, sends: bool, log: &Log) -> Bar {
-        let bar = is_shown.then(|| {
-            let term = Box::new(ForgivingTerm::stderr());
-            log.bars()
-                .set_draw_target(ProgressDrawTarget::term_like_with_hz(
-                    term,
-                    DRAWS_PER_SECOND,
-                ));
-            log.bars().add(ProgressBar::no_length())
-        });
-        Bar::of(bar, sends)
-    }
-
-    fn of(bar: Option<ProgressBar>, sends: bool) -> Bar {
-        if let Some(bar) = &bar {
-            set_style(bar, template(sends, false));
-            bar.enable_steady_tick(Duration::from_millis(250));
-        }
+    /// A bar that shares standard error with the log, if one is to be shown.
+    pub fn new(show: Show, work: Work, log: &Log) -> Bar {
         Bar {
-            bar,
-            sends,
-            knows_total: false,
-            drawn: Instant::now(),
+            block: (show == Show::Bar).then(|| log.block().clone()),
+            work,
+            clock: Clock::here(),
+            began: Instant::now(),
+            drawn: None,
         }
     }
 
     /// Whether there is anything to be seen.
     pub fn is_shown(&self) -> bool {
-        self.bar.is_some()
+        self.block.is_some()
     }
 
     /// Shows what has happened.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
-        let Some(bar) = &self.bar else {
+        let Some(block) = &self.block else {
             return;
         };
         let is_frequent = matches!(
@@ -69,80 +83,148 @@ impl Bar {
             RunEvent::Settled { .. } | RunEvent::InFlight(_) | RunEvent::Retrying { .. }
         );
         // Text that nobody would see is not made.
-        if is_frequent
-            && self.drawn.elapsed() < Duration::from_secs(1) / u32::from(DRAWS_PER_SECOND)
-        {
+        if is_frequent && self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
-        self.drawn = Instant::now();
-        if let (false, Some(rows)) = (self.knows_total, progress.total()) {
-            self.knows_total = true;
-            bar.set_length(rows);
-            set_style(bar, template(self.sends, true));
-        }
-        bar.set_position(tally.counts.total());
-        bar.set_message(message(tally, progress, self.sends));
+        self.drawn = Some(Instant::now());
+        block.show(self.lines(block.width(), tally, progress));
+    }
+
+    /// What is shown in so many columns.
+    fn lines(&self, width: usize, tally: &Tally, progress: &Progress) -> Vec<String> {
+        let mut lines = vec![rows(width, tally.counts.total(), progress.total())];
+        lines.extend(counts(width, &tally.counts, self.work));
+        lines.push(match self.work {
+            Work::Sending => first_that_fits(width, sending(tally, progress, &self.clock)),
+            Work::Checking => {
+                let checked = tally.counts.total();
+                let elapsed = self.began.elapsed();
+                first_that_fits(width, checking(checked, progress.total(), elapsed))
+            }
+        });
+        lines
     }
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(block) = &self.block {
+            block.hide();
         }
     }
 }
 
-/// The part of the bar that is ours. What is told first is what a narrow screen shows:
-/// what everything waits for, or how fast it goes; then how long, and what there is.
-fn message(tally: &Tally, progress: &Progress, sends: bool) -> String {
-    let state = progress.state(tally.in_flight);
-    let says_in_flight = sends && state.is_none();
-    let mut parts: Vec<String> = state.or_else(|| progress.pace()).into_iter().collect();
-    parts.extend(progress.time_left());
-    parts.extend(counts(tally, sends));
-    if says_in_flight {
-        parts.push(format!("{} in flight", grouped(tally.in_flight as u64)));
-    }
-    parts.join(", ")
-}
-
-const CHECKING: &str = "{wide_bar} {human_pos}/{human_len} rows\n{pace}, {eta} left, {wide_msg}";
-const CHECKING_UNCOUNTED: &str = "{spinner} {human_pos} rows\n{pace}, {elapsed}, {wide_msg}";
-const SENDING: &str = "{wide_bar} {human_pos}/{human_len} rows\n{wide_msg}";
-const SENDING_UNCOUNTED: &str = "{spinner} {human_pos} rows, {elapsed}\n{wide_msg}";
-
-/// Rows that are checked all take the same time, so there the bar's own estimate will do.
-fn template(sends: bool, is_counted: bool) -> &'static str {
-    match (sends, is_counted) {
-        (false, true) => CHECKING,
-        (false, false) => CHECKING_UNCOUNTED,
-        (true, true) => SENDING,
-        (true, false) => SENDING_UNCOUNTED,
+/// However a command ends, what it says last stands on a clean screen.
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 
-fn set_style(bar: &ProgressBar, template: &str) {
-    // The templates are fixed, and a test reads them.
-    if let Ok(style) = style(template) {
-        bar.set_style(style);
-    }
-}
-
-fn style(template: &str) -> Result<ProgressStyle, TemplateError> {
-    let pace = |state: &ProgressState, out: &mut dyn Write| {
-        // The bar's own text; there is nowhere to report a failure to.
-        let _ = write!(out, "{:.1}/s", state.per_sec());
+/// The bar, and how many rows of how many.
+fn rows(width: usize, rows: u64, total: Option<u64>) -> String {
+    let done = grouped(rows);
+    let Some(total) = total.filter(|total| *total > 0) else {
+        return first_that_fits(width, [format!("{done} rows"), done]);
     };
-    Ok(ProgressStyle::with_template(template)?.with_key("pace", pace))
+    let rows = rows.min(total);
+    // Neither overflows: no file has so many rows.
+    let share = 100 * rows / total;
+    let all = grouped(total);
+    let texts = [
+        format!("{done} of {all} rows ({share} %)"),
+        format!("{done}/{all} ({share} %)"),
+        format!("{done}/{all}"),
+        format!("{share} %"),
+    ];
+    let room = |text: &String| width.saturating_sub(text.len() + 1);
+    match texts[..3].iter().find(|text| room(text) >= SHORTEST_BAR) {
+        Some(text) => format!("{} {text}", bar(room(text), rows, total)),
+        None => first_that_fits(width, texts),
+    }
+}
+
+fn bar(width: usize, rows: u64, total: u64) -> String {
+    let inner = width - 2;
+    let done = (inner as u64 * rows / total) as usize;
+    let tip = if done < inner { ">" } else { "" };
+    format!("[{:<inner$}]", "=".repeat(done) + tip)
+}
+
+/// The rows by status; where there are too many for two lines, those that matter.
+fn counts(width: usize, counts: &Counts, work: Work) -> Vec<String> {
+    let mut shown: Vec<(Status, u64)> = counts
+        .all()
+        .filter(|(status, rows)| is_counted(*status, *rows, work))
+        .collect();
+    while !shown.is_empty() {
+        let last = shown.len() - 1;
+        let words = shown.iter().enumerate().map(|(at, (status, rows))| {
+            let comma = if at < last { "," } else { "" };
+            format!("{} {status}{comma}", grouped(*rows))
+        });
+        let words: Vec<String> = words.collect();
+        let lines = wrapped(width, words.iter().map(String::as_str));
+        if lines.len() <= LINES_OF_COUNTS && lines.iter().all(|line| line.len() <= width) {
+            return lines;
+        }
+        let importance =
+            |(status, _): &(Status, u64)| BY_IMPORTANCE.iter().position(|other| other == status);
+        let least = (0..shown.len()).max_by_key(|at| importance(&shown[*at]));
+        shown.remove(least.unwrap_or(last));
+    }
+    Vec::new()
+}
+
+/// What is said of the sending: what everything waits for, or the pace; and how long it
+/// will take. With all details, and with fewer and fewer.
+fn sending(tally: &Tally, progress: &Progress, clock: &Clock) -> Vec<String> {
+    let in_flight = Some(format!("{} in flight", grouped(tally.in_flight as u64)));
+    let left = progress.time_left();
+    let joined = |parts: &[&Option<String>]| {
+        let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_deref()).collect();
+        parts.join(", ")
+    };
+    match progress.state(tally.in_flight, clock) {
+        Some(states) => {
+            let mut texts: Vec<String> = states
+                .iter()
+                .take(2)
+                .map(|state| joined(&[&Some(state.clone()), &left]))
+                .collect();
+            texts.extend(states);
+            texts
+        }
+        None => {
+            let (full, pace) = (progress.pace_in_full(), progress.pace());
+            [
+                &[&full, &in_flight, &left][..],
+                &[&pace, &in_flight, &left],
+                &[&pace, &left],
+                &[&left],
+                &[&pace],
+                &[&in_flight],
+            ]
+            .map(joined)
+            .into()
+        }
+    }
+}
+
+/// What is said of the checking: rows that are checked all take the same time.
+fn checking(rows: u64, total: Option<u64>, elapsed: Duration) -> Vec<String> {
+    let per_second = rows as f64 / elapsed.as_secs_f64().max(0.001);
+    let pace = per_time(per_second);
+    let left = total.filter(|_| elapsed > Duration::from_secs(1) && rows > 0);
+    let left = left.map(|total| total.saturating_sub(rows) as f64 / per_second);
+    let left = left.and_then(|left| Duration::try_from_secs_f64(left).ok());
+    match left {
+        Some(left) => vec![format!("{pace}, {}", about(left)), about(left), pace],
+        None => vec![pace],
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-    use std::sync::{Arc, Mutex};
-
-    use indicatif::TermLike;
-
     use super::*;
     use crate::event::{Pause, PauseReason, Pulse};
     use crate::exit::StoppedBy;
@@ -150,21 +232,12 @@ mod tests {
     use crate::rate::Rate;
     use crate::report::RowTotal;
 
-    #[test]
-    fn the_templates_can_be_read() {
-        for sends in [false, true] {
-            for is_counted in [false, true] {
-                let template = template(sends, is_counted);
-                assert!(style(template).is_ok(), "{template}");
-            }
-        }
-    }
-
     fn pulse(pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(700),
             allowed: Some(Rate::per_minute(100)),
             in_flight: 3,
+            requests: 1200,
             read: 10_000,
             waiting: 8800,
             pause,
@@ -175,6 +248,16 @@ mod tests {
         pulse(Some(Pause {
             left: Duration::from_secs(37),
             reason: PauseReason::Refused(ErrorCode::Http(429)),
+        }))
+    }
+
+    fn away() -> RunEvent<'static> {
+        pulse(Some(Pause {
+            left: Duration::from_secs(40),
+            reason: PauseReason::Outage {
+                since: "2026-11-21T14:02:31Z".parse().unwrap(),
+                why: ErrorCode::Timeout,
+            },
         }))
     }
 
@@ -189,115 +272,159 @@ mod tests {
         Progress::new(total)
     }
 
-    #[test]
-    fn the_message_has_what_there_is_and_what_was_created_in_any_case() {
-        let mut tally = Tally::default();
-        tally.note(&RunEvent::InFlight(3));
-        let progress = Progress::default();
-        assert_eq!(message(&tally, &progress, true), "0 created, 3 in flight");
-        assert_eq!(message(&tally, &progress, false), "");
+    fn bar_without_screen() -> Bar {
+        Bar {
+            block: None,
+            work: Work::Sending,
+            clock: Clock::utc(),
+            began: Instant::now(),
+            drawn: None,
+        }
+    }
+
+    /// What is shown after an event, in so many columns.
+    fn shown(width: usize, event: &RunEvent<'_>) -> Vec<String> {
+        let mut progress = counted();
+        progress.note(event);
+        bar_without_screen().lines(width, &Tally::midway(), &progress)
     }
 
     #[test]
-    fn the_message_begins_with_the_pace_or_with_what_everything_waits_for() {
-        for (event, said) in [
-            (
-                pulse(None),
-                "up to 100/min, about 1 h 30 min left, 1,180 created, 20 rejected, 3 in flight",
-            ),
+    fn where_there_is_room_everything_is_said() {
+        assert_eq!(
+            shown(79, &pulse(None)),
+            [
+                "[======>                                           ] 1,200 of 8,800 rows (13 %)",
+                "1,180 created, 20 rejected",
+                "up to 100/min, 3 in flight, about 1 h 30 min left",
+            ]
+        );
+    }
+
+    #[test]
+    fn on_a_narrow_screen_what_matters_least_is_left_out() {
+        assert_eq!(
+            shown(39, &pulse(None)),
+            [
+                "[=>        ] 1,200 of 8,800 rows (13 %)",
+                "1,180 created, 20 rejected",
+                "up to 100/min, about 1 h 30 min left",
+            ]
+        );
+        assert_eq!(
+            shown(19, &pulse(None)),
+            [
+                "1,200/8,800 (13 %)",
+                "1,180 created,",
+                "20 rejected",
+                "up to 100/min",
+            ]
+        );
+        assert_eq!(shown(3, &pulse(None)), ["", ""]);
+        assert_eq!(shown(0, &pulse(None)), ["", ""]);
+    }
+
+    #[test]
+    fn what_everything_waits_for_takes_the_place_of_the_pace() {
+        for (event, wide, narrow, very_narrow) in [
             (
                 asked_to_wait(),
-                "the service asks to wait 37 s, about 1 h 30 min left, 1,180 created, 20 rejected",
+                "the service asks to wait 37 s, about 1 h 30 min left",
+                "the service asks to wait 37 s",
+                "asked to wait 37 s",
+            ),
+            (
+                away(),
+                "service not answering since 14:02 UTC, trying again in 40 s",
+                "no answer, next try in 40 s",
+                "next try in 40 s",
             ),
             (
                 STOPPING,
-                "stopping, 3 still in flight, 1,180 created, 20 rejected",
+                "stopping, 3 still in flight",
+                "stopping, 3 still in flight",
+                "stopping, 3 left",
             ),
         ] {
-            let mut progress = counted();
-            progress.note(&event);
-            assert_eq!(message(&Tally::midway(), &progress, true), said);
-        }
-    }
-
-    /// A screen of 40 columns that keeps what is written on it.
-    #[derive(Debug, Clone, Default)]
-    struct Narrow(Arc<Mutex<String>>);
-
-    impl Narrow {
-        /// Lines are written one by one.
-        fn add(&self, text: &str) -> io::Result<()> {
-            let mut shown = self.0.lock().unwrap();
-            shown.push_str(text);
-            shown.push('\n');
-            Ok(())
-        }
-    }
-
-    impl TermLike for Narrow {
-        fn width(&self) -> u16 {
-            40
-        }
-
-        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn write_line(&self, text: &str) -> io::Result<()> {
-            self.add(text)
-        }
-
-        fn write_str(&self, text: &str) -> io::Result<()> {
-            self.add(text)
-        }
-
-        fn clear_line(&self) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn flush(&self) -> io::Result<()> {
-            Ok(())
+            let last = |width| shown(width, &event).pop().unwrap();
+            assert_eq!(last(79), wide);
+            assert_eq!(last(39), narrow);
+            assert_eq!(last(19), very_narrow);
         }
     }
 
     #[test]
-    fn no_line_is_wider_than_a_narrow_screen_and_each_begins_with_what_matters() {
-        let screen = Narrow::default();
-        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
-        let bar = ProgressBar::with_draw_target(None, target);
-        let mut bar = Bar::of(Some(bar), true);
-        for mut progress in [Progress::default(), counted()] {
-            for event in [pulse(None), asked_to_wait(), STOPPING] {
-                progress.note(&event);
-                bar.note(&event, &Tally::midway(), &progress);
-                if let Some(bar) = &bar.bar {
-                    bar.force_draw();
+    fn no_line_is_wider_than_the_screen_and_there_are_four_at_most() {
+        let mut tally = Tally::midway();
+        for status in Status::ALL {
+            (0..12_345).for_each(|_| tally.counts.add(status));
+        }
+        let mut progress = counted();
+        for event in [pulse(None), asked_to_wait(), away(), STOPPING] {
+            progress.note(&event);
+            for progress in [&progress, &Progress::default()] {
+                for width in 0..200 {
+                    let lines = bar_without_screen().lines(width, &tally, progress);
+                    assert!(lines.len() <= 4, "{lines:?}");
+                    let widest = lines.iter().map(String::len).max().unwrap();
+                    assert!(widest <= width, "{width}: {lines:?}");
                 }
             }
         }
-        let shown = screen.0.lock().unwrap().clone();
-        let widest = shown.lines().map(|line| line.trim_end().chars().count());
-        assert!(widest.max().unwrap() <= 40, "{shown}");
-        for said in [
-            "1,200 rows",
-            "1,200/8,800 rows",
-            "up to 100/min, about 1 h 30 min left, 1,",
-            "the service asks to wait 37 s, ",
-            "stopping, 3 still in flight, ",
-        ] {
-            assert!(shown.contains(said), "{said}: {shown}");
-        }
+    }
+
+    #[test]
+    fn every_status_has_its_place_and_the_least_important_go_first() {
+        let mut all = Counts::default();
+        Status::ALL.into_iter().for_each(|status| all.add(status));
+        let is_there = |status: &Status| BY_IMPORTANCE.contains(status);
+        assert!(Status::ALL.iter().all(is_there));
+        assert_eq!(
+            counts(79, &all, Work::Sending),
+            [
+                "1 created, 1 duplicate, 1 repeated, 1 already_imported, 1 suppressed,",
+                "1 invalid, 1 rejected, 1 failed, 1 uncertain, 1 ready"
+            ]
+        );
+        assert_eq!(
+            counts(39, &all, Work::Sending),
+            [
+                "1 created, 1 invalid, 1 rejected,",
+                "1 failed, 1 uncertain, 1 ready"
+            ]
+        );
+        assert_eq!(
+            counts(9, &all, Work::Sending),
+            ["1 created,", "1 ready"][1..]
+        );
+    }
+
+    #[test]
+    fn what_was_created_is_said_also_where_it_is_nothing() {
+        let nothing = Counts::default();
+        assert_eq!(counts(79, &nothing, Work::Sending), ["0 created"]);
+        assert_eq!(counts(79, &nothing, Work::Checking), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_bar_is_empty_at_first_and_full_at_the_end() {
+        assert_eq!(bar(12, 0, 7), "[>         ]");
+        assert_eq!(bar(12, 6, 7), "[========> ]");
+        assert_eq!(bar(12, 7, 7), "[==========]");
+        assert_eq!(rows(79, 0, Some(0)), "0 rows");
+        assert_eq!(rows(79, 1200, None), "1,200 rows");
+        // A file that has grown meanwhile.
+        assert!(rows(79, 9, Some(8)).ends_with("9 of 8 rows (100 %)"));
+    }
+
+    #[test]
+    fn a_check_tells_its_pace_and_how_long_it_will_take() {
+        let elapsed = Duration::from_secs(2);
+        assert_eq!(
+            checking(2000, Some(10_000), elapsed),
+            ["1,000/s, about 10 s left", "about 10 s left", "1,000/s"]
+        );
+        assert_eq!(checking(2000, None, elapsed), ["1,000/s"]);
+        assert_eq!(checking(0, Some(10), Duration::ZERO), ["0/min"]);
     }
 }

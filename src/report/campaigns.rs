@@ -1,7 +1,9 @@
 //! The list of campaigns, as a table, as JSON and as CSV.
 
-use comfy_table::Table;
+use std::borrow::Cow;
+
 use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
 use serde_json::json;
 
 use crate::campaign::Campaign;
@@ -25,14 +27,41 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
         return "no campaigns\n".into();
     }
     let mut table = Table::new();
-    table.load_style(NOTHING);
     table.set_header(COLUMNS);
     for campaign in campaigns {
-        table.add_row(cells(campaign).map(|cell| printable(cell).into_owned()));
+        table.add_row(cells(campaign).map(printable));
     }
+    lines(table)
+}
+
+/// The same to choose from on standard error: numbered from 1, and no wider than the
+/// screen.
+pub fn numbered_campaigns(campaigns: &[Campaign]) -> String {
+    let mut table = Table::new();
+    table
+        .use_stderr()
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(["", "name", "id", "status"]);
+    for (number, campaign) in (1..).zip(campaigns) {
+        let [id, name, status, ..] = cells(campaign).map(printable);
+        table.add_row([Cow::Owned(u64::to_string(&number)), name, id, status]);
+    }
+    lines(table)
+}
+
+fn lines(mut table: Table) -> String {
+    table.load_style(NOTHING);
     // Every cell has a space on each side, which the screen's edge has no need of.
-    let lines = table.lines().map(|line| line.trim().to_owned() + "\n");
-    lines.collect()
+    let lines = table.lines();
+    lines
+        .map(|line| {
+            line.strip_prefix(' ')
+                .unwrap_or(&line)
+                .trim_end()
+                .to_owned()
+                + "\n"
+        })
+        .collect()
 }
 
 /// One JSON object.

@@ -1,20 +1,21 @@
 //! What a check has found, for people.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 
-use super::findings::Checked;
+use super::findings::{Checked, SavedIn};
 use super::opening::opening_lines;
 use super::summary::{places, write_counts, write_files, write_problems};
-use super::{Ended, Findings};
+use super::width::paragraph;
+use super::{Ended, Findings, Width};
+use crate::command_line::CommandLine;
 use crate::intake::PlannedInput;
 use crate::lead::Status;
 use crate::mapping::{ColumnRole, Mapping};
-use crate::phone::{LineKind, Region};
-use crate::text::{counted, printable, shortened};
+use crate::text::{counted, grouped, listed, one_line, printable, shortened};
 
 /// How much is shown of a value, in characters.
 const SAMPLE_LENGTH: usize = 20;
@@ -23,21 +24,21 @@ const SAMPLE_LENGTH: usize = 20;
 const BODY_LENGTH: usize = 1000;
 
 /// How many countries are spelled out.
-const MOST_COUNTRIES: usize = 15;
+pub(super) const MOST_COUNTRIES: usize = 15;
 
 /// How many kinds of problems are spelled out.
-const MOST_PROBLEMS: usize = 20;
+pub(super) const MOST_PROBLEMS: usize = 20;
 
 /// The report of a check.
 pub fn check_text(checked: &Checked<'_>) -> String {
-    let mut text = opening_lines(checked.intake);
+    let mut text = opening_lines(checked.intake, Width::default());
     // Writing to a string does not fail.
     let _ = write_check(&mut text, checked);
     text
 }
 
 fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
-    let Ended { tally, inputs, .. } = checked.ended;
+    let tally = checked.ended.tally;
     for planned in checked.intake.inputs.iter() {
         writeln!(text)?;
         if checked.intake.inputs.len() > 1 {
@@ -53,14 +54,66 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     )?;
     write_counts(text, &tally.counts)?;
     write_left_out(text, checked)?;
-    write_problems(text, tally, inputs, MOST_PROBLEMS)?;
+    write_problems(text, checked.ended, MOST_PROBLEMS)?;
     write_countries(text, checked.findings)?;
     if let Some(estimate) = &checked.estimate
         && tally.counts.of(Status::Ready) > 0
     {
         writeln!(text, "\n{}", estimate.text())?;
     }
-    write_files(text, checked.ended)
+    write_files(text, checked.ended)?;
+    match checked.saved {
+        Some(saved) => write_saved(text, saved),
+        None => Ok(()),
+    }
+}
+
+/// What a file of settings in the user's own folder does to the one of the system.
+pub fn hides(system: &Path) -> String {
+    format!(
+        "The settings in {} are not in force for you any more: a file of your own comes before them.",
+        printable(&system.display().to_string())
+    )
+}
+
+/// Where the mapping was kept, and what sends a list by it.
+fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
+    let said = format!(
+        "The mapping is kept in the profile `{}` of {}: from now on it sends these columns and no others.",
+        printable(&saved.profile),
+        printable(&saved.file.display().to_string())
+    );
+    writeln!(text, "\n{}", paragraph(&said, Width::default()))?;
+    let some = |columns: &[String]| (!columns.is_empty()).then(|| listed(columns));
+    for (columns, what) in [
+        (
+            some(&saved.newly_sent),
+            "Sent from now on, and left out before",
+        ),
+        (some(&saved.sent_no_more), "Sent until now, and no longer"),
+        (
+            some(&saved.lost),
+            "In it no more, since the list has lost them",
+        ),
+        (saved.left_out_listed.clone(), "Left out, since new"),
+    ] {
+        if let Some(columns) = columns {
+            let said = format!("{what}: {columns}");
+            writeln!(text, "{}", paragraph(&said, Width::default()))?;
+        }
+    }
+    if saved.left_out_listed.is_some() {
+        let said = "To send what is new, name every column that is to be sent with `--var`, and keep the mapping again.";
+        writeln!(text, "{}", paragraph(said, Width::default()))?;
+    }
+    if let Some(hidden) = &saved.hidden {
+        let said = hides(hidden);
+        writeln!(text, "{}", paragraph(&said, Width::default()))?;
+    }
+    match saved.next.as_ref().and_then(CommandLine::shown) {
+        Some(line) => writeln!(text, "\nNext:\n  {line}"),
+        None => Ok(()),
+    }
 }
 
 /// Each column, what becomes of it, and some of its values.
@@ -87,14 +140,14 @@ fn mapping_table(planned: &PlannedInput) -> String {
     lines.join("\n")
 }
 
-fn title(column: usize, header: &str) -> String {
+pub(super) fn title(column: usize, header: &str) -> String {
     match header.trim() {
         "" => format!("(column {})", column + 1),
         name => shortened(&printable(name), 2 * SAMPLE_LENGTH),
     }
 }
 
-fn sent_as(mapping: &Mapping, column: usize) -> String {
+pub(super) fn sent_as(mapping: &Mapping, column: usize) -> String {
     let used = mapping.uses(column);
     let role = match used.role {
         ColumnRole::Phone => Some("phone_number"),
@@ -111,13 +164,10 @@ fn sent_as(mapping: &Mapping, column: usize) -> String {
 }
 
 /// Values of a column, fit for a table.
-fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
+pub(super) fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
     let values = planned.samples.get(column).into_iter().flatten();
     values
-        .map(|value| {
-            let one_line = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            shortened(&printable(&one_line), SAMPLE_LENGTH)
-        })
+        .map(|value| shortened(&one_line(value), SAMPLE_LENGTH))
         .collect()
 }
 
@@ -161,49 +211,25 @@ fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result 
     Ok(())
 }
 
-/// The numbers of one country.
-#[derive(Debug, Default)]
-struct CountryNumbers {
-    numbers: u64,
-    lines: Vec<(LineKind, u64)>,
-}
-
 /// How many numbers there are of each country, and of which type.
 fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
-    let mut countries: BTreeMap<(Option<Region>, u16), CountryNumbers> = BTreeMap::new();
-    for (kind, numbers) in findings.kinds() {
-        let country = countries
-            .entry((kind.country, kind.calling_code))
-            .or_default();
-        country.numbers += numbers;
-        country.lines.push((kind.line, numbers));
-    }
-    let mut countries: Vec<_> = countries.into_iter().collect();
+    let countries = findings.kinds.countries();
     if countries.is_empty() {
         return Ok(());
     }
-    countries.sort_by_key(|(_, country)| std::cmp::Reverse(country.numbers));
     writeln!(text, "\nNumbers by country and type:")?;
-    for ((region, calling_code), country) in countries.iter().take(MOST_COUNTRIES) {
-        let name = match region {
-            Some(region) => format!("{region} {}", region.name()),
-            None => format!("+{calling_code}, no country's range"),
-        };
-        let lines: Vec<String> = country
-            .lines
-            .iter()
-            .map(|(line, numbers)| format!("{numbers} {}", line_name(*line)))
-            .collect();
+    for country in countries.iter().take(MOST_COUNTRIES) {
         writeln!(
             text,
-            "  {name:<28}{:>9}  {}",
-            country.numbers,
-            lines.join(", ")
+            "  {:<28}{:>9}  {}",
+            country.name(),
+            grouped(country.numbers),
+            country.lines()
         )?;
     }
     if countries.len() > MOST_COUNTRIES {
         let others = &countries[MOST_COUNTRIES..];
-        let numbers: u64 = others.iter().map(|(_, country)| country.numbers).sum();
+        let numbers: u64 = others.iter().map(|country| country.numbers).sum();
         writeln!(
             text,
             "  and {} of {} more countries",
@@ -212,11 +238,4 @@ fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
         )?;
     }
     Ok(())
-}
-
-fn line_name(line: LineKind) -> String {
-    match line {
-        LineKind::Unknown => "not known to be in use".to_owned(),
-        known => known.as_str().replace('_', " "),
-    }
 }

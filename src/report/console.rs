@@ -1,8 +1,25 @@
 //! The two streams: data on standard output, everything else on standard error.
+//!
+//! Where the log is JSON, all of standard error is: what is said here is an event then.
+//! The form is set once, when the log is started.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
+use crate::cli::LogFormat;
 use crate::text::printable_lines;
+
+/// The form of standard error; text until the log is started.
+static FORM: OnceLock<LogFormat> = OnceLock::new();
+
+/// Sets the form of standard error. The first word counts.
+pub(super) fn speak(form: LogFormat) {
+    let _ = FORM.set(form);
+}
+
+fn speaks_json() -> bool {
+    FORM.get() == Some(&LogFormat::Json)
+}
 
 /// Writes to standard output. A reader that has closed its end is a normal end;
 /// whatever else goes wrong is an error, or data would be lost unseen.
@@ -24,10 +41,31 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Writes an error to standard error; said also under `--quiet`. File names may hold
 /// what would steer a terminal.
 pub fn error(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
+    if !speaks_json() {
+        let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
+        return;
+    }
+    let (what, hint) = match text.split_once("\n\nhint: ") {
+        Some((what, hint)) => (what, Some(hint)),
+        None => (text, None),
+    };
+    tracing::error!(event = "error", hint, "{what}");
+}
+
+/// Begins a new line on a terminal, where something may stand that is not ours.
+pub fn begin_line() {
+    if io::stderr().is_terminal() {
+        note("\n");
+    }
 }
 
 /// Writes what is worth knowing beside the log to standard error.
 pub fn note(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    match speaks_json() {
+        true if text.trim().is_empty() => {}
+        true => tracing::info!(event = "note", "{}", text.trim_end()),
+        false => {
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        }
+    }
 }

@@ -18,8 +18,8 @@ pub struct Estimate {
 /// What the time was worked out from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Basis {
-    /// Limits that were given.
-    Given,
+    /// Limits that were given, of which this one decides.
+    Given(Rate),
     /// The pace that the service took last.
     LastTime(KnownRate),
     /// Two paces that the true one lies between, slowest first.
@@ -29,11 +29,12 @@ enum Basis {
 impl Estimate {
     /// The time for so many leads within limits; none without any.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
-        let time = rates.iter().map(|rate| rate.time_for(leads)).max()?;
+        let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
+        let time = slowest.time_for(leads);
         Some(Estimate {
             least: time,
             most: time,
-            basis: Basis::Given,
+            basis: Basis::Given(*slowest),
         })
     }
 
@@ -56,13 +57,18 @@ impl Estimate {
         }
     }
 
-    /// In words.
+    /// In a sentence.
     pub(super) fn text(&self) -> String {
+        format!("Sending them takes {}.", self.words())
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
         let span = |time: Duration| seconds(time.as_secs_f64());
         match self.basis {
-            Basis::Given => format!("Sending them takes {} or longer.", span(self.least)),
+            Basis::Given(rate) => format!("{} or longer at {rate}", span(self.least)),
             Basis::LastTime(KnownRate { rate, is_stated }) => format!(
-                "Sending them takes {} at {rate}, the {}.",
+                "{} at {rate}, the {}",
                 span(self.least),
                 match is_stated {
                     true => "limit that the service stated last time",
@@ -70,7 +76,7 @@ impl Estimate {
                 }
             ),
             Basis::Between(slowest, fastest) => format!(
-                "Sending them takes {} at {fastest}, {} at {slowest}: say with --rate what the service allows.",
+                "{} at {fastest}, {} at {slowest}: say with --rate what the service allows",
                 span(self.least),
                 span(self.most)
             ),
@@ -87,7 +93,10 @@ mod tests {
         let rates = [Rate::per_second(20), Rate::per_minute(100)];
         let estimate = Estimate::within(&rates, 200).unwrap();
         assert_eq!(estimate.least, Duration::from_secs(120));
-        assert_eq!(estimate.text(), "Sending them takes 2 min 0 s or longer.");
+        assert_eq!(
+            estimate.text(),
+            "Sending them takes 2 min 0 s or longer at 100/min."
+        );
         assert_eq!(Estimate::within(&[], 200), None);
     }
 

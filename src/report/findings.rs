@@ -1,13 +1,14 @@
 //! What a check finds beside what becomes of each row.
 
-use std::collections::HashMap;
+use std::path::PathBuf;
 
 use super::estimate::Estimate;
+use super::kinds::Kinds;
 use super::tally::Ended;
 use crate::api::wire::LeadForm;
+use crate::command_line::CommandLine;
 use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
-use crate::phone::NumberKind;
 use crate::source::Row;
 
 /// How many request bodies are shown.
@@ -20,11 +21,10 @@ pub struct Findings {
     pub bodies: Vec<String>,
     /// Whether one of them has no campaign's id.
     pub has_unknown_campaign: bool,
+    /// How many rows have been tried before, without an outcome that lasts.
+    pub tried_before: u64,
     /// Their numbers by country and type.
-    kinds: HashMap<NumberKind, u64>,
-    /// The latest kind and how many have come of it in a row, which are not yet among
-    /// the others.
-    latest: Option<(NumberKind, u64)>,
+    pub(super) kinds: Kinds,
 }
 
 /// A check that has ended, for its report.
@@ -38,6 +38,31 @@ pub struct Checked<'a> {
     pub findings: &'a Findings,
     /// How long sending takes; none where nothing limits it.
     pub estimate: Option<Estimate>,
+    /// Where the mapping was kept, if it was to be.
+    pub saved: Option<&'a SavedIn>,
+}
+
+/// A mapping that was kept.
+#[derive(Debug)]
+pub struct SavedIn {
+    /// The profile.
+    pub profile: String,
+    /// The file that the profile stands in.
+    pub file: PathBuf,
+    /// The columns that are new since it was kept before, and that it leaves out.
+    pub left_out: Vec<String>,
+    /// The same as a sentence lists them.
+    pub left_out_listed: Option<String>,
+    /// The columns that it sends from now on, having left them out before.
+    pub newly_sent: Vec<String>,
+    /// The columns that it has sent so far, and leaves out from now on.
+    pub sent_no_more: Vec<String>,
+    /// The columns that it named, and that the list has no more.
+    pub lost: Vec<String>,
+    /// The file of settings that is not in force any more, since this one has been made.
+    pub hidden: Option<PathBuf>,
+    /// The command that sends the list by it.
+    pub next: Option<CommandLine>,
 }
 
 impl Findings {
@@ -52,8 +77,11 @@ impl Findings {
         let (None, Some(phone)) = (&prepared.outcome, prepared.phone) else {
             return;
         };
+        if prepared.earlier.is_some() {
+            self.tried_before += 1;
+        }
         if let Some(kind) = prepared.kind {
-            self.note_kind(kind);
+            self.kinds.note(kind);
         }
         if self.bodies.len() < BODIES {
             self.has_unknown_campaign |= prepared.campaign.is_none();
@@ -61,28 +89,5 @@ impl Findings {
             self.bodies
                 .push(form.preview(phone, prepared.campaign, variables));
         }
-    }
-
-    /// Lists come with many numbers of one kind in a row.
-    fn note_kind(&mut self, kind: NumberKind) {
-        match &mut self.latest {
-            Some((latest, rows)) if *latest == kind => *rows += 1,
-            latest => {
-                if let Some((kind, rows)) = latest.replace((kind, 1)) {
-                    *self.kinds.entry(kind).or_default() += rows;
-                }
-            }
-        }
-    }
-
-    /// The numbers by country and type, the most frequent first.
-    pub(super) fn kinds(&self) -> Vec<(NumberKind, u64)> {
-        let mut kinds = self.kinds.clone();
-        if let Some((kind, rows)) = self.latest {
-            *kinds.entry(kind).or_default() += rows;
-        }
-        let mut kinds: Vec<_> = kinds.into_iter().collect();
-        kinds.sort_by_key(|(kind, rows)| (std::cmp::Reverse(*rows), *kind));
-        kinds
     }
 }

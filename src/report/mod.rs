@@ -1,50 +1,72 @@
 //! What is told to people and machines while rows are sent, and afterwards.
 //!
 //! Rule: listens, never steers. The pipeline tells [`RunEvent`]s; a [`Tally`]
-//! counts them, a [`Progress`] knows how the run stands, and bar, log, summary and JSON
-//! are made from these.
+//! counts them, a [`Progress`] knows how the run stands, and bar, log, summary, JSON and
+//! [`Page`] are made from these.
 //!
 //! What is shown here names nobody: phone numbers and variables, and what the
-//! service says of a row, which may quote them, stand in the output files, and in what
-//! `leadload check` shows, alone.
+//! service says of a row, which may quote them, stand in the output files, the page among
+//! them, and in what `leadload check` shows, alone.
 //!
 //! [`RunEvent`]: crate::event::RunEvent
 
+mod advice;
 mod bar;
+mod block;
+mod campaign_names;
 mod campaigns;
 mod check_json;
 mod check_text;
+mod clock;
 pub mod console;
 mod estimate;
 mod findings;
-mod forgiving_term;
 mod json;
+mod kinds;
+mod lifecycle;
+mod listeners;
 mod log;
 mod logbook;
+mod metrics;
 mod opening;
+mod overview;
 mod pace_seen;
+mod page;
 mod progress;
 mod row_total;
 mod runs_json;
 mod runs_text;
+mod settings;
 mod share_to_send;
 mod summary;
 mod tally;
+mod test_report;
 mod time_left;
+mod width;
 
-pub use bar::Bar;
-pub use campaigns::{campaign_csv, campaign_json, campaign_table};
+pub use advice::{InDoubt, TRIAL};
+use bar::Bar;
+pub use campaign_names::CampaignNames;
+pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
 pub use check_json::check_json;
-pub use check_text::check_text;
+pub use check_text::{check_text, hides};
 pub use estimate::Estimate;
-pub use findings::{Checked, Findings};
+pub use findings::{Checked, Findings, SavedIn};
 pub use json::{json_failure, json_summary};
+pub use lifecycle::{Start, log_check, log_end, log_failure, log_import};
+pub use listeners::{Listeners, Show};
 pub use log::Log;
-pub use logbook::Logbook;
-pub use opening::{opening_lines, run_lines};
-pub use progress::Progress;
+use logbook::Logbook;
+pub use metrics::Metrics;
+pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
+pub use overview::Overview;
+pub use page::{Deed, Page, PageNotes};
+use progress::Progress;
 pub use row_total::RowTotal;
 pub use runs_json::{export_json, forgotten_json, pruned_json, run_json, runs_json};
 pub use runs_text::{export_text, forgotten_text, pruned_text, run_text, runs_text};
+pub use settings::{settings_json, settings_text};
 pub use summary::text_summary;
 pub use tally::{Ended, Tally};
+pub use test_report::TestReport;
+pub use width::{Width, paragraph};

@@ -1,11 +1,14 @@
-//! What was guessed of the inputs, each guess with the flag that overrules it.
+//! What is said before anything is read or sent: what was guessed of the inputs, each guess
+//! with the flag that overrules it, and which run this is or what differs from it.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use super::width::{Width, write_line};
 use crate::intake::{Intake, PlannedInput};
-use crate::ledger::Begun;
+use crate::lead::RunId;
+use crate::ledger::{Begun, Unfinished};
 use crate::mapping::Mapping;
 use crate::source::{Basis, Content, Form, TextForm};
 use crate::text::{counted, listed, printable};
@@ -13,18 +16,15 @@ use crate::text::{counted, listed, printable};
 /// A legacy encoding that was guessed from fewer letters may well be another.
 const FEW_LETTERS: u64 = 100;
 
-/// How long a line gets, in characters: half of an old screen stays readable.
-const WIDTH: usize = 78;
-
-/// How far the text of a line is indented.
-const INDENT: usize = 13;
+/// How many variables are named.
+const MOST_VARIABLES: usize = 40;
 
 /// The lines that an import opens with.
-pub fn opening_lines(intake: &Intake) -> String {
+pub fn opening_lines(intake: &Intake, width: Width) -> String {
     let mut text = String::new();
     for planned in intake.inputs.iter() {
         // Writing to a string does not fail.
-        let _ = write_input(&mut text, intake, planned);
+        let _ = write_input(&mut text, intake, planned, width);
     }
     for list in intake.suppression.records() {
         let _ = writeln!(
@@ -60,52 +60,51 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Which run it is, and what it has otherwise than one of the same inputs that was not
-/// finished: each option, there and here.
-pub fn run_lines(
-    begun: &Begun,
-    options: &Map<String, Value>,
-    differences: &[(&str, &Value, &Value)],
-) -> String {
-    let run = begun.run;
-    let goes_on = match begun.continues {
-        true => " goes on: what it has sent is not sent again",
-        false => "",
-    };
-    let mut text = format!("run {run}{goes_on}\n");
+/// Which run it is.
+pub fn run_line(begun: &Begun) -> String {
+    match begun.continues {
+        true => going_on_line(begun.run),
+        false => format!("run {}\n", begun.run),
+    }
+}
+
+/// The same of a run that goes on.
+pub(super) fn going_on_line(run: RunId) -> String {
+    format!("run {run} goes on: what it has sent is not sent again\n")
+}
+
+/// Where the leads of a run go.
+pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
+    let mut text = String::new();
+    let service = plain(&options["service"]);
     // Writing to a string does not fail.
-    let _ = write_line(&mut text, "campaign", &printable(&campaign(options)));
-    let _ = write_line(
-        &mut text,
-        "service",
-        &printable(&plain(&options["service"])),
-    );
-    if begun.continues {
-        return text;
-    }
-    let Some(other) = &begun.other else {
-        return text;
-    };
+    let _ = write_line(&mut text, "campaign", &printable(&campaign(options)), width);
+    let _ = write_line(&mut text, "service", &printable(&service), width);
+    text
+}
+
+/// What a run has otherwise than one of the same inputs that was not finished: each option,
+/// there and here.
+pub fn difference_lines(
+    other: &Unfinished,
+    differences: &[(&str, &Value, &Value)],
+    width: Width,
+) -> String {
     let other = other.run;
-    if differences.is_empty() {
+    let because = match differences.is_empty() {
         // Its options were pruned, or a campaign's name means another one now.
-        let _ = writeln!(
-            text,
-            "  run {other} of the same input was not finished, and this is another run."
-        );
-    } else {
-        let _ = writeln!(
-            text,
-            "  run {other} of the same input was not finished. This is another run, because:"
-        );
-    }
+        true => ", and this is another run.",
+        false => ". This is another run, because:",
+    };
+    let mut text = format!("  run {other} of the same input was not finished{because}\n");
     for (name, there, here) in differences {
         let found = match *name {
             // All that is known of them is that they differ.
             "constants" => "the values of --set are others".to_owned(),
             _ => format!("{name} was {}, is {}", plain(there), plain(here)),
         };
-        let _ = write_line(&mut text, "-", &printable(&found));
+        // Writing to a string does not fail.
+        let _ = write_line(&mut text, "-", &printable(&found), width);
     }
     let _ = writeln!(
         text,
@@ -114,10 +113,15 @@ pub fn run_lines(
     text
 }
 
-fn write_input(text: &mut String, intake: &Intake, planned: &PlannedInput) -> std::fmt::Result {
+fn write_input(
+    text: &mut String,
+    intake: &Intake,
+    planned: &PlannedInput,
+    width: Width,
+) -> std::fmt::Result {
     writeln!(text, "{}", printable(planned.input.name()))?;
     for (what, found) in form(planned) {
-        write_line(text, what, &found)?;
+        write_line(text, what, &found, width)?;
     }
     let names = &planned.header.names;
     let phone_columns = planned.mapping.phone_columns.iter();
@@ -126,10 +130,17 @@ fn write_input(text: &mut String, intake: &Intake, planned: &PlannedInput) -> st
         text,
         "phone",
         &format!("{} (--phone-column)", listed(&phones)),
+        width,
     )?;
-    write_line(text, "variables", &variables(planned))?;
+    write_line(text, "variables", &variables(planned), width)?;
     if let Some(note) = &planned.mapping.note {
-        write_line(text, "note", &format!("{note} (--phone-column)"))?;
+        write_line(text, "note", &format!("{note} (--phone-column)"), width)?;
+    }
+    if let Some(new) = planned.new_columns_listed() {
+        let found = format!(
+            "not sent, since new since the mapping was kept: {new} (--var, --save-mapping)"
+        );
+        write_line(text, "note", &found, width)?;
     }
     // Whoever reads the rows next meets the same error and says it.
     if let Ok(round) = intake.sampled_numbers(planned)
@@ -140,24 +151,9 @@ fn write_input(text: &mut String, intake: &Intake, planned: &PlannedInput) -> st
             counted(round.numbers, "number"),
             round.round
         );
-        write_line(text, "note", &found)?;
+        write_line(text, "note", &found, width)?;
     }
     Ok(())
-}
-
-/// What it is and what was found, broken between words.
-fn write_line(text: &mut String, what: &str, found: &str) -> std::fmt::Result {
-    let mut line = format!("  {what:<width$}", width = INDENT - 2);
-    for word in found.split(' ') {
-        let is_full = line.chars().count() + word.chars().count() > WIDTH;
-        if is_full && line.len() > INDENT {
-            writeln!(text, "{}", line.trim_end())?;
-            line = " ".repeat(INDENT);
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    writeln!(text, "{}", line.trim_end())
 }
 
 /// In what form the input was read.
@@ -231,19 +227,35 @@ fn delimiter(delimiter: u8) -> String {
     }
 }
 
-/// Under which names columns are sent.
+/// What is sent, and of which column where that cannot be told by the name.
 fn variables(planned: &PlannedInput) -> String {
     let Mapping {
         variables,
         constants,
         ..
     } = &planned.mapping;
-    let from_columns = variables.iter().map(|(name, _)| name);
-    let names: Vec<&String> = from_columns
-        .chain(constants.iter().map(|(name, _)| name))
-        .collect();
-    match names.is_empty() {
-        true => "none (--var)".to_owned(),
-        false => format!("{} (--var, --skip-column)", listed(&names)),
+    let from_columns = variables.iter().map(|(name, column)| {
+        let header = planned.header.names[*column].trim();
+        match letters(header) == letters(name) || header.is_empty() {
+            true => listed(&[name]),
+            false => format!("{} from {}", listed(&[name]), listed(&[header])),
+        }
+    });
+    let constants = constants.iter().map(|(name, _)| listed(&[name]));
+    let mut named: Vec<String> = from_columns.chain(constants).collect();
+    if named.is_empty() {
+        return "none (--var)".to_owned();
     }
+    let rest = match named.len() > MOST_VARIABLES {
+        true => " and more",
+        false => "",
+    };
+    named.truncate(MOST_VARIABLES);
+    format!("{}{rest} (--var, --skip-column)", named.join(", "))
+}
+
+/// What is the same in a header and in the name that is made of it.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }

@@ -142,6 +142,7 @@ mod tests {
             elapsed: Duration::from_secs(second),
             allowed: None,
             in_flight: 0,
+            requests: 0,
             read: 0,
             waiting: 0,
             pause,

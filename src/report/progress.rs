@@ -4,13 +4,11 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
+use super::clock::Clock;
 use super::row_total::RowTotal;
-use super::tally::Tally;
 use super::time_left::{TimeLeft, about};
 use crate::event::{Pause, PauseReason, RunEvent};
-use crate::lead::Status;
+use crate::lead::{Counts, Status};
 use crate::rate::Rate;
 use crate::text::grouped;
 
@@ -78,21 +76,48 @@ impl Progress {
         self.elapsed
     }
 
-    /// What everything waits for, if it does.
-    pub(super) fn state(&self, in_flight: usize) -> Option<String> {
+    /// What everything waits for, if it does: in full words, and in fewer and fewer.
+    pub(super) fn state(&self, in_flight: usize, clock: &Clock) -> Option<Vec<String>> {
         if self.is_stopping {
-            return Some(format!("stopping, {in_flight} still in flight"));
+            let in_flight = grouped(in_flight as u64);
+            return Some(vec![
+                format!("stopping, {in_flight} still in flight"),
+                format!("stopping, {in_flight} left"),
+                "stopping".to_owned(),
+            ]);
         }
         let Pause { left, reason } = self.pause?;
+        let wait = wait(left);
         Some(match reason {
-            PauseReason::Refused(_) => format!("the service asks to wait {}", wait(left)),
+            PauseReason::Refused(_) => vec![
+                format!("the service asks to wait {wait}"),
+                format!("asked to wait {wait}"),
+                format!("wait {wait}"),
+            ],
             PauseReason::Outage { since, .. } => {
-                let next = match left.is_zero() {
-                    true => "trying again now".to_owned(),
-                    false => format!("trying again in {}", wait(left)),
+                let since = clock.time_of_day(since);
+                let (again, next) = match left.is_zero() {
+                    true => ("trying again now".to_owned(), "trying".to_owned()),
+                    false => (
+                        format!("trying again in {wait}"),
+                        format!("next try in {wait}"),
+                    ),
                 };
-                format!("service not answering since {}, {next}", clock(since))
+                vec![
+                    format!("service not answering since {since}, {again}"),
+                    format!("no answer since {since}, {next}"),
+                    format!("no answer, {next}"),
+                    next,
+                ]
             }
+        })
+    }
+
+    /// In one word what everything waits for, if it does.
+    pub(super) fn waits_for(&self) -> Option<&'static str> {
+        Some(match self.pause?.reason {
+            PauseReason::Refused(_) => WAITS_FOR[0],
+            PauseReason::Outage { .. } => WAITS_FOR[1],
         })
     }
 
@@ -101,18 +126,13 @@ impl Progress {
         self.pace_with("")
     }
 
-    /// The same for those who see it out of context: `1.6/s of 100/min allowed`.
+    /// The same in full: `1.6/s of 100/min allowed`.
     pub(super) fn pace_in_full(&self) -> Option<String> {
         self.pace_with(" allowed")
     }
 
     fn pace_with(&self, word: &str) -> Option<String> {
-        let seen = self.time_left.pace_seen();
-        let seen = seen.map(|per_second| match per_second {
-            ..0.95 => format!("{:.0}/min", per_second * 60.0),
-            ..9.95 => format!("{per_second:.1}/s"),
-            _ => format!("{}/s", grouped(per_second.round() as u64)),
-        });
+        let seen = self.pace_seen().map(per_time);
         match (seen, self.allowed) {
             (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed}{word}")),
             (Some(seen), None) => Some(seen),
@@ -120,23 +140,62 @@ impl Progress {
         }
     }
 
+    /// Rows answered in a second, where there is enough to tell.
+    pub(super) fn pace_seen(&self) -> Option<f64> {
+        self.time_left.pace_seen()
+    }
+
+    /// Requests that are allowed; none means no limit of our own, or none known yet.
+    pub(super) fn allowed(&self) -> Option<Rate> {
+        self.allowed
+    }
+
     /// How long it will take: `about 1 h 40 min left`. Once it stops that is of no
     /// interest any more.
     pub(super) fn time_left(&self) -> Option<String> {
+        self.left().map(about)
+    }
+
+    /// The same as a span of time.
+    pub(super) fn left(&self) -> Option<Duration> {
         let total = self.total().filter(|_| !self.is_stopping)?;
-        self.time_left.estimate(total).map(about)
+        self.time_left.estimate(total)
     }
 }
 
-/// The rows by status: `1,180 created, 20 rejected`. What was created is said also where
-/// it is nothing, if leads are sent.
-pub(super) fn counts(tally: &Tally, sends: bool) -> Vec<String> {
-    let is_said = |status: Status, rows: u64| rows > 0 || sends && status == Status::Created;
-    let counts = tally.counts.all();
-    counts
-        .filter(|(status, rows)| is_said(*status, *rows))
+/// The rows by status, of leads that are sent or rows that are checked: `1,180 created, 20
+/// rejected`.
+pub(super) fn counts(counts: &Counts, work: Work) -> String {
+    let counts = counts.all();
+    let said: Vec<String> = counts
+        .filter(|(status, rows)| is_counted(*status, *rows, work))
         .map(|(status, rows)| format!("{} {status}", grouped(rows)))
-        .collect()
+        .collect();
+    said.join(", ")
+}
+
+/// What is done with the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// They are sent.
+    Sending,
+    /// They are only looked at.
+    Checking,
+}
+
+/// Whether a count is worth a word. What was created is said also where it is nothing, if
+/// leads are sent.
+pub(super) fn is_counted(status: Status, rows: u64, work: Work) -> bool {
+    rows > 0 || work == Work::Sending && status == Status::Created
+}
+
+/// A pace in the unit in which it is a number of some size: `1/min`, `1.6/s`, `1,200/s`.
+pub(super) fn per_time(per_second: f64) -> String {
+    match per_second {
+        ..0.95 => format!("{:.0}/min", per_second * 60.0),
+        ..9.95 => format!("{per_second:.1}/s"),
+        _ => format!("{}/s", grouped(per_second.round() as u64)),
+    }
 }
 
 /// A wait, which is counted down.
@@ -147,10 +206,8 @@ fn wait(time: Duration) -> String {
     }
 }
 
-/// A time of day, as the log has it: in UTC.
-fn clock(time: Timestamp) -> String {
-    time.strftime("%H:%M UTC").to_string()
-}
+/// What everything may wait for: an end of refusals, or of an outage.
+pub(super) const WAITS_FOR: [&str; 2] = ["refused", "outage"];
 
 #[cfg(test)]
 mod tests {
@@ -164,6 +221,7 @@ mod tests {
             elapsed: Duration::from_secs(1),
             allowed: Some(Rate::per_minute(100)),
             in_flight: 3,
+            requests: 0,
             read: 10_000,
             waiting: 10_000,
             pause,
@@ -211,16 +269,39 @@ mod tests {
                 "service not answering since 14:02 UTC, trying again now",
             ),
         ] {
-            assert_eq!(after(&[pulse(pause)]).state(3).as_deref(), Some(said));
+            let state = after(&[pulse(pause)]).state(3, &Clock::utc()).unwrap();
+            assert_eq!(state[0], said);
         }
-        assert_eq!(after(&[pulse(None)]).state(3), None);
+        assert_eq!(after(&[pulse(None)]).state(3, &Clock::utc()), None);
         let stopping = RunEvent::Stopping {
             by: StoppedBy::Signal,
             in_flight: 3,
         };
         let stopping = after(&[pulse(refused(37.0)), stopping]);
-        assert_eq!(stopping.state(2).unwrap(), "stopping, 2 still in flight");
+        let state = stopping.state(2, &Clock::utc()).unwrap();
+        assert_eq!(state[0], "stopping, 2 still in flight");
         assert_eq!(stopping.time_left(), None);
+    }
+
+    #[test]
+    fn what_is_said_in_fewer_words_gets_shorter_and_shorter() {
+        for pause in [refused(37.0), refused(1e6), outage(40), outage(0)] {
+            let state = after(&[pulse(pause)]).state(3, &Clock::utc()).unwrap();
+            let lengths: Vec<usize> = state.iter().map(String::len).collect();
+            assert!(lengths.is_sorted_by(|a, b| a > b), "{state:?}");
+            assert!(state[state.len() - 1].len() <= 19, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_is_told_as_clocks_on_the_wall_show_it() {
+        let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
+        let clock = Clock::of(zone);
+        let state = after(&[pulse(outage(40))]).state(0, &clock).unwrap();
+        assert_eq!(
+            state[0],
+            "service not answering since 09:02, trying again in 40 s"
+        );
     }
 
     #[test]
@@ -231,15 +312,17 @@ mod tests {
             why: ErrorCode::Http(429),
         };
         let progress = after(&[pulse(None), held]);
-        assert_eq!(progress.state(0).unwrap(), "the service asks to wait 37 s");
+        let state = progress.state(0, &Clock::utc()).unwrap();
+        assert_eq!(state[0], "the service asks to wait 37 s");
         let over = after(&[
             pulse(outage(40)),
             RunEvent::Recovered {
                 outage: Duration::from_secs(90),
             },
         ]);
-        assert_eq!(over.state(0), None);
-        assert_eq!(after(&[held, pulse(None)]).state(0), None);
+        assert_eq!(over.state(0, &Clock::utc()), None);
+        let over = after(&[held, pulse(None)]);
+        assert_eq!(over.state(0, &Clock::utc()), None);
     }
 
     #[test]
@@ -272,6 +355,7 @@ mod tests {
                     elapsed: Duration::from_secs(second),
                     allowed: Some(Rate::per_minute(100)),
                     in_flight: 1,
+                    requests: 0,
                     read: 1_000_000,
                     waiting: 0,
                     pause: None,

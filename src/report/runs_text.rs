@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -27,20 +27,38 @@ const COLUMNS: [&str; 8] = [
 /// The columns that hold numbers.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 
-/// All runs in a table, the latest last.
+/// The columns that are broken where the terminal is too narrow: those of words.
+const WORDS: [usize; 3] = [2, 3, 4];
+
+/// All runs in a table, the latest last. On a terminal it is as wide as that; elsewhere
+/// each run has one line. The service is told where there is more than one.
 pub fn runs_text(runs: &[RunRecord]) -> String {
-    if runs.is_empty() {
+    let Some(first) = runs.first() else {
         return "no runs yet\n".into();
-    }
+    };
+    let tells_service = runs.iter().any(|run| run.service != first.service);
+    let service = |text: &str| tells_service.then(|| text.to_owned());
     let mut table = Table::new();
     table.load_style(NOTHING);
-    table.set_header(COLUMNS);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(
+        COLUMNS
+            .map(str::to_owned)
+            .into_iter()
+            .chain(service("service")),
+    );
     for run in runs {
-        table.add_row(cells(run).map(|cell| printable(&cell).into_owned()));
+        let cells = cells(run).into_iter().chain(service(&run.service));
+        table.add_row(cells.map(|cell| printable(&cell).into_owned()));
     }
     for column in NUMBERS {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for column in (0..COLUMNS.len()).filter(|column| !WORDS.contains(column)) {
+        if let Some(column) = table.column_mut(column) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
     // Every cell has a space on each side, which the screen's edge has no need of.
@@ -51,8 +69,6 @@ pub fn runs_text(runs: &[RunRecord]) -> String {
 }
 
 fn cells(run: &RunRecord) -> [String; 8] {
-    let counts = run.counts.all();
-    let problems = counts.filter(|(status, _)| status.is_problem());
     [
         run.run.to_string(),
         run.began_at.strftime("%Y-%m-%d %H:%M").to_string(),
@@ -61,7 +77,7 @@ fn cells(run: &RunRecord) -> [String; 8] {
         inputs(run),
         run.counts.total().to_string(),
         run.counts.of(Status::Created).to_string(),
-        problems.map(|(_, rows)| rows).sum::<u64>().to_string(),
+        run.counts.problems().to_string(),
     ]
 }
 

@@ -1,15 +1,53 @@
 //! The summary for people, to be read in ten seconds.
+//!
+//! It tells what became of the rows, what to do about the most frequent problems, where
+//! the files are, and last, where it is seen first, the command that comes next. No line
+//! but a path or a command is wider than an old screen.
 
 use std::fmt::Write;
 use std::path::Path;
 
+use super::advice::{InDoubt, Outlook, TRIAL, advice, meaning};
 use super::tally::{Ended, Group, Tally};
+use super::width::{Width, paragraph};
+use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
-use crate::text::{counted, printable};
+use crate::results::Written;
+use crate::text::{counted, grouped, printable};
 
 /// How many kinds of problems are spelled out.
 const MOST_PROBLEMS: usize = 3;
+
+/// How many campaigns are spelled out.
+const MOST_CAMPAIGNS: usize = 5;
+
+/// So many rows say something of their list, if they are most of it: one or two may be
+/// there by chance.
+const FEWEST_KNOWN: u64 = 3;
+
+/// What the command does that was stopped, when it is given again.
+pub(super) fn same_command(ended: &Ended<'_>) -> &'static str {
+    match ended.run {
+        Some(_) => "The same command goes on where this stopped",
+        None => "The same command sends the whole list again",
+    }
+}
+
+/// What to know before a command is given again that was stopped and kept no ledger.
+pub(super) fn without_ledger(ended: &Ended<'_>) -> Option<&'static str> {
+    match (ended.run, ended.in_doubt) {
+        // Nobody is called by a trial.
+        _ if ended.sandbox => None,
+        (Some(_), _) => None,
+        (None, InDoubt::Doubled) => Some(
+            "Without a ledger nobody knows which rows were sent, and where duplicates are allowed the service makes their leads a second time.",
+        ),
+        (None, InDoubt::Refused | InDoubt::Held) => Some(
+            "Without a ledger nobody knows which rows were sent: only the service can refuse what it has.",
+        ),
+    }
+}
 
 /// The summary of a command that has ended.
 pub fn text_summary(ended: &Ended<'_>) -> String {
@@ -21,7 +59,7 @@ pub fn text_summary(ended: &Ended<'_>) -> String {
 
 fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let counts = &ended.tally.counts;
-    let rows = counted(counts.total(), "row");
+    let rows = rows_done(ended);
     let took = seconds(ended.elapsed_s);
     match &ended.stop {
         Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by)?,
@@ -29,35 +67,120 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     }
     write_counts(text, counts)?;
     if ended.tally.known_bad > 0 {
-        writeln!(
-            text,
-            "\n{} ended so in an earlier run too and were left alone (--known-bad skip).",
-            counted(ended.tally.known_bad, "row")
-        )?;
+        let rows = counted(ended.tally.known_bad, "row");
+        let said =
+            format!("Left alone (--known-bad skip): {rows} that ended so in an earlier run too.");
+        write_paragraph(text, &said)?;
     }
-    write_problems(text, ended.tally, &ended.inputs, MOST_PROBLEMS)?;
+    write_known_list(text, ended.tally)?;
+    write_problems(text, ended, MOST_PROBLEMS)?;
     write_files(text, ended)?;
     if ended.sandbox {
-        writeln!(
-            text,
-            "\nThis was a trial on the sandbox: nothing left this computer."
-        )?;
+        write_paragraph(text, TRIAL)?;
     }
-    write_how_to_go_on(text, ended)
+    match (&ended.continue_with, &ended.mend_with) {
+        (Some(command), _) => {
+            // What a trial without a ledger has made is forgotten.
+            if ended.run.is_some() || !ended.sandbox {
+                write_campaigns(text, ended)?;
+            }
+            if let Some(said) = without_ledger(ended) {
+                write_paragraph(text, said)?;
+            }
+            write_command(text, same_command(ended), command)
+        }
+        (None, Some(command)) => {
+            let what = match has_something_to_mend(ended.tally) {
+                true => "When the rejects are mended, send them",
+                false => "When the service is well again, send the rejects",
+            };
+            write_command(text, what, command)
+        }
+        (None, None) => Ok(()),
+    }
 }
 
-/// What to do about a run that has ended early: last, where it is seen first.
-fn write_how_to_go_on(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
-    let Some(command) = &ended.continue_with else {
-        return Ok(());
-    };
-    match command.shown() {
-        Some(line) => writeln!(
-            text,
-            "\nThe same command goes on where this stopped:\n  {line}"
-        ),
-        None => writeln!(text, "\nThe same command goes on where this stopped."),
+/// How many rows have an outcome, and of how many where it is not all.
+pub(super) fn rows_done(ended: &Ended<'_>) -> String {
+    let done = ended.tally.counts.total();
+    match ended.rows_total.filter(|_| ended.stop.is_some()) {
+        Some(total) => format!("{} of {}", grouped(done), counted(total, "row")),
+        None => counted(done, "row"),
     }
+}
+
+/// A paragraph of its own, broken between words.
+fn write_paragraph(text: &mut String, said: &str) -> std::fmt::Result {
+    writeln!(text, "\n{}", paragraph(said, Width::default()))
+}
+
+/// What comes next, and the command that does it, where it can be shown.
+fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::fmt::Result {
+    match command.shown() {
+        Some(line) => writeln!(text, "\n{what}:\n  {line}"),
+        None => writeln!(text, "\n{what}."),
+    }
+}
+
+/// That most of the list was sent before, by us or by somebody else.
+fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
+    let counts = &tally.counts;
+    let is_most = |rows: u64, all: u64| rows >= FEWEST_KNOWN && 2 * rows > all;
+    let answered = [Status::Created, Status::Duplicate, Status::Rejected];
+    let answered = answered.iter().map(|status| counts.of(*status)).sum();
+    // Where an answer was lost, the lead that is there is most likely our own.
+    let ours = tally
+        .groups
+        .get(&(Status::Duplicate, Some(ErrorCode::AnswerLost)));
+    let of_others = counts.of(Status::Duplicate) - ours.map_or(0, |group| group.rows);
+    if is_most(of_others, answered) {
+        write_paragraph(
+            text,
+            "Most of what was sent was in the campaign already: somebody else, or a run with another ledger, seems to have imported this list.",
+        )?;
+    }
+    if is_most(counts.of(Status::AlreadyImported), counts.total()) {
+        write_paragraph(text, "An earlier run has sent most of this list.")?;
+    }
+    Ok(())
+}
+
+/// Which campaigns have leads of a list that was sent in part.
+fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let campaigns = ended.tally.by_campaign.iter();
+    let leads = |counts: &Counts| counts.of(Status::Created) + counts.of(Status::Duplicate);
+    let mut held: Vec<_> = campaigns
+        .map(|(campaign, counts)| (leads(counts), *campaign))
+        .filter(|(leads, _)| *leads > 0)
+        .collect();
+    if held.is_empty() {
+        return Ok(());
+    }
+    held.sort_by_key(|(leads, campaign)| (std::cmp::Reverse(*leads), *campaign));
+    writeln!(
+        text,
+        "\nOf this list these leads exist already, and they stay:"
+    )?;
+    for (leads, campaign) in held.iter().take(MOST_CAMPAIGNS) {
+        let campaign = ended.campaign_names.shown(*campaign);
+        writeln!(text, "  {:>9} in campaign {campaign}", grouped(*leads))?;
+    }
+    if let Some(others) = held
+        .get(MOST_CAMPAIGNS..)
+        .filter(|others| !others.is_empty())
+    {
+        let leads: u64 = others.iter().map(|(leads, _)| leads).sum();
+        let campaigns = counted(others.len() as u64, "more campaign");
+        writeln!(text, "  {:>9} in {campaigns}", grouped(leads))?;
+    }
+    Ok(())
+}
+
+/// Whether anything but the service has to get better before rejects are sent. Rows that
+/// are known to be bad are no rejects.
+pub(super) fn has_something_to_mend(tally: &Tally) -> bool {
+    let counts = &tally.counts;
+    counts.of(Status::Invalid) + counts.of(Status::Rejected) > tally.known_bad
 }
 
 /// The rows by status, with what each status means.
@@ -65,8 +188,9 @@ pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Resu
     for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
         writeln!(
             text,
-            "  {:<17}{rows:>9}  {}",
+            "  {:<17}{:>9}  {}",
             status.as_str(),
+            grouped(rows),
             meaning(status)
         )?;
     }
@@ -76,10 +200,10 @@ pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Resu
 /// The `most` frequent problems, each with what to do.
 pub(super) fn write_problems(
     text: &mut String,
-    tally: &Tally,
-    inputs: &[&str],
+    ended: &Ended<'_>,
     most: usize,
 ) -> std::fmt::Result {
+    let (tally, inputs) = (ended.tally, &ended.inputs);
     let problems = tally.problems();
     if !problems.is_empty() {
         writeln!(text, "\nProblems:")?;
@@ -87,48 +211,57 @@ pub(super) fn write_problems(
     for (status, code, group) in problems.iter().take(most) {
         writeln!(
             text,
-            "  {code}: {}, {}\n    {}",
+            "  {code}: {}, {}",
             counted(group.rows, "row"),
             places(group, inputs),
-            advice(*status, *code, group),
         )?;
+        let advice = advice(*status, *code, group, Outlook::after(ended));
+        for line in paragraph(&advice, Width::default().less(4)).lines() {
+            writeln!(text, "    {line}")?;
+        }
     }
     if problems.len() > most {
         let others: u64 = problems[most..].iter().map(|(_, _, g)| g.rows).sum();
         writeln!(text, "  and {} with other problems", counted(others, "row"))?;
     }
     if tally.round_numbers.are_suspicious() {
-        writeln!(text, "\n{}", round_numbers(&tally.round_numbers))?;
+        write_paragraph(text, &round_numbers(&tally.round_numbers))?;
     }
     Ok(())
 }
 
 /// What many zeros at the end of numbers mean.
-fn round_numbers(found: &RoundNumbers) -> String {
+pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     format!(
-        "{} of {} phone numbers end in 00000: a spreadsheet may have lost their last digits.\nLook at them before they are called, and export the list again with the numbers as text.",
-        found.round, found.numbers
+        "{} of {} end in 00000: a spreadsheet may have lost their last digits. Look at them before they are called, and export the list again with the numbers as text.",
+        grouped(found.round),
+        counted(found.numbers, "phone number")
     )
 }
 
 /// Where the files are.
 pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let written = &ended.written;
-    if written.results.is_some() || !written.rejects.is_empty() || !written.kept.is_empty() {
+    if *written != Written::default() {
         writeln!(text)?;
     }
     if let Some(path) = &written.results {
         writeln!(text, "Results: {}", shown(path))?;
     }
+    // Where the command is not shown, in a few words. After a stop something else comes
+    // first.
+    let what_to_do = match (&ended.mend_with, &ended.stop) {
+        (None, None) => " (mend these rows and import this file)",
+        _ => "",
+    };
     for path in &written.rejects {
-        writeln!(
-            text,
-            "Rejects: {} (mend these rows and import this file)",
-            shown(path)
-        )?;
+        writeln!(text, "Rejects: {}{what_to_do}", shown(path))?;
     }
     for note in &written.notes {
         writeln!(text, "{note}")?;
+    }
+    if let Some(path) = &written.report {
+        writeln!(text, "Report: {}", shown(path))?;
     }
     for path in &written.kept {
         writeln!(text, "An older file is kept as {}", shown(path))?;
@@ -167,152 +300,18 @@ pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
     format!("{first} {noun}{}", places.join(", "))
 }
 
-/// What to do about it. What the service said stands in the results, since it may
-/// name a person.
-fn advice(status: Status, code: ErrorCode, group: &Group) -> &str {
-    if status == Status::Uncertain {
-        return "these may be leads already: look for them at the service before sending them again";
-    }
-    match code {
-        ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
-        // The text of the first row says more.
-        ErrorCode::PhoneNotE164
-        | ErrorCode::PhoneImpossible
-        | ErrorCode::PhoneInvalid
-        | ErrorCode::PhoneAmbiguous
-        | ErrorCode::PhoneDamaged
-        | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or_default(),
-        ErrorCode::FieldCount => "look for a missing or surplus comma or quote in the row",
-        ErrorCode::RowTooLong => "look for what does not belong into a list of contacts",
-        ErrorCode::UnclosedQuote => "close the quote in the row, or take it out",
-        ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",
-        ErrorCode::Encoding => {
-            "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from"
-        }
-        ErrorCode::Timeout => "the service did not answer in time; import the rejects later",
-        ErrorCode::Connection => {
-            "the connection could not be made or broke; import the rejects later"
-        }
-        ErrorCode::UnreadableAnswer => "the answer could not be read; check the base URL",
-        ErrorCode::AnswerLost | ErrorCode::Http(_) => {
-            "what the service said stands in the results, in the column error"
-        }
-    }
-}
-
-fn meaning(status: Status) -> &'static str {
-    match status {
-        Status::Created => "the service made the lead",
-        Status::Duplicate => "the campaign had the number already",
-        Status::Repeated => "the same number stands earlier in the input; not sent",
-        Status::AlreadyImported => "an earlier run settled it; not sent",
-        Status::Suppressed => "on a do-not-call list; not sent",
-        Status::Invalid => "cannot be sent as it stands; not sent",
-        Status::Rejected => "the service refused the row",
-        Status::Failed => "not delivered, and safe to send again",
-        Status::Uncertain => "may or may not have been taken",
-        Status::Ready => "would be sent",
-    }
-}
-
 /// A span of time as people say it.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
-        s if s < 60.0 => format!("{s:.1} s"),
-        s if s < 3600.0 => format!("{} min {} s", (s / 60.0) as u64, (s % 60.0) as u64),
-        s => format!(
-            "{} h {} min",
-            (s / 3600.0) as u64,
-            (s % 3600.0 / 60.0) as u64
-        ),
+        // What would be rounded to a minute is one.
+        s if s < 59.95 => format!("{s:.1} s"),
+        s => match s.round() as u64 {
+            s @ ..3600 => format!("{} min {} s", s / 60, s % 60),
+            s => format!("{} h {} min", s / 3600, s % 3600 / 60),
+        },
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::command_line::CommandLine;
-    use crate::exit::{ExitCode, Stop, StoppedBy};
-    use crate::results::Written;
-
-    /// A run that has ended early.
-    fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
-        Ended {
-            run: None,
-            tally,
-            inputs: vec!["leads.csv"],
-            stop: Some(Stop {
-                by,
-                text: String::new(),
-            }),
-            exit_code: by.exit_code(),
-            requests: 0,
-            elapsed_s: 1.5,
-            written: Written::default(),
-            sandbox: false,
-            continue_with,
-        }
-    }
-
-    /// The last lines about a run that somebody has stopped.
-    fn end_of_summary(continue_with: Option<CommandLine>) -> String {
-        let tally = Tally::default();
-        let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
-        let end = text.strip_prefix("Stopped (signal) after 0 rows in 1.5 s\n");
-        end.unwrap().to_owned()
-    }
-
-    #[test]
-    fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
-        let tally = Tally::default();
-        for (by, word, code) in [
-            (StoppedBy::Outage, "outage", ExitCode::Service),
-            (StoppedBy::Rejections, "rejections", ExitCode::Service),
-            (
-                StoppedBy::MaxDuration,
-                "max_duration",
-                ExitCode::Interrupted,
-            ),
-        ] {
-            let line = CommandLine::of(&["leadload", "import"].map(Into::into));
-            let ended = stopped(by, &tally, Some(line));
-            assert_eq!(
-                text_summary(&ended),
-                format!(
-                    "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command goes on where this stopped:\n  leadload import\n"
-                )
-            );
-            let json: serde_json::Value =
-                serde_json::from_str(&crate::report::json_summary(&ended)).unwrap();
-            assert_eq!(json["stopped_by"], word);
-            assert_eq!(json["exit_code"], code as u8);
-        }
-    }
-
-    #[test]
-    fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
-        let command = ["leadload", "import", "my leads.csv"].map(Into::into);
-        let line = CommandLine::of(&command);
-        assert_eq!(
-            end_of_summary(Some(line.clone())),
-            format!(
-                "\nThe same command goes on where this stopped:\n  {}\n",
-                line.shown().unwrap()
-            )
-        );
-    }
-
-    #[test]
-    fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
-        let line = CommandLine::of(&["leadload".into(), "import".into(), "a\u{1b}b".into()]);
-        assert_eq!(
-            end_of_summary(Some(line)),
-            "\nThe same command goes on where this stopped.\n"
-        );
-    }
-
-    #[test]
-    fn nothing_is_said_of_a_run_that_cannot_go_on() {
-        assert_eq!(end_of_summary(None), "");
-    }
-}
+#[path = "summary_tests.rs"]
+mod tests;

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::advice::InDoubt;
+use super::campaign_names::CampaignNames;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
@@ -46,6 +48,8 @@ pub struct Tally {
     /// Rows that ended badly in an earlier run and are left alone.
     pub known_bad: u64,
     /// The same for each campaign whose id is known.
+    pub known_bad_by_campaign: BTreeMap<CampaignId, u64>,
+    /// All rows by status for each of these campaigns.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// Rows that were not simply sent, by status and error code.
     pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
@@ -82,6 +86,7 @@ impl Tally {
                 phone,
                 campaign,
                 outcome,
+                ..
             } => {
                 self.counts.add(outcome.status);
                 if let Some(rows) = self.rows_by_file.get_mut(row.file()) {
@@ -98,6 +103,9 @@ impl Tally {
                 }
                 if outcome.is_known_bad {
                     self.known_bad += 1;
+                    if let Some(campaign) = campaign {
+                        *self.known_bad_by_campaign.entry(*campaign).or_default() += 1;
+                    }
                 } else if !matches!(outcome.status, Status::Created | Status::Ready) {
                     self.note_group(*row, outcome);
                 }
@@ -117,13 +125,15 @@ impl Tally {
         if outcome.status == Status::Invalid && group.example.is_none() {
             group.example.clone_from(&outcome.error);
         }
-        if group.first.len() < MOST_PLACES {
-            group.first.push(Place {
-                file: row.file(),
-                line: row.line(),
-                row: row.id(),
-            });
-        }
+        let place = Place {
+            file: row.file(),
+            line: row.line(),
+            row: row.id(),
+        };
+        // Rows come as they are answered; the first are those that stand first.
+        let at = group.first.partition_point(|other| *other < place);
+        group.first.insert(at, place);
+        group.first.truncate(MOST_PLACES);
     }
 
     /// Rows that ask for attention, by status and error code, the most frequent first
@@ -139,10 +149,25 @@ impl Tally {
         problems
     }
 
+    /// How a command ends that has these rows, and was stopped or not.
+    pub fn exit_code(&self, stop: Option<&Stop>) -> ExitCode {
+        match stop {
+            Some(stop) => stop.by.exit_code(),
+            None if self.has_problems() => ExitCode::Problems,
+            None => ExitCode::Complete,
+        }
+    }
+
+    /// How many rows of a campaign ask for attention.
+    pub fn problems_of(&self, campaign: CampaignId) -> u64 {
+        let problems = self.by_campaign.get(&campaign).map_or(0, Counts::problems);
+        let known_bad = self.known_bad_by_campaign.get(&campaign);
+        problems.saturating_sub(known_bad.copied().unwrap_or_default())
+    }
+
     /// Whether any row asks for attention.
     pub fn has_problems(&self) -> bool {
-        let problems = self.counts.all().filter(|(status, _)| status.is_problem());
-        problems.map(|(_, rows)| rows).sum::<u64>() > self.known_bad
+        self.counts.problems() > self.known_bad
     }
 }
 
@@ -161,12 +186,48 @@ pub struct Ended<'a> {
     pub exit_code: ExitCode,
     /// Requests started.
     pub requests: u64,
+    /// How many rows the inputs have, where that is known.
+    pub rows_total: Option<u64>,
     /// How long it took, in seconds.
     pub elapsed_s: f64,
     /// The files left behind.
     pub written: Written,
     /// Whether it was a trial on the embedded service.
     pub sandbox: bool,
-    /// The command, where it ended early and the same command goes on.
+    /// What becomes of rows that may have been taken.
+    pub in_doubt: InDoubt,
+    /// The command, where it ended early: given again, it goes on, or without a ledger sends
+    /// the whole list.
     pub continue_with: Option<CommandLine>,
+    /// The command that sends the rejects when they are mended, where there are any.
+    pub mend_with: Option<CommandLine>,
+    /// What campaigns are called.
+    pub campaign_names: CampaignNames,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::RowBatch;
+
+    #[test]
+    fn the_first_places_are_the_first_of_the_input_in_whatever_order_rows_are_answered() {
+        let rows = RowBatch::of_text(&[&["a"], &["b"], &["c"], &["d"], &["e"]]);
+        let rows: Vec<_> = rows.rows().collect();
+        let outcome = RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), None);
+        let mut tally = Tally::new(1);
+        for at in [3, 4, 1, 2, 0] {
+            tally.note(&RunEvent::Settled {
+                row: rows[at],
+                phone: None,
+                campaign: None,
+                outcome: &outcome,
+                sent: true,
+            });
+        }
+        let (_, _, group) = tally.problems()[0];
+        let first: Vec<RowId> = group.first.iter().map(|place| place.row).collect();
+        assert_eq!(first, [rows[0].id(), rows[1].id(), rows[2].id()]);
+        assert_eq!(group.rows, 5);
+    }
 }

@@ -178,6 +178,7 @@ mod tests {
                 elapsed: Duration::from_secs(self.second),
                 allowed,
                 in_flight: 1,
+                requests: 0,
                 read: self.read as u64,
                 waiting: self.waiting.len() as u64,
                 pause,

@@ -17,7 +17,7 @@ use crate::results::{OutputError, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 
-use super::record::Run;
+use super::record::{Run, RunLedger};
 
 /// How many batches may wait for the writer.
 const BATCHES_TO_WRITE: usize = 4;
@@ -29,14 +29,16 @@ pub(super) struct Delivery<'a> {
     pub(super) intake: &'a Intake,
     pub(super) book: CampaignBook,
     pub(super) writer: Writer,
-    /// The run and its ledger, where one is kept.
-    pub(super) run: Option<(&'a Run, Ledger)>,
+    /// The run and what it is sent with, where there is a ledger.
+    pub(super) run: Option<(&'a Run, RunLedger)>,
 }
 
 /// What came of the rows, and of the files.
 pub(super) struct Delivered {
     pub(super) stop: Option<Stop>,
     pub(super) requests: u64,
+    /// How many rows there are, where they were read to their end.
+    pub(super) rows_total: Option<u64>,
     pub(super) written: Result<Written, OutputError>,
     pub(super) ledger: Option<Ledger>,
 }
@@ -64,7 +66,7 @@ impl Delivery<'_> {
         if ended.lost_ledger {
             stop = worse(stop, broken(&LedgerError::BrokeOff));
         }
-        let requests = ended.end.requests;
+        let (requests, rows_total) = (ended.end.requests, ended.end.rows_total);
         let is_unread = stop
             .as_ref()
             .is_some_and(|stop| stop.by == StoppedBy::Input);
@@ -76,6 +78,7 @@ impl Delivery<'_> {
                     ..stop
                 }),
                 requests,
+                rows_total,
                 written: Ok(Written::default()),
                 ledger: ended.ledger,
             });
@@ -100,6 +103,7 @@ impl Delivery<'_> {
         Ok(Delivered {
             stop,
             requests,
+            rows_total,
             written,
             ledger: ended.ledger,
         })
@@ -114,11 +118,10 @@ impl Delivery<'_> {
         let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
         let (outlet, memory, known) = match self.run {
             None => (Outlet::Writer(settled), None, None),
-            Some((run, ledger)) => {
+            Some((run, of_run)) => {
                 writer.name_run(run.begun.run);
-                let memory = run.memory(settings, &ledger)?;
-                let known = run.known_rate(&ledger)?;
-                (outlet(run, ledger, settled), Some(memory), known)
+                let outlet = outlet(run, of_run.ledger, settled);
+                (outlet, Some(of_run.memory), of_run.known_rate)
             }
         };
         let writing = thread::spawn(move || write_all(writer, to_write));
@@ -164,7 +167,7 @@ fn write_all(
 }
 
 /// Of two reasons to stop, the one with the higher exit code.
-fn worse(stop: Option<Stop>, other: Stop) -> Option<Stop> {
+pub(super) fn worse(stop: Option<Stop>, other: Stop) -> Option<Stop> {
     match stop {
         Some(stop) if stop.by.exit_code() >= other.by.exit_code() => Some(stop),
         _ => Some(other),

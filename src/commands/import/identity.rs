@@ -113,11 +113,7 @@ pub(super) fn differences<'a>(
 }
 
 fn campaign(choice: Option<&CampaignChoice>) -> Value {
-    match choice {
-        Some(CampaignChoice::Id(id)) => json!(id.to_string()),
-        Some(CampaignChoice::Name(name)) => json!(name),
-        None => Value::Null,
-    }
+    json!(choice.map(ToString::to_string))
 }
 
 /// What is said of each input: once, where it is the same for all.

@@ -3,17 +3,20 @@
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
+use tracing::warn;
 
 use super::identity;
 use crate::campaign::CampaignBook;
 use crate::cli::ImportArgs;
 use crate::commands::rejects::columns_digest;
+use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
+use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Recall, SenderLock,
-    ServiceId,
+    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
+    SenderLock, ServiceId,
 };
 use crate::rate::KnownRate;
 use crate::report::Tally;
@@ -30,13 +33,29 @@ pub(super) struct Record {
     lock: SenderLock,
 }
 
+/// A run that may begin, or go on, whenever that is wanted: nothing of it is in the ledger
+/// yet.
+pub(super) struct PlannedRun {
+    record: Record,
+    new: NewRun,
+    /// What it is known by.
+    pub(super) options: Map<String, Value>,
+    pub(super) predecessors: Predecessors,
+}
+
 /// A run that has begun.
 pub(super) struct Run {
     pub(super) begun: Begun,
-    /// What it is known by.
-    pub(super) options: Map<String, Value>,
-    service: ServiceId,
     _lock: SenderLock,
+}
+
+/// What a run that has begun is sent with.
+pub(super) struct RunLedger {
+    pub(super) ledger: Ledger,
+    /// What earlier runs have made of the rows, for the thread that prepares them.
+    pub(super) memory: Memory,
+    /// What earlier runs have learned of the pace that the service takes.
+    pub(super) known_rate: Option<KnownRate>,
 }
 
 impl Record {
@@ -44,16 +63,18 @@ impl Record {
     /// waited for; nothing where none is kept.
     pub(super) async fn open(
         settings: &ImportSettings,
+        watch: &Stopwatch,
         interrupts: &mut Interrupts,
     ) -> Result<Option<Record>, Failure> {
         let LedgerChoice::File(path) = &settings.ledger else {
             return Ok(None);
         };
-        let (path, address, wait) = (path.clone(), settings.service.to_string(), settings.wait);
+        let (path, address) = (path.clone(), settings.service.to_string());
+        let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
             let mut ledger = Ledger::open(&path).or_stopped(StoppedBy::Usage)?;
             let service = ledger.service(&address).or_stopped(StoppedBy::Usage)?;
-            let lock = take_lock(&ledger, service, wait)?;
+            let lock = take_lock(&ledger, service, waits.as_ref())?;
             // Nobody else can be sending: claims that are open were left by a crash.
             ledger.recover(service).or_stopped(StoppedBy::Usage)?;
             Ok(Record {
@@ -76,15 +97,15 @@ impl Record {
         Ok(KnownOutputs::new(records.or_stopped(StoppedBy::Usage)?))
     }
 
-    /// Begins the run, or goes on with it.
-    pub(super) async fn begin(
-        mut self,
+    /// Finds out which run it would be.
+    pub(super) async fn plan(
+        self,
         args: &ImportArgs,
         settings: &ImportSettings,
         intake: &Intake,
         book: &CampaignBook,
         paths: &OutputPaths,
-    ) -> Result<(Run, Ledger), Failure> {
+    ) -> Result<PlannedRun, Failure> {
         let fingerprints = inputs::fingerprints(intake).await?;
         let service = settings.service.to_string();
         let form = settings.policy.form;
@@ -99,44 +120,125 @@ impl Record {
             lists: list_records(intake),
             outputs: paths.places(),
         };
-        if form.allow_duplicates && !settings.again {
-            self.refuse_what_was_sent(&new)?;
+        let predecessors = self
+            .ledger
+            .predecessors(&new)
+            .or_stopped(StoppedBy::Usage)?;
+        if form.allow_duplicates && !settings.again && predecessors.going_on.is_none() {
+            let allowed_by = settings.reading.allowed_by.as_deref();
+            self.refuse_what_was_sent(&new, allowed_by)?;
         }
-        let begun = self.ledger.begin(&new, Timestamp::now());
-        let run = Run {
-            begun: begun.or_stopped(StoppedBy::Usage)?,
+        Ok(PlannedRun {
+            record: self,
+            new,
             options,
-            service: self.service,
-            _lock: self.lock,
-        };
-        Ok((run, self.ledger))
+            predecessors,
+        })
     }
 
     /// With duplicates allowed nothing but this keeps a list from being called twice.
-    fn refuse_what_was_sent(&self, new: &NewRun) -> Result<(), Failure> {
-        let going_on = self
-            .ledger
-            .going_on(self.service, &new.identity, new.reopens);
-        if going_on.or_stopped(StoppedBy::Usage)?.is_some() {
-            return Ok(());
-        }
+    fn refuse_what_was_sent(&self, new: &NewRun, allowed_by: Option<&str>) -> Result<(), Failure> {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
-        match senders.or_stopped(StoppedBy::Usage)?.last() {
-            None => Ok(()),
-            Some(run) => Err(Failure::new(
-                StoppedBy::Usage,
-                anyhow!(
-                    "run {run} has sent leads from these inputs, and with `--allow-duplicates` they would be made, and called, again\n\nhint: leave `--allow-duplicates` out to send only what is new; `--again` sends everything again; `leadload runs show {run}` tells what was sent"
-                ),
-            )),
-        }
+        let senders = senders.or_stopped(StoppedBy::Usage)?;
+        let Some(run) = senders.last() else {
+            return Ok(());
+        };
+        let (with, without) = match allowed_by {
+            None => (
+                "`--allow-duplicates`".to_owned(),
+                "leave `--allow-duplicates` out",
+            ),
+            Some(profile) => (
+                format!("`allow_duplicates`, which {profile} sets,"),
+                "take that out there",
+            ),
+        };
+        let error = anyhow!(
+            "run {run} has sent leads from these inputs, and with {with} they would be made, and called, again\n\nhint: {without} to send only what is new; `--again` sends everything again; `leadload runs show {run}` tells what was sent"
+        );
+        Err(Failure::new(StoppedBy::Usage, error))
     }
 }
 
-/// The lock, or who has it.
-fn take_lock(ledger: &Ledger, service: ServiceId, wait: bool) -> Result<SenderLock, Failure> {
+impl PlannedRun {
+    /// What an unfinished run of the same inputs has otherwise: name, there, here.
+    pub(super) fn differences(&self) -> Vec<(&str, &Value, &Value)> {
+        let other = self.predecessors.other.as_ref();
+        let options = other.and_then(|other| other.options.as_ref());
+        options.map_or_else(Vec::new, |there| {
+            identity::differences(there, &self.options)
+        })
+    }
+
+    /// What earlier runs have made of the rows, as it is known to the run when it begins.
+    pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
+        let going_on = self.predecessors.going_on;
+        let rules = rules(settings, self.record.service, going_on, going_on.is_some());
+        Ok(Memory::new(recall(&self.record.ledger)?, rules))
+    }
+
+    /// What earlier runs have learned of the pace that the service takes.
+    pub(super) fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
+        let known = self.record.ledger.known_rate(self.record.service);
+        known.or_stopped(StoppedBy::Usage)
+    }
+
+    /// Begins the run, or goes on with it. Whatever else the ledger can refuse it refuses
+    /// before that.
+    pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
+        let known_rate = self.known_rate()?;
+        let recall = recall(&self.record.ledger)?;
+        let Record {
+            mut ledger,
+            service,
+            lock,
+        } = self.record;
+        let begun = ledger.begin(&self.new, Timestamp::now());
+        let begun = begun.or_stopped(StoppedBy::Usage)?;
+        let goes_on = begun.continues;
+        let of_run = RunLedger {
+            memory: Memory::new(recall, rules(settings, service, Some(begun.run), goes_on)),
+            ledger,
+            known_rate,
+        };
+        let run = Run { begun, _lock: lock };
+        Ok((run, of_run))
+    }
+}
+
+fn recall(ledger: &Ledger) -> Result<Recall, Failure> {
+    let recall = Recall::open(ledger.path()).or_stopped(StoppedBy::Usage)?;
+    let broke_off = || Err(LedgerError::BrokeOff).or_stopped(StoppedBy::Usage);
+    recall.map_or_else(broke_off, Ok)
+}
+
+/// How earlier runs are asked about rows. A run that goes on knows its own rows from those
+/// of others.
+fn rules(
+    settings: &ImportSettings,
+    service: ServiceId,
+    run: Option<RunId>,
+    goes_on: bool,
+) -> MemoryRules {
+    MemoryRules {
+        service,
+        run,
+        goes_on,
+        once: settings.reading.once,
+        on_uncertain: settings.policy.on_uncertain,
+        known_bad: settings.reading.known_bad,
+        allow_duplicates: settings.policy.form.allow_duplicates,
+    }
+}
+
+/// The lock, or who has it. Where it is waited for, the watch stands still.
+fn take_lock(
+    ledger: &Ledger,
+    service: ServiceId,
+    waits: Option<&Stopwatch>,
+) -> Result<SenderLock, Failure> {
     let taken = SenderLock::try_take(ledger.path(), service).or_stopped(StoppedBy::Usage)?;
     if let Some(lock) = taken {
         return Ok(lock);
@@ -144,11 +246,14 @@ fn take_lock(ledger: &Ledger, service: ServiceId, wait: bool) -> Result<SenderLo
     let at_work = ledger.at_work(service).or_stopped(StoppedBy::Usage)?;
     let who = match at_work {
         Some(at_work) => at_work.to_string(),
-        None => "another run is about to be sent".to_owned(),
+        None => {
+            "another run is about to be sent, or asks at a terminal whether it is to be".to_owned()
+        }
     };
-    if wait {
-        tracing::warn!("{who}; waiting until it has ended");
-        return SenderLock::take(ledger.path(), service).or_stopped(StoppedBy::Usage);
+    if let Some(watch) = waits {
+        warn!(event = "waiting", "{who}; waiting until it has ended");
+        let taken = watch.pause(|| SenderLock::take(ledger.path(), service));
+        return taken.or_stopped(StoppedBy::Usage);
     }
     let error =
         anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");
@@ -156,43 +261,6 @@ fn take_lock(ledger: &Ledger, service: ServiceId, wait: bool) -> Result<SenderLo
 }
 
 impl Run {
-    /// What an unfinished run of the same inputs has otherwise: name, there, here.
-    pub(super) fn differences(&self) -> Vec<(&str, &Value, &Value)> {
-        let other = self.begun.other.as_ref().filter(|_| !self.begun.continues);
-        let options = other.and_then(|other| other.options.as_ref());
-        options.map_or_else(Vec::new, |there| {
-            identity::differences(there, &self.options)
-        })
-    }
-
-    /// What earlier runs have made of the rows, for the thread that prepares them.
-    pub(super) fn memory(
-        &self,
-        settings: &ImportSettings,
-        ledger: &Ledger,
-    ) -> Result<Memory, Failure> {
-        let recall = Recall::open(ledger.path()).or_stopped(StoppedBy::Usage)?;
-        let broke_off = || Err(LedgerError::BrokeOff).or_stopped(StoppedBy::Usage);
-        let recall = recall.map_or_else(broke_off, Ok)?;
-        Ok(Memory::new(
-            recall,
-            MemoryRules {
-                service: self.service,
-                run: Some(self.begun.run),
-                goes_on: self.begun.continues,
-                once: settings.reading.once,
-                on_uncertain: settings.policy.on_uncertain,
-                known_bad: settings.reading.known_bad,
-                allow_duplicates: settings.policy.form.allow_duplicates,
-            },
-        ))
-    }
-
-    /// What earlier runs have learned of the pace that the service takes.
-    pub(super) fn known_rate(&self, ledger: &Ledger) -> Result<Option<KnownRate>, Failure> {
-        ledger.known_rate(self.service).or_stopped(StoppedBy::Usage)
-    }
-
     /// Writes down how the run has ended, as far as it has.
     pub(super) fn end(
         &self,
@@ -204,7 +272,7 @@ impl Run {
         let is_complete = stop.is_none();
         let rows = tally.rows_by_file.iter();
         let ending = Ending {
-            exit_code: super::exit_code(stop, tally) as u8,
+            exit_code: tally.exit_code(stop) as u8,
             stopped_by: stop.map(|stop| stop.by.as_str()),
             requests,
             complete: is_complete,

@@ -1,0 +1,104 @@
+//! The campaigns of the service, which is asked for them once at most.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use tracing::warn;
+
+use super::service;
+use crate::api::{Client, ListError};
+use crate::campaign::{Campaign, CampaignBook, CampaignChoice, resolve_names};
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::Intake;
+use crate::source::SourceError;
+
+/// The longest that is waited for a list that is only nice to have.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The campaigns as the service lists them.
+pub(super) struct Directory {
+    client: Client,
+    listed: Option<Vec<Campaign>>,
+}
+
+impl Directory {
+    /// One that has not been asked for yet.
+    pub(super) fn new(client: Client) -> Directory {
+        Directory {
+            client,
+            listed: None,
+        }
+    }
+
+    /// The campaigns, where they have been asked for.
+    pub(super) fn listed(&self) -> Option<&[Campaign]> {
+        self.listed.as_deref()
+    }
+
+    /// The campaigns.
+    pub(super) async fn list(&mut self) -> Result<&[Campaign], Failure> {
+        if self.listed.is_none() {
+            let listed = self.client.campaigns().await.map_err(list_failure)?;
+            self.listed = Some(listed);
+        }
+        Ok(self.listed().unwrap_or_default())
+    }
+
+    /// Asks for the campaigns where ids are known already, and only names are missing: not
+    /// to have the list is a pity. A token that is not accepted is another matter.
+    pub(super) async fn list_if_possible(&mut self) -> Result<(), Failure> {
+        if self.listed.is_some() {
+            return Ok(());
+        }
+        match self.client.campaigns_within(PATIENCE).await {
+            Ok(listed) => self.listed = Some(listed),
+            Err(error @ ListError::Refused { cause, .. }) if cause.is_certain() => {
+                return Err(list_failure(error));
+            }
+            Err(error) => warn!(
+                event = "warning",
+                "names and states of campaigns are not known: {}",
+                error.reason()
+            ),
+        }
+        Ok(())
+    }
+
+    /// The campaigns of the rows: of these names, and of those who have none. The service is
+    /// asked only where there are any names.
+    pub(super) async fn book(
+        &mut self,
+        names_in_column: &BTreeSet<String>,
+        default: Option<&CampaignChoice>,
+    ) -> Result<CampaignBook, Failure> {
+        let mut names = names_in_column.clone();
+        if let Some(CampaignChoice::Name(name)) = default {
+            names.insert(name.clone());
+        }
+        let ids = match names.is_empty() {
+            true => HashMap::new(),
+            false => resolve_names(&names, self.list().await?).or_stopped(StoppedBy::Usage)?,
+        };
+        Ok(CampaignBook::new(default.cloned(), ids))
+    }
+}
+
+/// The campaign names in the input, read on a thread of its own: the input may be
+/// long, and somebody may want to stop.
+pub(super) async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
+    let intake = intake.clone();
+    service::on_a_thread(move || intake.campaign_names())
+        .await
+        .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
+        .or_stopped(StoppedBy::Usage)
+}
+
+/// A list that cannot be had is the service's doing, not the user's.
+pub(super) fn list_failure(error: ListError) -> Failure {
+    let stopped_by = match &error {
+        ListError::Refused { cause, .. } => StoppedBy::from(*cause),
+        ListError::NoAnswer(_) => StoppedBy::Outage,
+        ListError::Unreadable(_) => StoppedBy::Unreadable,
+    };
+    Failure::new(stopped_by, error)
+}

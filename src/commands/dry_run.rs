@@ -1,0 +1,94 @@
+//! Every row, all the way up to being sent: what `leadload check` does, and an import that
+//! is to say beforehand what it would send.
+
+use super::inputs;
+use crate::api::wire::LeadForm;
+use crate::campaign::CampaignBook;
+use crate::event::RunEvent;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::{Batch, Intake, Memory, Purpose};
+use crate::lead::{RowOutcome, Status};
+use crate::rate::KnownRate;
+use crate::report::{Estimate, Findings, Listeners, Log, PageNotes, Show, Tally};
+use crate::settings::Pace;
+
+/// What is read, and for what.
+pub(super) struct DryRun<'a> {
+    pub(super) intake: &'a Intake,
+    pub(super) book: CampaignBook,
+    pub(super) memory: Option<Memory>,
+    /// The form of what would be sent.
+    pub(super) form: LeadForm,
+    /// What a page for people needs, where one is wanted.
+    pub(super) page: Option<PageNotes>,
+}
+
+/// What is known afterwards.
+pub(super) struct Found {
+    pub(super) tally: Tally,
+    pub(super) findings: Findings,
+    /// What the page needs, where one is wanted.
+    pub(super) page: Option<PageNotes>,
+}
+
+impl DryRun<'_> {
+    /// Reads all rows, hands on each batch, and shows a bar meanwhile if that is wanted.
+    pub(super) async fn run(
+        self,
+        show: Show,
+        log: &Log,
+        mut take: impl FnMut(&Batch) -> Result<(), Failure>,
+    ) -> Result<Found, Failure> {
+        let inputs = &self.intake.inputs;
+        let mut listeners = Listeners::of_check(inputs.len(), show, log);
+        listeners.page = self.page;
+        if let Some(total) = listeners.wants_total() {
+            inputs::count_rows(self.intake, total);
+        }
+        let mut findings = Findings::default();
+        let purpose = Purpose::Checking;
+        let mut batches = self.intake.start(self.book, purpose, self.memory);
+        while let Some(batch) = batches.next().await {
+            let mut batch = batch.or_stopped(StoppedBy::Usage)?;
+            for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
+                let mapping = &inputs[row.file()].mapping;
+                let ready = || RowOutcome::not_sent(Status::Ready, None, None);
+                findings.note(mapping, row, prepared, self.form);
+                let outcome = &*prepared.outcome.get_or_insert_with(ready);
+                listeners.note(&RunEvent::Settled {
+                    row,
+                    phone: prepared.phone,
+                    campaign: prepared.campaign,
+                    outcome,
+                    sent: false,
+                });
+            }
+            take(&batch)?;
+        }
+        listeners.finish();
+        Ok(Found {
+            tally: listeners.tally,
+            findings,
+            page: listeners.page,
+        })
+    }
+}
+
+impl Found {
+    /// How many rows would be sent.
+    pub(super) fn ready(&self) -> u64 {
+        self.tally.counts.of(Status::Ready)
+    }
+
+    /// How long it takes to send what is ready; nothing where nothing limits it.
+    pub(super) fn estimate(&self, pace: &Pace, known: Option<KnownRate>) -> Option<Estimate> {
+        match (pace, known) {
+            (Pace::Limited(rates), _) => Estimate::within(rates, self.ready()),
+            (Pace::Unlimited, _) => None,
+            (Pace::Between(..), Some(known)) => Some(Estimate::as_last_time(known, self.ready())),
+            (Pace::Between(slowest, fastest), None) => {
+                Some(Estimate::between(*slowest, *fastest, self.ready()))
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! An import up to the question: what is read and how, to which service and campaigns it
+//! goes, which run it would be. Nothing of it is in the ledger yet.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use tracing::warn;
+
+use super::confirmation::Confirmation;
+use super::picker;
+use super::record::{PlannedRun, Record};
+use crate::api::Limits;
+use crate::campaign::CampaignBook;
+use crate::cli::ImportArgs;
+use crate::command_line::CommandLine;
+use crate::commands::directory::{self, Directory};
+use crate::commands::service::Reached;
+use crate::commands::stopwatch::Stopwatch;
+use crate::commands::{inputs, service};
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::{Intake, OnUncertain, SurveyedInput};
+use crate::report::{Log, Metrics, Show, Width, console, opening_lines};
+use crate::results::{
+    KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header, is_of_ledger,
+};
+use crate::settings::{Environment, ImportSettings, Service};
+use crate::signals::Interrupts;
+
+/// An import that could be sent.
+pub(super) struct Prepared {
+    pub(super) settings: ImportSettings,
+    pub(super) intake: Intake,
+    pub(super) book: CampaignBook,
+    pub(super) writer: Writer,
+    /// The page for people, where one is wanted.
+    pub(super) report: Option<ReportFile>,
+    pub(super) reached: Reached,
+    /// The run, where there is a ledger.
+    pub(super) planned: Option<PlannedRun>,
+    /// The command that goes on with it.
+    pub(super) line: CommandLine,
+    pub(super) watch: Stopwatch,
+    pub(super) metrics: Metrics,
+    /// How the work is shown.
+    pub(super) show: Show,
+    pub(super) directory: Directory,
+    /// Whether somebody is there who can be asked.
+    is_watched: bool,
+    /// Whether rows name their campaigns.
+    has_names: bool,
+}
+
+/// What was asked for.
+pub(super) struct Asked<'a> {
+    pub(super) args: ImportArgs,
+    pub(super) environment: &'a Environment,
+    pub(super) settings: ImportSettings,
+    pub(super) line: CommandLine,
+    pub(super) watch: Stopwatch,
+    pub(super) metrics: Metrics,
+    /// How the work is shown.
+    pub(super) show: Show,
+    /// Whether somebody is there who can be asked.
+    pub(super) is_watched: bool,
+}
+
+impl Prepared {
+    /// Prepares it. Where no campaign is given, one is picked.
+    pub(super) async fn new(
+        mut asked: Asked<'_>,
+        surveyed: Vec<SurveyedInput>,
+        interrupts: &mut Interrupts,
+    ) -> Result<Prepared, Failure> {
+        // It may have to be waited for, and do-not-call lists are to be as they are then.
+        let record = Record::open(&asked.settings, &asked.watch, interrupts).await?;
+        let planning = inputs::plan(&asked.settings.reading, surveyed);
+        let intake = service::unless(interrupts, planning).await?;
+        refuse_results_files(&intake)?;
+        let ledger = &asked.settings.ledger;
+        let paths = inputs::output_paths(&asked.settings.reading, &intake, ledger)?;
+        asked.begin_metrics(&paths)?;
+        let writer = writer(&asked.settings, &intake, &paths, record.as_ref())?;
+        let report = inputs::report_file(&paths)?;
+        let reached = service::reach(&asked.settings.service, limits(&asked.settings)).await?;
+        let mut directory = Directory::new(reached.client.clone());
+        if !asked.settings.has_campaign() {
+            asked.pick_campaign(&mut directory, interrupts).await?;
+        }
+        let names = service::unless(interrupts, directory::names_in(&intake)).await?;
+        let finding = directory.book(&names, asked.settings.reading.campaign.as_ref());
+        let book = service::unless(interrupts, finding).await?;
+        let planned = match record {
+            Some(record) => {
+                let planning = record.plan(&asked.args, &asked.settings, &intake, &book, &paths);
+                Some(service::unless(interrupts, planning).await?)
+            }
+            None => None,
+        };
+        Ok(Prepared {
+            settings: asked.settings,
+            intake,
+            book,
+            writer,
+            report,
+            reached,
+            planned,
+            line: asked.line,
+            watch: asked.watch,
+            metrics: asked.metrics,
+            show: asked.show,
+            directory,
+            is_watched: asked.is_watched,
+            has_names: !names.is_empty(),
+        })
+    }
+
+    /// Says how the inputs are read and, where somebody is there or has asked for it, what
+    /// would be sent, and asks whether it is to be. Returns how many rows there are, where
+    /// they have been read for this.
+    pub(super) async fn agree(
+        &mut self,
+        interrupts: &mut Interrupts,
+        log: &Log,
+    ) -> Result<Option<u64>, Failure> {
+        if self.planned.is_none() && matches!(self.settings.service, Service::At(_)) {
+            warn!(
+                event = "warning",
+                "without a ledger nothing is remembered: if this run breaks off, or is repeated, only the service can refuse the leads that it has"
+            );
+        }
+        if !self.settings.quiet {
+            console::note(&opening_lines(&self.intake, Width::of_stderr()));
+        }
+        if !self.is_watched && !self.has_names && self.settings.max_new.is_none() {
+            return Ok(None);
+        }
+        let confirmation = Confirmation {
+            settings: &self.settings,
+            intake: &self.intake,
+            planned: self.planned.as_ref(),
+            watch: &self.watch,
+            directory: &mut self.directory,
+            is_watched: self.is_watched,
+            show: self.show,
+        };
+        let rows = confirmation
+            .obtain(self.book.clone(), interrupts, log)
+            .await?;
+        Ok(Some(rows))
+    }
+}
+
+impl Asked<'_> {
+    /// Figures go nowhere where something else is, or will be.
+    fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
+        let ledger = self.settings.ledger.path();
+        let is_ledger = |place: &Path| ledger.is_some_and(|ledger| is_of_ledger(place, ledger));
+        self.metrics
+            .begin(|place| paths.take(place) || is_ledger(place))
+            .or_stopped(StoppedBy::Usage)
+    }
+
+    /// Has a campaign picked: from here on it is as if it had been given.
+    async fn pick_campaign(
+        &mut self,
+        directory: &mut Directory,
+        interrupts: &mut Interrupts,
+    ) -> Result<(), Failure> {
+        let picked = picker::pick(directory, &self.watch, interrupts).await?;
+        let picked = picked.to_string();
+        self.line = self.line.with_flag("--campaign", &picked);
+        self.args.mapping.campaign = Some(picked);
+        let taken_up = self.settings.take_up(&self.args, self.environment);
+        taken_up.or_stopped(StoppedBy::Usage)
+    }
+}
+
+/// Under `hold` a lost answer is an uncertain row, and old connections lose answers.
+pub(super) fn limits(settings: &ImportSettings) -> Limits {
+    let limits = Limits::within(settings.timeout);
+    match settings.policy.on_uncertain {
+        OnUncertain::Hold => limits.without_old_connections(),
+        OnUncertain::Resend => limits,
+    }
+}
+
+/// The outputs, which are found to be writable before anything is sent.
+fn writer(
+    settings: &ImportSettings,
+    intake: &Intake,
+    paths: &OutputPaths,
+    record: Option<&Record>,
+) -> Result<Writer, Failure> {
+    let known = match record {
+        Some(record) => record.known_outputs(paths)?,
+        None => KnownOutputs::default(),
+    };
+    let rejects_uncertain = settings.policy.on_uncertain == OnUncertain::Resend;
+    Writer::create(paths, &intake.inputs, rejects_uncertain, &known)
+        .map_err(OutputError::before_sending)
+}
+
+/// `leadload import *.csv` must not send the results of the last time.
+pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
+    let mut inputs = intake.inputs.iter();
+    match inputs.find(|planned| has_results_header(&planned.header.names)) {
+        None => Ok(()),
+        Some(planned) => {
+            let error = anyhow!(
+                "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `leadload import *.csv` takes results files in",
+                planned.input.name()
+            );
+            Err(Failure::new(StoppedBy::Usage, error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn limits_with(flags: &[&str]) -> Limits {
+        let line = ["leadload", "import", "leads.csv", "--sandbox"];
+        let cli = Cli::try_parse_from(line.iter().chain(flags)).unwrap();
+        let Command::Import(args) = cli.command else {
+            panic!("{cli:?}");
+        };
+        limits(&ImportSettings::from_cli(&args, &Environment::default()).unwrap())
+    }
+
+    #[test]
+    fn under_hold_no_old_connection_is_used() {
+        let usual = limits_with(&[]);
+        let careful = usual.without_old_connections();
+        assert_ne!(usual, careful);
+        assert_eq!(limits_with(&["--on-uncertain", "hold"]), careful);
+        assert_eq!(limits_with(&["--allow-duplicates"]), careful);
+        let both = ["--allow-duplicates", "--on-uncertain", "resend"];
+        assert_eq!(limits_with(&both), usual);
+    }
+}

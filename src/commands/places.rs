@@ -1,0 +1,57 @@
+//! What the names of files tell before anything else is needed: whether what is to be read
+//! is there, and whether what is named to be written can stand where it is to.
+//!
+//! Rule: nothing is read and nothing is made. Whoever has mistyped a name hears of that, and
+//! not first that a service or a token is missing.
+
+use std::path::{Path, PathBuf};
+
+use super::{inputs, service};
+use crate::cli::ImportArgs;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::results::{OutputChoice, OutputError, OutputPaths};
+use crate::screen::SuppressionLists;
+use crate::settings::{LedgerChoice, output_choices};
+
+/// Looks at them, on a thread of its own: disks may be far away.
+pub(super) async fn look_at(args: &ImportArgs, ledger: &LedgerChoice) -> Result<(), Failure> {
+    let (args, ledger) = (args.clone(), ledger.clone());
+    service::on_a_thread(move || look(&args, ledger.path()))
+        .await
+        .unwrap_or_else(inputs::broke_off)
+}
+
+fn look(args: &ImportArgs, ledger: Option<&Path>) -> Result<(), Failure> {
+    let is_named = |path: &&PathBuf| path.as_os_str() != "-";
+    let named: Vec<PathBuf> = args.inputs.iter().filter(is_named).cloned().collect();
+    inputs::open_each(&named)?;
+    let lists = &args.phones.suppress;
+    SuppressionLists::look_at(lists).or_stopped(StoppedBy::Usage)?;
+    if args.delivery.test_to.is_some() {
+        // A test lead leaves no file behind.
+        return Ok(());
+    }
+    let read: Vec<&Path> = named.iter().chain(lists).map(PathBuf::as_path).collect();
+    let outputs = outputs(args)?;
+    outputs
+        .refuse_named(&read, ledger)
+        .map_err(OutputError::before_sending)
+}
+
+/// The outputs that are named. Others are named after the inputs.
+fn outputs(args: &ImportArgs) -> Result<OutputPaths, Failure> {
+    let choices = output_choices(args, &OutputChoice::None);
+    let file = |choice| match choice {
+        OutputChoice::Path(path) => Some(path),
+        OutputChoice::None | OutputChoice::BesideInput => None,
+    };
+    let rejects = file(choices.rejects);
+    if rejects.is_some() && args.inputs.len() > 1 {
+        return Err(OutputError::OneRejectsForSeveral.before_sending());
+    }
+    Ok(OutputPaths::of_names(
+        file(choices.results),
+        rejects,
+        choices.report,
+    ))
+}

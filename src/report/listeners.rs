@@ -1,0 +1,104 @@
+//! Who is told of what happens while rows are sent or checked.
+
+use std::time::Instant;
+
+use super::progress::Work;
+use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Tally};
+use crate::event::RunEvent;
+
+/// All who listen, in the order in which they are told: the sums come first, which the
+/// others show.
+#[derive(Debug)]
+pub struct Listeners {
+    /// What became of the rows.
+    pub tally: Tally,
+    /// What the page for people needs, where one is wanted.
+    pub page: Option<PageNotes>,
+    progress: Progress,
+    bar: Bar,
+    logbook: Logbook,
+    metrics: Metrics,
+    total: RowTotal,
+    /// When a check began, which no pulse tells.
+    check_began: Option<Instant>,
+}
+
+/// How the work is shown while it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// By a bar.
+    Bar,
+    /// By lines in the log, for those who have asked for more.
+    Log,
+    /// By lines on a terminal that can show no bar.
+    Lines,
+}
+
+impl Listeners {
+    /// Those of an import of so many inputs.
+    pub fn of_import(inputs: usize, show: Show, log: &Log, metrics: Metrics) -> Listeners {
+        let bar = Bar::new(show, Work::Sending, log);
+        Listeners::new(inputs, bar, show, metrics)
+    }
+
+    /// Those of a check.
+    pub fn of_check(inputs: usize, show: Show, log: &Log) -> Listeners {
+        let bar = Bar::new(show, Work::Checking, log);
+        Listeners {
+            check_began: Some(Instant::now()),
+            ..Listeners::new(inputs, bar, show, Metrics::default())
+        }
+    }
+
+    fn new(inputs: usize, bar: Bar, show: Show, metrics: Metrics) -> Listeners {
+        let total = RowTotal::default();
+        Listeners {
+            tally: Tally::new(inputs),
+            page: None,
+            progress: Progress::new(total.clone()),
+            logbook: Logbook::new(show),
+            bar,
+            metrics,
+            total,
+            check_began: None,
+        }
+    }
+
+    /// Whether anybody would say how many rows there are while they are sent, and the place
+    /// to put it.
+    pub fn wants_total(&self) -> Option<&RowTotal> {
+        let is_told = self.bar.is_shown() || self.logbook.tells() || self.metrics.are_wanted();
+        is_told.then_some(&self.total)
+    }
+
+    /// Takes how many rows there are, where that is known before the first is sent.
+    pub fn know_total(&self, rows: u64) {
+        self.total.set(rows);
+    }
+
+    /// How many rows there are, where that has come to be known.
+    pub fn rows_total(&self) -> Option<u64> {
+        self.total.get()
+    }
+
+    /// Tells all.
+    pub fn note(&mut self, event: &RunEvent<'_>) {
+        self.tally.note(event);
+        if let Some(page) = &mut self.page {
+            page.note(event);
+        }
+        self.progress.note(event);
+        self.bar.note(event, &self.tally, &self.progress);
+        self.logbook.note(event, &self.tally, &self.progress);
+        if let Some(began) = self.check_began {
+            self.logbook
+                .note_check(began.elapsed(), &self.tally, &self.progress);
+        }
+        self.metrics.note(event, &self.tally, &self.progress);
+    }
+
+    /// Nothing more happens: the screen is cleared for the summary.
+    pub fn finish(&self) {
+        self.bar.finish();
+    }
+}

@@ -1,0 +1,267 @@
+//! What an import would do, before it does it: some ten lines, and the question.
+//!
+//! In what form the inputs were read, and which columns are sent, stands above, in the
+//! opening lines.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use super::opening::going_on_line;
+use super::width::{Width, paragraph, write_line};
+use super::{CampaignNames, Estimate, Findings, Tally};
+use crate::campaign::Campaign;
+use crate::lead::{CampaignId, RunId, Status};
+use crate::text::{counted, grouped, printable, shortened};
+
+/// How many campaigns are spelled out.
+const MOST_CAMPAIGNS: usize = 5;
+
+/// How many reasons are named for which rows cannot be sent.
+const MOST_REASONS: usize = 3;
+
+/// How much is shown of a campaign's status, in characters.
+const STATUS_LENGTH: usize = 60;
+
+/// What follows the question: what may be answered, and the answer.
+const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
+
+/// An import that is about to send, after a dry run.
+#[derive(Debug)]
+pub struct Overview<'a> {
+    /// What would become of the rows.
+    pub tally: &'a Tally,
+    /// What else was found.
+    pub findings: &'a Findings,
+    /// The run that goes on, if one does.
+    pub going_on: Option<RunId>,
+    /// The campaigns of the service, where it was asked for them.
+    pub campaigns: Option<&'a [Campaign]>,
+    /// The service's address.
+    pub service: String,
+    /// How long sending takes; none where nothing limits it.
+    pub estimate: Option<Estimate>,
+}
+
+impl Overview<'_> {
+    /// How many rows would be sent.
+    fn ready(&self) -> u64 {
+        self.tally.counts.of(Status::Ready)
+    }
+
+    /// The overview in lines.
+    pub fn lines(&self, width: Width) -> String {
+        let mut text = self.going_on.map(going_on_line).unwrap_or_default();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut text, width);
+        text
+    }
+
+    fn write(&self, text: &mut String, width: Width) -> std::fmt::Result {
+        writeln!(text, "{}", counted(self.tally.counts.total(), "row"))?;
+        write_line(text, "to send", &self.to_send(), width)?;
+        write_line(text, "known", &self.known(), width)?;
+        write_line(text, "wrong", &self.wrong(), width)?;
+        write_line(text, "left out", &self.left_out(), width)?;
+        let uncertain = self.tally.counts.of(Status::Uncertain);
+        if uncertain > 0 {
+            let found = format!(
+                "{}, which may be leads already (--on-uncertain resend)",
+                grouped(uncertain)
+            );
+            write_line(text, "held back", &found, width)?;
+        }
+        self.write_campaigns(text, width)?;
+        write_line(text, "service", &printable(&self.service), width)?;
+        if self.ready() == 0 {
+            return Ok(());
+        }
+        let time = match &self.estimate {
+            Some(estimate) => estimate.words(),
+            None => "as long as the service takes to answer (--rate none)".to_owned(),
+        };
+        write_line(text, "time", &time, width)
+    }
+
+    fn to_send(&self) -> String {
+        let (ready, before) = (self.ready(), self.findings.tried_before);
+        let new = ready.saturating_sub(before);
+        match (ready, before) {
+            (0, _) => "none".to_owned(),
+            (_, 0) => format!("{}, all of them new", grouped(ready)),
+            _ => in_parts(
+                ready,
+                &[(new, "new"), (before, "tried before, without an outcome")],
+            ),
+        }
+    }
+
+    /// Rows that are leads already, or were refused by the service in this run.
+    fn known(&self) -> String {
+        let earlier = self.tally.counts.of(Status::AlreadyImported);
+        let settled = self.tally.counts.of(Status::Created) + self.group_rows(Status::Duplicate);
+        let refused = self.group_rows(Status::Rejected);
+        let parts = [
+            (earlier, "sent by an earlier run"),
+            (settled, "sent by this run before"),
+            (refused, "refused in this run before"),
+        ];
+        in_parts(earlier + settled + refused, &parts)
+    }
+
+    fn wrong(&self) -> String {
+        let wrong = self.tally.problems().into_iter();
+        let mut reasons = wrong
+            .filter(|(status, ..)| *status == Status::Invalid)
+            .map(|(_, code, group)| (group.rows, code.to_string()));
+        let named: Vec<(u64, String)> = reasons.by_ref().take(MOST_REASONS).collect();
+        let others: u64 = reasons.map(|(rows, _)| rows).sum();
+        let mut parts: Vec<(u64, &str)> = named.iter().map(|(n, code)| (*n, &**code)).collect();
+        parts.push((others, "other"));
+        match self.group_rows(Status::Invalid) {
+            0 => in_parts(0, &[]),
+            wrong => in_parts(wrong, &parts) + " (leadload check shows where)",
+        }
+    }
+
+    fn left_out(&self) -> String {
+        let repeated = self.tally.counts.of(Status::Repeated);
+        let suppressed = self.tally.counts.of(Status::Suppressed);
+        let bad = self.tally.known_bad;
+        let parts = [
+            (repeated, "repeated"),
+            (suppressed, "on a do-not-call list"),
+            (bad, "known to be bad"),
+        ];
+        in_parts(repeated + suppressed + bad, &parts)
+    }
+
+    /// Rows in a status, but for those that are left alone since they are known to be bad.
+    fn group_rows(&self, status: Status) -> u64 {
+        let groups = self.tally.groups.iter();
+        let groups = groups.filter(|((of, _), _)| *of == status);
+        groups.map(|(_, group)| group.rows).sum()
+    }
+
+    /// The campaigns that leads go to, those with most first.
+    fn targets(&self) -> Vec<(CampaignId, u64)> {
+        let campaigns = self.tally.by_campaign.iter();
+        let mut targets: Vec<_> = campaigns
+            .map(|(campaign, counts)| (*campaign, counts.of(Status::Ready)))
+            .filter(|(_, rows)| *rows > 0)
+            .collect();
+        targets.sort_by_key(|(campaign, rows)| (Reverse(*rows), *campaign));
+        targets
+    }
+
+    fn write_campaigns(&self, text: &mut String, width: Width) -> std::fmt::Result {
+        let targets = self.targets();
+        for (place, (campaign, rows)) in targets.iter().take(MOST_CAMPAIGNS).enumerate() {
+            let label = if place == 0 { "campaign" } else { "" };
+            let mut found = self.described(*campaign);
+            if targets.len() > 1 {
+                found = format!("{} to {found}", grouped(*rows));
+            }
+            write_line(text, label, &found, width)?;
+        }
+        if let Some(others) = targets.get(MOST_CAMPAIGNS..).filter(|o| !o.is_empty()) {
+            let found = format!(
+                "{} to {} more",
+                grouped(others.iter().map(|(_, rows)| rows).sum()),
+                others.len()
+            );
+            write_line(text, "", &found, width)?;
+        }
+        match self.warning() {
+            Some(warning) => write_line(text, "warning", &warning, width),
+            None => Ok(()),
+        }
+    }
+
+    fn listed(&self, id: CampaignId) -> Option<&Campaign> {
+        let is_meant = |campaign: &&Campaign| campaign.lead_campaign() == Ok(id);
+        self.campaigns?.iter().find(is_meant)
+    }
+
+    /// Name, id and status.
+    fn described(&self, id: CampaignId) -> String {
+        let named = self.named(id);
+        match (self.listed(id), self.campaigns) {
+            (Some(Campaign { status, .. }), _) if status.is_empty() => named,
+            (Some(Campaign { status, .. }), _) => {
+                let status = shortened(&printable(status), STATUS_LENGTH);
+                format!("{named}, {status}")
+            }
+            (None, Some(_)) => format!("{named}, which the service does not list"),
+            (None, None) => named,
+        }
+    }
+
+    /// Name and id.
+    fn named(&self, id: CampaignId) -> String {
+        CampaignNames::listed(self.campaigns.unwrap_or_default()).shown(id)
+    }
+
+    /// What follows from sending at once.
+    fn warning(&self) -> Option<String> {
+        let targets = self.targets();
+        let is_active = |id: CampaignId| self.listed(id).is_some_and(Campaign::is_active);
+        let active = targets.iter().filter(|(id, _)| is_active(*id)).count();
+        let which = match (active, targets.len()) {
+            (0, _) => return None,
+            (1, 1) => "this campaign is active".to_owned(),
+            (1, _) => "one of these campaigns is active".to_owned(),
+            _ => format!("{active} of these campaigns are active"),
+        };
+        Some(format!("{which}: the service may call people at once"))
+    }
+
+    /// What is asked, without what may be answered.
+    pub fn question(&self, width: Width) -> String {
+        let targets = self.targets();
+        let to = match targets[..] {
+            [(campaign, _)] => format!("campaign {}", self.named(campaign)),
+            _ => format!("{} campaigns", targets.len()),
+        };
+        let question = format!("Send {} to {to}?", counted(self.ready(), "lead"));
+        paragraph(&question, width.less(ROOM_FOR_ANSWER))
+    }
+
+    /// The same where the overview is not shown: what must be known stands before it.
+    pub fn question_alone(&self, width: Width) -> String {
+        format!(
+            "{}\n{}",
+            paragraph(&self.facts(), width),
+            self.question(width)
+        )
+    }
+
+    /// What must be known to answer, in a sentence.
+    fn facts(&self) -> String {
+        let targets = self.targets();
+        let to = match targets[..] {
+            [(campaign, _)] => self.described(campaign),
+            _ => format!("{} campaigns", targets.len()),
+        };
+        let (all, ready) = (self.tally.counts.total(), grouped(self.ready()));
+        let warning = self.warning().map(|warning| format!("; {warning}"));
+        format!(
+            "Of {} {ready} would be sent to {to}{}.",
+            counted(all, "row"),
+            warning.unwrap_or_default()
+        )
+    }
+}
+
+/// A number of rows, and what they are, where they are of several kinds.
+fn in_parts(all: u64, parts: &[(u64, &str)]) -> String {
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(rows, _)| *rows > 0)
+        .map(|(rows, what)| format!("{} {what}", grouped(*rows)))
+        .collect();
+    match &parts[..] {
+        [] => "none".to_owned(),
+        [part] => part.clone(),
+        _ => format!("{}: {}", grouped(all), parts.join(", ")),
+    }
+}

@@ -1,0 +1,89 @@
+//! The settings in force, for people and for machines.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
+use serde::Serialize;
+
+use super::json::{line, text};
+use crate::settings::{Origin, Profile, SettingInForce};
+use crate::text::printable;
+
+/// The settings as people read them.
+pub fn settings_text(settings: &[SettingInForce], profile: Option<&Profile>) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    // A path that is cut into pieces cannot be copied.
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["setting", "value", "from"]);
+    for setting in settings {
+        table.add_row([
+            setting.name.clone(),
+            printable(&setting.values.join(", ")).into_owned(),
+            source(setting.origin, profile),
+        ]);
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+    format!("{}\n{}\n", heading(profile), lines.join("\n"))
+}
+
+fn heading(profile: Option<&Profile>) -> String {
+    let Some(profile) = profile else {
+        return "No file of settings is in force (`leadload config init` makes one).\n".into();
+    };
+    let file = printable(&profile.file.display().to_string()).into_owned();
+    let name = match &profile.name {
+        Some(name) => printable(name).into_owned(),
+        None => "none, only what is common to all".into(),
+    };
+    format!("file     {file}\nprofile  {name}\n")
+}
+
+/// Where a setting comes from, in words.
+fn source(origin: Origin, profile: Option<&Profile>) -> String {
+    match (origin, profile) {
+        (Origin::Flag, _) => "flag".into(),
+        (Origin::Environment(name), _) => format!("environment ({name})"),
+        (Origin::Profile, Some(profile)) => {
+            let file = profile.file.display().to_string();
+            match &profile.name {
+                Some(name) => printable(&format!("profile {name} ({file})")).into_owned(),
+                None => printable(&file).into_owned(),
+            }
+        }
+        (Origin::AllProfiles, Some(profile)) => {
+            let file = profile.file.display().to_string();
+            printable(&format!("all profiles ({file})")).into_owned()
+        }
+        (Origin::Profile | Origin::AllProfiles | Origin::Default, _) => "default".into(),
+    }
+}
+
+#[derive(Serialize)]
+struct Settings<'a> {
+    config: Option<String>,
+    profile: Option<&'a str>,
+    settings: Vec<Setting<'a>>,
+}
+
+#[derive(Serialize)]
+struct Setting<'a> {
+    name: &'a str,
+    values: &'a [String],
+    from: String,
+}
+
+/// The settings as one JSON object.
+pub fn settings_json(settings: &[SettingInForce], profile: Option<&Profile>) -> String {
+    line(&Settings {
+        config: profile.map(|profile| text(&profile.file)),
+        profile: profile.and_then(|profile| profile.name.as_deref()),
+        settings: settings
+            .iter()
+            .map(|setting| Setting {
+                name: &setting.name,
+                values: &setting.values,
+                from: source(setting.origin, profile),
+            })
+            .collect(),
+    })
+}

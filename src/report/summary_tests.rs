@@ -1,0 +1,372 @@
+//! The summary of commands that have ended in every way.
+
+use super::*;
+use crate::exit::{ExitCode, Stop, StoppedBy};
+use crate::lead::{CampaignId, RunId};
+use crate::report::{CampaignNames, InDoubt};
+use crate::results::Written;
+
+/// A run that has ended early.
+fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
+    Ended {
+        run: Some(RunId(7)),
+        tally,
+        inputs: vec!["leads.csv"],
+        stop: Some(Stop {
+            by,
+            text: String::new(),
+        }),
+        exit_code: by.exit_code(),
+        requests: 0,
+        rows_total: None,
+        elapsed_s: 1.5,
+        written: Written::default(),
+        sandbox: false,
+        in_doubt: InDoubt::default(),
+        continue_with,
+        mend_with: None,
+        campaign_names: CampaignNames::default(),
+    }
+}
+
+/// The last lines about a run that somebody has stopped.
+fn end_of_summary(continue_with: Option<CommandLine>) -> String {
+    let tally = Tally::default();
+    let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
+    let end = text.strip_prefix("Stopped (signal) after 0 rows in 1.5 s\n");
+    end.unwrap().to_owned()
+}
+
+#[test]
+fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
+    let tally = Tally::default();
+    for (by, word, code) in [
+        (StoppedBy::Outage, "outage", ExitCode::Service),
+        (StoppedBy::Rejections, "rejections", ExitCode::Service),
+        (
+            StoppedBy::MaxDuration,
+            "max_duration",
+            ExitCode::Interrupted,
+        ),
+    ] {
+        let line = CommandLine::of(&["leadload", "import"].map(Into::into));
+        let ended = stopped(by, &tally, Some(line));
+        assert_eq!(
+            text_summary(&ended),
+            format!(
+                "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command goes on where this stopped:\n  leadload import\n"
+            )
+        );
+        let json: serde_json::Value =
+            serde_json::from_str(&crate::report::json_summary(&ended)).unwrap();
+        assert_eq!(json["stopped_by"], word);
+        assert_eq!(json["exit_code"], code as u8);
+    }
+}
+
+#[test]
+fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
+    let command = ["leadload", "import", "my leads.csv"].map(Into::into);
+    let line = CommandLine::of(&command);
+    assert_eq!(
+        end_of_summary(Some(line.clone())),
+        format!(
+            "\nThe same command goes on where this stopped:\n  {}\n",
+            line.shown().unwrap()
+        )
+    );
+}
+
+#[test]
+fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
+    let line = CommandLine::of(&["leadload".into(), "import".into(), "a\u{1b}b".into()]);
+    assert_eq!(
+        end_of_summary(Some(line)),
+        "\nThe same command goes on where this stopped.\n"
+    );
+}
+
+#[test]
+fn without_a_ledger_the_same_command_sends_the_whole_list_and_it_is_said_who_refuses_what() {
+    let mut tally = tally_of(&[(Status::Failed, 1)]);
+    let key = (Status::Failed, Some(ErrorCode::Timeout));
+    tally.groups.entry(key).or_default().rows = 1;
+    let line = CommandLine::of(&["leadload", "import"].map(Into::into));
+    let text = |in_doubt, sandbox| {
+        text_summary(&Ended {
+            run: None,
+            in_doubt,
+            sandbox,
+            ..stopped(StoppedBy::Outage, &tally, Some(line.clone()))
+        })
+    };
+    let again = "\n\nThe same command sends the whole list again:\n  leadload import\n";
+    let refused = text(InDoubt::Refused, false);
+    assert!(
+        refused.contains("; the same command tries again\n"),
+        "{refused}"
+    );
+    let said = "\n\nWithout a ledger nobody knows which rows were sent: only the service can refuse\nwhat it has.";
+    assert!(refused.ends_with(&format!("{said}{again}")), "{refused}");
+    let doubled = text(InDoubt::Doubled, false);
+    let said = "\n\nWithout a ledger nobody knows which rows were sent, and where duplicates are\nallowed the service makes their leads a second time.";
+    assert!(doubled.ends_with(&format!("{said}{again}")), "{doubled}");
+    let trial = text(InDoubt::Refused, true);
+    assert!(!trial.contains("Without a ledger"), "{trial}");
+    assert!(trial.ends_with(again), "{trial}");
+}
+
+fn complete<'a>(tally: &'a Tally, mend_with: Option<CommandLine>) -> Ended<'a> {
+    Ended {
+        stop: None,
+        exit_code: ExitCode::Problems,
+        mend_with,
+        ..stopped(StoppedBy::Signal, tally, None)
+    }
+}
+
+fn tally_of(counts: &[(Status, u64)]) -> Tally {
+    let mut tally = Tally::default();
+    for (status, rows) in counts {
+        (0..*rows).for_each(|_| tally.counts.add(*status));
+    }
+    tally
+}
+
+#[test]
+fn rejects_that_need_no_mending_are_sent_when_the_service_is_well() {
+    let line = || {
+        Some(CommandLine::of(
+            &["leadload", "import", "r.csv"].map(Into::into),
+        ))
+    };
+    for (status, said) in [
+        (Status::Invalid, "When the rejects are mended, send them:"),
+        (Status::Rejected, "When the rejects are mended, send them:"),
+        (
+            Status::Failed,
+            "When the service is well again, send the rejects:",
+        ),
+        (
+            Status::Uncertain,
+            "When the service is well again, send the rejects:",
+        ),
+    ] {
+        let mut tally = tally_of(&[(status, 1), (Status::Invalid, 2), (Status::Rejected, 3)]);
+        // They are in no rejects.
+        tally.known_bad = 5;
+        let text = text_summary(&complete(&tally, line()));
+        let end = format!("\n\n{said}\n  leadload import r.csv\n");
+        assert!(text.ends_with(&end), "{text}");
+    }
+}
+
+/// Whether it is said that somebody else, and that an earlier run, has sent the list.
+fn is_known(tally: &Tally) -> (bool, bool) {
+    let text = text_summary(&complete(tally, None));
+    (
+        text.contains("seems to have imported this list"),
+        text.contains("An earlier run has sent most of this list."),
+    )
+}
+
+#[test]
+fn most_of_a_list_and_no_fewer_than_three_rows_say_something_of_all_of_it() {
+    let said = |counts: &[(Status, u64)]| is_known(&tally_of(counts));
+    use Status::{AlreadyImported, Created, Duplicate, Failed, Invalid, Rejected};
+    for (counts, by_others) in [
+        (&[(Duplicate, 3)][..], true),
+        (&[(Duplicate, 2)], false),
+        (&[(Duplicate, 5)], true),
+        (&[(Duplicate, 3), (Created, 2)], true),
+        (&[(Duplicate, 3), (Created, 3)], false),
+        (&[(Duplicate, 3), (Created, 2), (Rejected, 1)], false),
+        (&[(Duplicate, 51), (Created, 49)], true),
+        (&[(Duplicate, 50), (Created, 50)], false),
+        // What the service has not answered says nothing of it.
+        (&[(Duplicate, 10), (Invalid, 90), (Failed, 90)], true),
+    ] {
+        assert_eq!(said(counts), (by_others, false), "{counts:?}");
+    }
+    assert_eq!(said(&[(AlreadyImported, 11), (Created, 10)]), (false, true));
+    assert_eq!(
+        said(&[(AlreadyImported, 10), (Created, 10)]),
+        (false, false)
+    );
+}
+
+#[test]
+fn duplicates_of_our_own_attempts_are_nobody_elses() {
+    let mut tally = tally_of(&[(Status::Duplicate, 5), (Status::Created, 1)]);
+    assert!(is_known(&tally).0);
+    let key = (Status::Duplicate, Some(ErrorCode::AnswerLost));
+    tally.groups.entry(key).or_default().rows = 3;
+    assert!(!is_known(&tally).0);
+}
+
+#[test]
+fn after_a_stop_it_says_of_how_many_rows_where_that_is_known() {
+    let tally = tally_of(&[(Status::Created, 109)]);
+    let mut ended = stopped(StoppedBy::Signal, &tally, None);
+    for (rows_total, said) in [
+        (
+            Some(1300),
+            "Stopped (signal) after 109 of 1,300 rows in 1.5 s\n",
+        ),
+        (None, "Stopped (signal) after 109 rows in 1.5 s\n"),
+    ] {
+        ended.rows_total = rows_total;
+        let text = text_summary(&ended);
+        assert!(text.starts_with(said), "{text}");
+    }
+    ended.stop = None;
+    ended.rows_total = Some(109);
+    let text = text_summary(&ended);
+    assert!(text.starts_with("109 rows in 1.5 s\n"), "{text}");
+}
+
+#[test]
+fn what_may_be_a_lead_is_told_as_the_next_start_treats_it() {
+    let mut tally = tally_of(&[(Status::Uncertain, 1)]);
+    let key = (Status::Uncertain, Some(ErrorCode::AnswerLost));
+    tally.groups.entry(key).or_default().rows = 1;
+    let line = CommandLine::of(&["leadload", "import"].map(Into::into));
+    for (goes_on, in_doubt, said) in [
+        (
+            Some(&line),
+            InDoubt::Refused,
+            "these may be leads already: the same command sends them again, and the service refuses those that it has",
+        ),
+        (
+            Some(&line),
+            InDoubt::Doubled,
+            "these may be leads already, and the same command makes them again: look for them at the service first",
+        ),
+        (
+            Some(&line),
+            InDoubt::Held,
+            "these may be leads already: the same command leaves them alone. Look for them at the service; with --on-uncertain resend they are sent again",
+        ),
+        (
+            None,
+            InDoubt::Refused,
+            "these may be leads already: when they are sent again, the service refuses those that it has",
+        ),
+        (
+            None,
+            InDoubt::Doubled,
+            "these may be leads already, and would be made again: look for them at the service before sending them",
+        ),
+        (
+            None,
+            InDoubt::Held,
+            "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
+        ),
+    ] {
+        let ended = Ended {
+            in_doubt,
+            ..stopped(StoppedBy::Signal, &tally, goes_on.cloned())
+        };
+        let text = text_summary(&ended);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(said), "{text}");
+    }
+}
+
+#[test]
+fn after_a_stop_nothing_else_than_going_on_is_advised() {
+    let tally = tally_of(&[(Status::Rejected, 1)]);
+    let rejects = || Written {
+        rejects: vec!["leads.rejects.csv".into()],
+        ..Written::default()
+    };
+    let line = CommandLine::of(&["leadload", "import"].map(Into::into));
+    let ended = Ended {
+        written: rejects(),
+        ..stopped(StoppedBy::Signal, &tally, Some(line))
+    };
+    let text = text_summary(&ended);
+    assert!(text.contains("\nRejects: leads.rejects.csv\n"), "{text}");
+    assert!(!text.contains("mend"), "{text}");
+    let ended = Ended {
+        written: rejects(),
+        ..complete(&tally, None)
+    };
+    let said = "\nRejects: leads.rejects.csv (mend these rows and import this file)\n";
+    assert!(text_summary(&ended).contains(said));
+}
+
+#[test]
+fn after_a_stop_the_campaigns_with_most_leads_are_named() {
+    let mut tally = Tally::default();
+    for campaign in 1..=8 {
+        let counts = tally.by_campaign.entry(CampaignId(campaign)).or_default();
+        (0..campaign).for_each(|_| counts.add(Status::Created));
+        counts.add(Status::Rejected);
+    }
+    let line = CommandLine::of(&["leadload".into(), "import".into()]);
+    let mut ended = stopped(StoppedBy::Signal, &tally, Some(line));
+    let name = "Spring ".to_owned() + &"x".repeat(50);
+    ended.campaign_names = [(CampaignId(8), name)].into_iter().collect();
+    insta::assert_snapshot!(text_summary(&ended), @r"
+    Stopped (signal) after 0 rows in 1.5 s
+
+    Of this list these leads exist already, and they stay:
+              8 in campaign “Spring xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…” (8)
+              7 in campaign 7
+              6 in campaign 6
+              5 in campaign 5
+              4 in campaign 4
+              6 in 3 more campaigns
+
+    The same command goes on where this stopped:
+      leadload import
+    ");
+}
+
+#[test]
+fn a_time_is_told_in_the_units_that_it_fills() {
+    for (time, said) in [
+        (0.04, "0.0 s"),
+        (59.94, "59.9 s"),
+        (59.96, "1 min 0 s"),
+        (119.6, "2 min 0 s"),
+        (3599.4, "59 min 59 s"),
+        (3599.6, "1 h 0 min"),
+        (7325.0, "2 h 2 min"),
+    ] {
+        assert_eq!(seconds(time), said);
+    }
+}
+
+#[test]
+fn no_line_of_ours_is_wider_than_an_old_screen() {
+    let statuses = [400, 401, 403, 404, 409, 410, 413, 418, 422];
+    let codes = statuses.map(ErrorCode::Http).into_iter();
+    for code in codes.chain(ErrorCode::all()) {
+        for status in [
+            Status::Rejected,
+            Status::Failed,
+            Status::Uncertain,
+            Status::Invalid,
+        ] {
+            let mut tally = tally_of(&Status::ALL.map(|status| (status, 10)));
+            tally.known_bad = 10;
+            let group = Group {
+                rows: 12,
+                example: Some("words ".repeat(30)),
+                ..Group::default()
+            };
+            tally.groups.insert((status, Some(code)), group);
+            for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
+                let ended = Ended {
+                    in_doubt,
+                    ..complete(&tally, None)
+                };
+                let text = text_summary(&ended);
+                let widest = text.lines().map(|line| line.chars().count()).max();
+                assert!(widest.unwrap() <= 79, "{text}");
+            }
+        }
+    }
+}

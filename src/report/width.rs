@@ -1,0 +1,134 @@
+//! Text that fits into a width.
+//!
+//! Rule: nothing is cut in the middle of a word. Widths are in characters.
+
+use std::fmt::Write;
+
+use console::Term;
+
+/// How far the text of a line is indented.
+const INDENT: usize = 13;
+
+/// How long a line gets, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Width(usize);
+
+impl Default for Width {
+    /// A line of an old screen, but for the last column.
+    fn default() -> Width {
+        Width(79)
+    }
+}
+
+impl Width {
+    /// Of lines on standard error, where a terminal may be narrower.
+    pub fn of_stderr() -> Width {
+        Width::of(&Term::stderr())
+    }
+
+    /// The same on standard output.
+    pub fn of_stdout() -> Width {
+        Width::of(&Term::stdout())
+    }
+
+    fn of(term: &Term) -> Width {
+        let Width(most) = Width::default();
+        match term.size_checked() {
+            // Some terminals begin a new line after the last column.
+            Some((_, columns @ 1..)) => Width(usize::from(columns - 1).min(most)),
+            _ => Width(most),
+        }
+    }
+
+    /// The same with room for so many characters more.
+    pub(super) fn less(self, room: usize) -> Width {
+        Width(self.0.saturating_sub(room))
+    }
+}
+
+/// Writes what it is and what was found, which is indented in every line.
+pub(super) fn write_line(
+    text: &mut String,
+    what: &str,
+    found: &str,
+    Width(width): Width,
+) -> std::fmt::Result {
+    let mut what = what;
+    for line in wrapped(width.saturating_sub(INDENT), found.split(' ')) {
+        writeln!(text, "  {what:<label$}{line}", label = INDENT - 2)?;
+        what = "";
+    }
+    Ok(())
+}
+
+/// A paragraph.
+pub fn paragraph(found: &str, Width(width): Width) -> String {
+    wrapped(width, found.split(' ')).join("\n")
+}
+
+/// The first of these texts that is no wider than `width`; nothing if none is.
+pub(super) fn first_that_fits<T: Into<String>>(
+    width: usize,
+    texts: impl IntoIterator<Item = T>,
+) -> String {
+    let mut texts = texts.into_iter().map(Into::into);
+    let fitting = texts.find(|text| text.chars().count() <= width);
+    fitting.unwrap_or_default()
+}
+
+/// The words, with spaces between them, in lines of `width` characters at most; a word that
+/// is wider has a line of its own.
+pub(super) fn wrapped<'a>(width: usize, words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in words {
+        let is_full = line.chars().count() + word.chars().count() >= width;
+        if is_full && !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_long_words_are_left_whole() {
+        let mut text = String::new();
+        write_line(&mut text, "campaign", "one two three four", Width(22)).unwrap();
+        write_line(&mut text, "service", "http://service.example/ x", Width(22)).unwrap();
+        assert_eq!(
+            text,
+            "  campaign   one two\n             three\n             four\n  \
+             service    http://service.example/\n             x\n"
+        );
+        assert_eq!(paragraph("one two three", Width(8)), "one two\nthree");
+    }
+
+    #[test]
+    fn the_longest_text_that_fits_is_taken() {
+        let texts = ["a long text", "a text", "text"];
+        assert_eq!(first_that_fits(11, texts), "a long text");
+        assert_eq!(first_that_fits(10, texts), "a text");
+        assert_eq!(first_that_fits(4, texts), "text");
+        assert_eq!(first_that_fits(3, texts), "");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let words = ["one", "two", "three"];
+        assert_eq!(wrapped(9, words), ["one two", "three"]);
+        assert_eq!(wrapped(7, words), ["one two", "three"]);
+        assert_eq!(wrapped(6, words), ["one", "two", "three"]);
+        assert_eq!(wrapped(1, words), ["one", "two", "three"]);
+        assert_eq!(wrapped(13, words), ["one two three"]);
+        assert_eq!(wrapped(9, []), [""]);
+    }
+}

@@ -1,0 +1,262 @@
+//! What stands on a terminal while an import runs.
+
+use leadload::sandbox::Sandbox;
+
+use crate::terminal::Terminal;
+use crate::util::{Folder, Run, contacts, scenario};
+
+/// Ends an import as somebody at the keyboard does.
+const CTRL_C: &str = "\u{3}";
+
+/// So many that it does not end by itself while somebody looks.
+const ROWS: usize = 2000;
+
+/// An import that takes a while.
+fn import(folder: &Folder, service: &Sandbox, args: &str) -> Run {
+    let args = format!("import leads.csv --campaign 101 --rate 40/s --yes {args}");
+    // The zone of whoever looks: five hours and a half behind London.
+    folder
+        .leadload(&[])
+        .args(args.trim_end())
+        .at(service)
+        .env("TZ", "XYZ+5:30")
+}
+
+/// The lower end of a screen, from the bar on, with `N` for every number.
+fn block(shown: &str) -> String {
+    let mut lines = shown.lines().skip_while(|line| !line.contains("rows ("));
+    let bar = lines.next().unwrap();
+    let (bar, rows) = bar.split_once("] ").unwrap();
+    let is_bar = |c: char| matches!(c, '[' | '=' | '>' | ' ');
+    assert!(bar.chars().all(is_bar), "{bar}");
+    let mut text = String::from("[BAR] ");
+    for part in [rows].into_iter().chain(lines) {
+        let digits = part
+            .replace(|c: char| c.is_ascii_digit(), "N")
+            .replace("N,N", "NN");
+        let mut last = ' ';
+        text.extend(
+            digits
+                .chars()
+                .filter(|c| std::mem::replace(&mut last, *c) != 'N' || *c != 'N'),
+        );
+        text.push('\n');
+    }
+    text
+}
+
+/// Looks at the screen when it shows all of these.
+#[track_caller]
+fn when(terminal: &Terminal, texts: &[&str]) -> String {
+    terminal.wait_until(&texts.join(", "), |shown| {
+        texts.iter().all(|text| shown.contains(text))
+    })
+}
+
+/// Stops the import, which ends with a clean screen; returns it.
+#[track_caller]
+fn stopped(mut terminal: Terminal) -> String {
+    terminal.type_in(CTRL_C);
+    let shown = terminal.wait_for("goes on where this stopped");
+    assert!(!shown.contains("rows ("), "{shown}");
+    assert!(!shown.contains("still in flight"), "{shown}");
+    let written = terminal.written();
+    assert!(
+        !written.contains("\u{1b}[?25l"),
+        "the cursor is never hidden"
+    );
+    assert_eq!(terminal.end().0, 4);
+    shown
+}
+
+#[test]
+fn at_eighty_columns_all_is_told_in_three_lines() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5");
+    let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
+    let shown = when(&terminal, &["of 2,000 rows (", "created", "s left"]);
+    insta::assert_snapshot!(block(&shown), @r"
+    [BAR] N of N rows (N %)
+    N created
+    up to N/s, N in flight, about N s left
+    ");
+    let bar = shown.lines().find(|line| line.contains("rows (")).unwrap();
+    assert_eq!(bar.len(), 79, "{bar}");
+    // Above it stands what was said before.
+    assert!(shown.starts_with("leads.csv\n  encoding "), "{shown}");
+    assert!(shown.contains("\n\n["), "{shown}");
+    stopped(terminal);
+}
+
+#[test]
+fn at_forty_columns_what_matters_least_is_left_out_and_nothing_is_cut() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5");
+    let terminal = Terminal::start(import(&folder, &service, ""), 40, 12);
+    let shown = when(&terminal, &["of 2,000 rows (", "created", "s left"]);
+    insta::assert_snapshot!(block(&shown), @r"
+    [BAR] N of N rows (N %)
+    N created
+    up to N/s, about N s left
+    ");
+    stopped(terminal);
+}
+
+#[test]
+fn on_a_tiny_screen_nothing_breaks() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5");
+    let mut terminal = Terminal::start(import(&folder, &service, ""), 20, 3);
+    let shown = when(&terminal, &["/2,000", "created"]);
+    assert!(shown.lines().count() <= 3, "{shown}");
+    terminal.type_in(CTRL_C);
+    assert_eq!(terminal.end().0, 4);
+}
+
+#[test]
+fn a_window_of_another_size_leaves_nothing_torn_or_doubled() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5");
+    let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
+    when(&terminal, &["of 2,000 rows (", "s left"]);
+    for columns in [40, 100, 30, 62, 80] {
+        terminal.resize(columns, 24);
+        let widest = usize::from(columns) - 1;
+        let shown = terminal.wait_until("bar of the new width", |shown| {
+            let mut bars = shown.lines().filter(|line| line.starts_with('['));
+            bars.next().is_some_and(|bar| bar.len() == widest)
+        });
+        for once in ["[", "created", "up to"] {
+            let lines = shown.lines().filter(|line| line.contains(once));
+            assert_eq!(lines.count(), 1, "{columns}: {shown}");
+        }
+        assert!(shown.contains("run 1"), "{shown}");
+    }
+    stopped(terminal);
+}
+
+#[test]
+fn a_log_line_stands_whole_above_the_block() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario(
+        "latency_ms = 5\n[[rule]]\nphone_number = '+447911000020'\nattempts = [1]\n\
+         reply = { status = 500 }",
+    );
+    let terminal = Terminal::start(import(&folder, &service, "-v"), 110, 30);
+    let shown = when(&terminal, &["row 21: ", "created", "of 2,000 rows"]);
+    let line = "INFO row 21: no usable answer (http_500) to attempt 1; trying again in ";
+    assert_eq!(shown.matches(line).count(), 1, "{shown}");
+    assert!(shown.find(line) < shown.find("rows ("), "{shown}");
+    assert_eq!(shown.matches("rows (").count(), 1, "{shown}");
+    stopped(terminal);
+}
+
+#[test]
+fn while_the_service_asks_to_wait_the_seconds_are_counted_down() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario(
+        "latency_ms = 5\n[[rule]]\nphone_number = '+447911000020'\nattempts = [1]\n\
+         reply = { status = 429, headers = { Retry-After = '37' } }",
+    );
+    let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
+    let shown = when(&terminal, &["asks to wait 3", "min left"]);
+    insta::assert_snapshot!(block(&shown), @r"
+    [BAR] N of N rows (N %)
+    N created
+    the service asks to wait N s, about N min left
+    ");
+    when(&terminal, &["asks to wait 35 s"]);
+    terminal.resize(40, 24);
+    when(&terminal, &["\nthe service asks to wait 3"]);
+    stopped(terminal);
+}
+
+#[test]
+fn a_service_that_is_away_is_told_with_the_time_of_whoever_looks() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5\noutage = { after_requests = 20, for_s = 3600 }");
+    let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
+    let shown = terminal.wait_for("service not answering since ");
+    let (_, since) = shown.split_once("service not answering since ").unwrap();
+    let (time, next) = since.split_once(", ").unwrap();
+    assert!(next.starts_with("trying again "), "{shown}");
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    let here = |minutes: i64| {
+        let span = jiff::SignedDuration::from_mins(-(5 * 60 + 30) - minutes);
+        now.checked_add(span).unwrap().strftime("%H:%M").to_string()
+    };
+    assert!([here(0), here(1)].contains(&time.to_owned()), "{shown}");
+    stopped(terminal);
+}
+
+#[test]
+fn a_terminal_that_can_draw_nothing_gets_plain_lines() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("latency_ms = 5");
+    for term in ["dumb", ""] {
+        let ledger = format!("--ledger {term}.sqlite3");
+        let run = import(&folder, &service, &ledger);
+        let terminal = Terminal::start(
+            run.env("TERM", if term.is_empty() { "dumb" } else { term }),
+            80,
+            40,
+        );
+        terminal.wait_for("Results: ");
+        let written = terminal.written();
+        assert!(!written.contains('\u{1b}'), "{written:?}");
+        assert!(!written.contains("rows ("), "{written:?}");
+        assert_eq!(terminal.end().0, 0);
+    }
+}
+
+#[test]
+fn there_is_no_colour_with_or_without_no_color() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("latency_ms = 5");
+    for name in ["NO_COLOR", "ANYTHING"] {
+        let run = import(&folder, &service, "-vv").env(name, "1");
+        let terminal = Terminal::start(run, 80, 40);
+        terminal.wait_for("Results: ");
+        let written = terminal.written();
+        let mut sequences = written.split("\u{1b}[").skip(1);
+        let is_colour = |sequence: &str| {
+            let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+            end.is_some_and(|end| &sequence[end..=end] == "m")
+        };
+        assert!(!sequences.any(is_colour), "{written:?}");
+        assert_eq!(terminal.end().0, 0);
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_leaves_a_clean_screen_too() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario(
+        "latency_ms = 5\n[[rule]]\nphone_number = '+447911000020'\nreply = { then = 'hang' }",
+    );
+    let mut terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
+    when(&terminal, &["of 2,000 rows (", "21 created"]);
+    terminal.type_in(CTRL_C);
+    terminal.wait_for("stopping, 1 still in flight");
+    terminal.type_in(CTRL_C);
+    let shown = terminal.wait_for("goes on where this stopped");
+    assert!(!shown.contains("still in flight"), "{shown}");
+    assert!(
+        shown.contains("1  may or may not have been taken"),
+        "{shown}"
+    );
+    assert_eq!(terminal.end().0, 4);
+}
+
+#[test]
+fn a_check_has_a_block_as_well_and_leaves_none() {
+    let folder = Folder::with_leads(&contacts(60_000));
+    let run = folder.leadload(&["check", "leads.csv"]);
+    let terminal = Terminal::start(run, 80, 24);
+    let shown = terminal.wait_for("rows checked, nothing was sent");
+    // It is drawn and gone sooner than anybody looks.
+    let written = terminal.written();
+    assert!(written.contains(" ready\r\n"), "{written:?}");
+    assert!(!shown.contains(" ready\n"), "{shown}");
+    assert_eq!(terminal.end().0, 0);
+}

@@ -1,0 +1,269 @@
+//! What a person reads when an import has ended: exact texts.
+
+use leadload::sandbox::Sandbox;
+
+use crate::util::{Folder, Output, contacts_of, number, scenario, service};
+
+/// The summary without its time, and with the program as people call it.
+fn summary(output: &Output) -> String {
+    let (first, rest) = output.stdout.split_once('\n').unwrap();
+    let (rows, _time) = first.rsplit_once(" in ").unwrap();
+    let program = env!("CARGO_BIN_EXE_leadload");
+    format!("{rows} in TIME\n{}", rest.replace(program, "leadload"))
+}
+
+/// A list of so many contacts, none of whose numbers looks rounded.
+fn contacts(count: usize) -> String {
+    let all = crate::util::contacts(count + 1);
+    let rows = all.lines().filter(|line| !line.starts_with(&number(0)));
+    rows.map(|line| format!("{line}\n")).collect()
+}
+
+/// A service that refuses these rows, each with its status.
+fn refuses(rows: &[(usize, u16)]) -> Sandbox {
+    let rules = rows.iter().map(|(row, status)| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\n\
+             reply = {{ status = {status}, body = '{{\"message\":\"No {status} for Ada.\"}}' }}\n",
+            number(*row)
+        )
+    });
+    scenario(&rules.collect::<String>())
+}
+
+#[test]
+fn a_run_without_problems_is_told_in_four_lines() {
+    let folder = Folder::with_leads(&contacts(3));
+    let output = folder.import_leads(&service(), &[]).expect(0);
+    insta::assert_snapshot!(summary(&output), @r"
+    3 rows in TIME
+      created                  3  the service made the lead
+
+    Results: leads.results.csv
+    ");
+}
+
+#[test]
+fn each_problem_has_its_advice_and_the_rejects_their_command() {
+    let folder = Folder::with_leads(&(contacts(9) + "x,Bob\n"));
+    folder.write("do not call.txt", "+447911099999\n");
+    let service = refuses(&[(2, 422), (3, 422), (5, 422), (6, 409), (7, 409)]);
+    let list = ["--suppress", "do not call.txt"];
+    let output = folder.import_leads(&service, &list).expect(1);
+    insta::assert_snapshot!(summary(&output), @r"
+    10 rows in TIME
+      created                  4  the service made the lead
+      invalid                  1  cannot be sent as it stands; not sent
+      rejected                 5  the service refused the row
+
+    Problems:
+      http_422: 3 rows, in lines 3, 4, 6
+        the service does not take these values: the column error in the results
+        says why; mend the rows
+      http_409: 2 rows, in lines 7, 8
+        the service says that these rows conflict with what it has: the column
+        error in the results says with what
+      phone_not_e164: 1 row, in line 11
+        the phone number has letters in it: write it with digits only
+
+    Results: leads.results.csv
+    Rejects: leads.rejects.csv
+
+    When the rejects are mended, send them:
+      leadload import leads.rejects.csv --suppress 'do not call.txt' --rate none
+    ");
+}
+
+/// The command that a summary ends with, as a shell would take it.
+fn last_command(output: &Output) -> Vec<String> {
+    let line = output.stdout.lines().last().unwrap();
+    shlex::split(line).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_command_for_the_rejects_works_as_it_is_printed() {
+    let folder = Folder::with_leads(
+        "mobile,landline,note\n07911000001,,=1\n07911000002,,b\n,x,c\n07911000004,,d\n",
+    );
+    folder.write("do not call.txt", "+447911000002\n");
+    let service = service();
+    let list = ["--suppress", "do not call.txt", "--region", "GB"];
+    let columns = ["--phone-column", "mobile", "--var", "note", "-q"];
+    let output = folder
+        .import_leads(&service, &[&list[..], &columns].concat())
+        .expect(1);
+    let mended = folder
+        .read("leads.rejects.csv")
+        .replace(",x,c", "07911000003,,c");
+    folder.write("leads.rejects.csv", mended);
+    let command = last_command(&output);
+    let args: Vec<&str> = command.iter().skip(1).map(String::as_str).collect();
+    assert_eq!(
+        args,
+        [
+            "import",
+            "leads.rejects.csv",
+            "--suppress",
+            "do not call.txt",
+            "--rate",
+            "none",
+            "--quiet"
+        ]
+    );
+    folder.leadload(&args).at(&service).expect(0);
+    let leads = service.leads();
+    let sent: Vec<&str> = leads
+        .iter()
+        .map(|lead| lead.phone_number.as_str())
+        .collect();
+    assert_eq!(sent, ["+447911000001", "+447911000004", "+447911000003"]);
+}
+
+#[test]
+fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
+    let folder = Folder::with_leads("phone,name\n+447911000001,Ada\nx,Bob\n");
+    let args = [
+        "import",
+        "leads.csv",
+        "--sandbox",
+        "--campaign",
+        "Spring promo",
+    ];
+    let output = folder.leadload(&args).expect(1);
+    insta::assert_snapshot!(summary(&output), @r"
+    2 rows in TIME
+      created                  1  the service made the lead
+      invalid                  1  cannot be sent as it stands; not sent
+
+    Problems:
+      phone_not_e164: 1 row, in line 3
+        the phone number has letters in it: write it with digits only
+
+    Results: leads.sandbox.results.csv
+    Rejects: leads.sandbox.rejects.csv
+
+    This was a trial on the sandbox: nothing left this computer.
+
+    When the rejects are mended, send them:
+      leadload import leads.sandbox.rejects.csv --sandbox --campaign 'Spring promo'
+    ");
+    let command = last_command(&output);
+    let args: Vec<&str> = command.iter().skip(1).map(String::as_str).collect();
+    folder.leadload(&args).expect(1);
+}
+
+#[test]
+fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
+    let folder = Folder::with_leads(&contacts(9));
+    let service = scenario("token_revoked_after = 4");
+    let args = [
+        "leads.csv",
+        "--campaign",
+        "Spring promo",
+        "--concurrency",
+        "1",
+    ];
+    let output = folder.import(&service, &args).expect(3);
+    insta::assert_snapshot!(summary(&output), @r"
+    Stopped (token) after 4 of 9 rows in TIME
+      created                  4  the service made the lead
+
+    Results: leads.results.csv
+
+    Of this list these leads exist already, and they stay:
+              4 in campaign “Spring promo” (101)
+
+    The same command goes on where this stopped:
+      leadload import --rate none leads.csv --campaign 'Spring promo' --concurrency 1
+    ");
+}
+
+#[test]
+fn after_a_stop_each_campaign_is_told() {
+    let folder = Folder::with_leads(&contacts_of(&[101, 101, 102], 30));
+    let service = scenario("token_revoked_after = 12");
+    let args = [
+        "leads.csv",
+        "--campaign-column",
+        "list",
+        "--concurrency",
+        "1",
+    ];
+    let output = folder.import(&service, &args).expect(3);
+    let summary = summary(&output);
+    assert!(
+        summary.contains(
+            "Of this list these leads exist already, and they stay:\n          \
+             8 in campaign 101\n          4 in campaign 102\n"
+        ),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_list_that_somebody_else_has_imported_is_known_by_its_duplicates() {
+    let folder = Folder::with_leads(&contacts(12));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let other = ["--ledger", "other.sqlite3", "--results", "out.csv"];
+    let output = folder.import_leads(&service, &other).expect(0);
+    insta::assert_snapshot!(summary(&output), @r"
+    12 rows in TIME
+      duplicate               12  the campaign had the number already
+
+    Most of what was sent was in the campaign already: somebody else, or a run with
+    another ledger, seems to have imported this list.
+
+    Results: out.csv
+    ");
+}
+
+#[test]
+fn a_short_list_that_somebody_else_has_imported_is_known_too() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let other = ["--ledger", "other.sqlite3", "--results", "out.csv"];
+    let output = folder.import_leads(&service, &other).expect(0);
+    let said = "seems to have imported this list.";
+    output.shows(said);
+    // Two may have been there by chance.
+    let two = [
+        "--ledger",
+        "third.sqlite3",
+        "--limit",
+        "2",
+        "--results",
+        "out.csv",
+    ];
+    let output = folder.import_leads(&service, &two).expect(0);
+    assert!(!output.stdout.contains(said), "{}", output.stdout);
+}
+
+#[test]
+fn a_list_that_was_sent_before_is_said_to_be() {
+    let folder = Folder::with_leads(&contacts(12));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let output = folder.import_leads(&service, &[]).expect(0);
+    insta::assert_snapshot!(summary(&output), @r"
+    12 rows in TIME
+      already_imported        12  an earlier run settled it; not sent
+
+    An earlier run has sent most of this list.
+
+    Results: leads.results.csv
+    ");
+}
+
+#[test]
+fn nobody_is_named_in_a_summary() {
+    let folder = Folder::with_leads(&contacts(9));
+    let service = refuses(&[(1, 422), (2, 404), (3, 413), (4, 403), (5, 418)]);
+    let output = folder.import_leads(&service, &["-vv"]).expect(1);
+    let shown = output.stdout + &output.stderr;
+    for private in ["7911", "Ada", "Name", service.token()] {
+        assert!(!shown.contains(private), "{private}: {shown}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What a command says, as one text that is the same whenever and wherever it runs.
+//!
+//! What differs from run to run is put in words: folders, ports, times, what took how long,
+//! and how a system words its errors.
+
+use std::path::Path;
+
+use crate::util::{Folder, Output};
+
+/// Exit code and both streams.
+pub fn transcript(folder: &Folder, command: &str, output: &Output) -> String {
+    let mut text = format!("$ {command}\n");
+    for (name, stream) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        if !stream.is_empty() {
+            text.push_str(&format!("--- {name}\n{}\n", stream.trim_end()));
+        }
+    }
+    text.push_str(&format!("--- exit {}\n", output.code));
+    normalised(&text, folder)
+}
+
+/// The text without what differs from run to run.
+pub fn normalised(text: &str, folder: &Folder) -> String {
+    let text = without_path(text, &folder.home(), "HOME");
+    let text = without_path(&text, &folder.path(""), "FOLDER");
+    let text = SHAPES
+        .iter()
+        .fold(text, |text, (shape, word)| replaced(&text, shape, word));
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| system_error(line.trim_end()))
+        .collect();
+    lines.join("\n") + "\n"
+}
+
+/// Shapes of what differs, in this order: `#` is a digit, `*` some digits.
+const SHAPES: [(&str, &str); 9] = [
+    ("127.0.0.1:#####", "127.0.0.1:PORT"),
+    ("####-##-##T##:##:##.*Z", "TIME"),
+    ("####-##-##T##:##:##Z", "TIME"),
+    ("########T######Z", "TIME"),
+    ("####-##-## ##:##:##", "TIME"),
+    ("####-##-## ##:##", "TIME"),
+    ("since ##:## UTC", "since TIME"),
+    (" in *.* s", " in N s"),
+    ("\"elapsed_s\":*.*", "\"elapsed_s\":N"),
+];
+
+/// A path as the system writes it, however it writes it.
+fn without_path(text: &str, path: &Path, word: &str) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.trim_end_matches(['/', '\\']);
+    text.replace(shown, word)
+}
+
+/// The text with every match of `shape` replaced.
+fn replaced(text: &str, shape: &str, word: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        match matched(rest, shape) {
+            Some(length) => {
+                result.push_str(word);
+                rest = &rest[length..];
+            }
+            None => {
+                result.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    result
+}
+
+/// How many bytes at the beginning of `text` have this shape.
+fn matched(text: &str, shape: &str) -> Option<usize> {
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mut at = 0;
+    for expected in shape.chars() {
+        let rest = &text[at..];
+        at += match expected {
+            '#' => digits(rest).min(1),
+            '*' => digits(rest),
+            other if rest.starts_with(other) => other.len_utf8(),
+            _ => 0,
+        };
+        if at + rest.len() == text.len() {
+            return None;
+        }
+    }
+    Some(at)
+}
+
+/// `…: No such file or directory (os error 2)` is worded by the system.
+fn system_error(line: &str) -> String {
+    let Some((before, after)) = line.split_once(" (os error ") else {
+        return line.to_owned();
+    };
+    let Some((_, after)) = after.split_once(')') else {
+        return line.to_owned();
+    };
+    let what = before.rsplit_once(": ").map_or(before, |(what, _)| what);
+    format!("{what}: REASON{after}")
+}
