@@ -24,8 +24,8 @@
 //!
 //! | module | job | rule |
 //! |-|-|-|
-//! | [`cli`] | what was typed | no default that depends on anything |
-//! | [`settings`] | what it means, with the environment | the only reader of environment variables; those for proxies and system certificates are read by libraries |
+//! | [`cli`] | what was typed, and how it is explained | no default that depends on anything |
+//! | [`settings`] | what it means, with the environment and a profile | the only reader of environment variables and of the file of settings; those for proxies, system certificates, the terminal and its time zone are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`source`] | files to rows | knows nothing of leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |
@@ -37,14 +37,16 @@
 //! | [`lead`] | the words everyone uses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
 //! | [`api`] | the service: client, wire, verdict | the only place that knows the service |
-//! | [`results`] | results and rejects, in input order | the only writer of output files |
-//! | [`report`] | events to bar, log, summary, JSON | listens, never steers |
+//! | [`results`] | results and rejects in input order, the page for people | the only writer of files about rows |
+//! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | listens, never steers |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`] | what happens in a run | told, never asked |
+//! | [`ask`] | questions at the terminal | only where somebody can answer |
 //! | [`rate`], [`backoff`], [`text`], [`command_line`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
 pub mod api;
+pub mod ask;
 pub mod backoff;
 pub mod campaign;
 pub mod cli;

@@ -38,10 +38,8 @@ pub struct KnownRate {
 
 /// A text that is no rate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "`{0}` is no rate: write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`; or `auto` or `none`"
-)]
-pub struct RateError(String);
+#[error("write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`")]
+pub struct RateError;
 
 /// Beyond this many in a span a limit is none; the start times in a span are kept.
 const MOST_REQUESTS: f64 = 1_000_000.0;
@@ -82,6 +80,11 @@ impl Rate {
         Rate::over(requests as u32, Duration::from_secs(seconds))
     }
 
+    /// What to write instead of a rate with a number that is too large.
+    pub fn largest() -> String {
+        format!("{RateError}; up to {MOST_REQUESTS} requests in up to a day")
+    }
+
     /// Requests a second.
     pub fn pace(&self) -> f64 {
         f64::from(self.requests.get()) / self.per.as_secs_f64()
@@ -98,7 +101,7 @@ impl FromStr for Rate {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse(text).ok_or_else(|| RateError(text.to_owned()))
+        parse(text).ok_or(RateError)
     }
 }
 

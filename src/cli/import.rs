@@ -4,36 +4,52 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::values::{RateArg, concurrency, duration};
-use super::{ConnectionArgs, Format, MappingArgs, OutputArgs, PhoneArgs, Progress, ReadingArgs};
+use clap::ValueHint;
+
+use super::values::{RateArg, concurrency, duration, from_one, rate, whole};
+use super::{
+    ConnectionArgs, EXIT_CODES, Format, MappingArgs, OutputArgs, PhoneArgs, Progress, ReadingArgs,
+};
 use crate::api::wire::VariablesShape;
 use crate::intake::OnUncertain;
 use crate::intake::{KnownBad, Once};
 use crate::pipeline::ConcurrencyChoice;
 
-/// The command line of `leadload import` and `leadload check`.
-#[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "\
+/// What stands below the flags.
+const BELOW: &str = "\
 COL is a column's header, in any case, or its number, counted from 1.
+
+The same command again goes on where a run was stopped, and sends nobody twice.
 
 Examples:
   leadload import contacts.csv --sandbox --campaign \"Spring promo\"
-  leadload check contacts.csv
-  leadload import contacts.csv --campaign 101 --rate 100/min --skip-column notes")]
-pub struct ImportArgs {
-    /// Files of contacts: CSV in any usual form, also packed by gzip or zstd, or .xlsx, .xls, .ods;
-    /// `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub inputs: Vec<PathBuf>,
+  leadload import contacts.csv --campaign 101 --rate 100/min --skip-column notes
+  leadload import kunden.xlsx --campaign 101 --region DE --suppress blocked.csv
+  leadload import contacts.rejects.csv";
 
+/// The command line of `leadload import` and `leadload check`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_long_help = format!("{BELOW}\n\n{EXIT_CODES}"))]
+pub struct ImportArgs {
     /// Where the service is.
     #[command(flatten)]
     pub connection: ConnectionArgs,
 
     /// Record of every lead sent, by which a run goes on and no lead is made twice; `none` keeps
     /// none [default: in your state folder] [env: LEADLOAD_LEDGER]
-    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Service")]
     pub ledger: Option<PathBuf>,
+
+    /// CSV in any usual form, .xlsx, .xls or .ods, also packed by gzip or zstd; `-` for standard
+    /// input
+    #[arg(
+        required = true,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Reading",
+        display_order = 0
+    )]
+    pub inputs: Vec<PathBuf>,
 
     /// How files are read.
     #[command(flatten)]
@@ -51,14 +67,31 @@ pub struct ImportArgs {
     #[command(flatten)]
     pub delivery: DeliveryArgs,
 
-    /// Results file [default: NAME.results.csv beside the input]; `none` writes none
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Results file, a line for every row; `none` writes none [default: NAME.results.csv]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub results: Option<PathBuf>,
 
-    /// File of rows to mend and send again [default: NAME.rejects.csv beside the input]; `none`
-    /// writes none
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Rows to mend and send again; `none` writes none [default: NAME.rejects.csv]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub rejects: Option<PathBuf>,
+
+    /// Write a report for people: one HTML page with charts that needs nothing else
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        value_hint = ValueHint::FilePath
+    )]
+    pub report: Option<PathBuf>,
+
+    /// Write figures of the run into this file all the while, in the text form of Prometheus
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        value_hint = ValueHint::FilePath
+    )]
+    pub metrics_file: Option<PathBuf>,
 
     /// Form of the summary on standard output
     #[arg(
@@ -91,10 +124,12 @@ pub struct DeliveryArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Requests in any span of time, at most: `20/s`, `100/min`, `20/10s`, `0.5/s`, repeatable;
-    /// `none`; or `auto`, which finds out what the service allows [default: auto; 50/s with
-    /// --sandbox]
-    #[arg(long, value_name = "N/UNIT|auto|none")]
+    /// Requests in a time, at most, such as `100/min` [default: auto]
+    ///
+    /// `20/s`, `100/min`, `20/10s` and `0.5/s` bound the requests in any span of that length;
+    /// given several times, all of them hold. `auto` finds out what the service allows, `none`
+    /// sets no limit. With --sandbox the default is 50/s.
+    #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Vec<RateArg>,
 
     /// Requests in flight, at most; `auto` finds out how many the service carries
@@ -104,12 +139,26 @@ pub struct DeliveryArgs {
 
     /// Attempts for each row, at most; refusals that ask to come back later do not count
     /// [default: 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub max_attempts: Option<NonZeroU32>,
 
     /// Time for each request [default: 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
+
+    /// Send nothing if more than N rows would be sent
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub max_new: Option<u64>,
+
+    /// Send one lead to this number, and nothing else
+    ///
+    /// It has the first ready row's variables. For a call to oneself before thousands are called.
+    #[arg(long, value_name = "NUMBER")]
+    pub test_to: Option<String>,
+
+    /// Ask nothing before sending
+    #[arg(long)]
+    pub yes: bool,
 
     /// Stop cleanly after this long [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -120,7 +169,7 @@ pub struct DeliveryArgs {
     pub max_outage: Option<Duration>,
 
     /// Stop when so many rows in a row were rejected for the same reason [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub stop_after: Option<NonZeroU32>,
 
     /// Let the service make a second lead for a number that a campaign has, and send numbers that
@@ -128,29 +177,28 @@ pub struct DeliveryArgs {
     #[arg(long)]
     pub allow_duplicates: bool,
 
-    /// An attempt that may have been taken: send it again, or leave the row `uncertain`
-    /// [default: resend; hold with --allow-duplicates]
+    /// What to do about an attempt that may have been taken [default: resend; hold with
+    /// --allow-duplicates]
     #[arg(long, value_name = "WHAT")]
     pub on_uncertain: Option<OnUncertain>,
 
-    /// How often a number is sent: once to each campaign, or once whatever the campaign
+    /// How often a number is sent
     #[arg(long, value_name = "SCOPE", default_value = "campaign")]
     pub once: Once,
 
-    /// Rows that were invalid or rejected in an earlier run, and have the same cells: try them
-    /// again, or leave them alone
+    /// What to do about rows that were invalid or rejected before and have the same cells
     #[arg(long, value_name = "WHAT", default_value = "retry")]
     pub known_bad: KnownBad,
 
-    /// Form of the variables: `[{…}]`, or `{…}` as newer deployments document it [default: array]
+    /// Form in which variables are sent [default: array]
     #[arg(long, value_name = "SHAPE")]
     pub variables_shape: Option<VariablesShape>,
 
-    /// With --allow-duplicates: send an input that an earlier run has sent
-    #[arg(long, requires = "allow_duplicates")]
+    /// With --allow-duplicates: send a list that an earlier run has sent
+    #[arg(long)]
     pub again: bool,
 
-    /// When another run is at it, wait for it to end
+    /// Wait while another run is at it, instead of ending with exit code 6
     #[arg(long)]
     pub wait: bool,
 }

@@ -1,10 +1,16 @@
-//! What was typed: the command line and nothing else.
+//! What was typed: the command line and nothing else; and how it is explained, by help,
+//! manual and what is said of mistakes.
 //!
 //! Rule: no default that depends on anything. What the flags mean together, and
 //! with the environment, is decided in `settings`.
 
+pub mod config;
 mod connection;
+mod help;
 mod import;
+mod man_page;
+mod mistake;
+mod next;
 mod output;
 mod reading;
 pub mod runs;
@@ -12,20 +18,29 @@ pub mod sandbox;
 mod values;
 
 pub use connection::ConnectionArgs;
+pub use help::{command, manual};
 pub use import::{DeliveryArgs, ImportArgs};
-pub use output::{Format, ListFormat, OutputArgs, Progress};
+pub use man_page::man_page;
+pub use mistake::{mistake, wrong_value};
+#[cfg(test)]
+pub(crate) use next::OF_THE_RUN;
+pub use next::{importing_args, mending_args, operand};
+pub use output::{Format, ListFormat, LogFormat, OutputArgs, Progress};
 pub use reading::{MappingArgs, PhoneArgs, ReadingArgs};
 pub use values::RateArg;
 
 use clap::{Parser, Subcommand};
 
-/// Sends files of contacts to a calling campaign, and tells what became of every row
+/// Sends contacts to a calling campaign, and tells what became of every row
 #[derive(Debug, Parser)]
 #[command(
     name = "leadload",
+    bin_name = "leadload",
     version,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = 80,
+    after_help = FIRST_STEPS,
+    after_long_help = format!("{FIRST_STEPS}\n\n{ENVIRONMENT}\n\n{EXIT_CODES}")
 )]
 pub struct Cli {
     /// What to do.
@@ -33,27 +48,88 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// What stands below the commands.
+const FIRST_STEPS: &str = "\
+First steps:
+  leadload check contacts.csv                            look at a list
+  leadload import contacts.csv --sandbox --campaign 101  send it nowhere
+  leadload config init                                   set up your service";
+
+/// What is taken from the environment.
+const ENVIRONMENT: &str = "\
+Environment:
+  LEADLOAD_BASE_URL    address of the service
+  LEADLOAD_TOKEN       access token
+  LEADLOAD_TOKEN_FILE  file with the access token
+  LEADLOAD_LEDGER      ledger
+  LEADLOAD_CONFIG      file of settings
+  LEADLOAD_PROFILE     profile of that file
+  HTTPS_PROXY          proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY
+  NO_COLOR             if set to anything, no colours";
+
+/// How a command says how it went.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  complete
+  1  complete, but some rows are invalid, rejected, failed or uncertain
+  2  nothing was sent: a flag, the mapping or the list has to be mended
+  3  stopped by the service; the same command goes on
+  4  stopped by a signal or --max-duration; the same command goes on
+  5  stopped by this machine; the same command goes on
+  6  another run is at it";
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Send leads from files of contacts
     Import(Box<ImportArgs>),
-    /// Read files of contacts and show what an import would do; sends nothing, needs no token
-    #[command(after_help = "\
-All flags of `leadload import` are taken, so that a checked command line can be sent by
-changing one word.
+    /// Show what an import would do; sends nothing, needs no token
+    #[command(after_long_help = "\
+COL is a column's header, in any case, or its number, counted from 1.
+
+All flags of `leadload import` are taken, so that a checked command line can be
+sent by changing one word. Those about sending change nothing here, unless they
+change what would be sent. Results and rejects are written only where they are
+named.
 
 Examples:
   leadload check contacts.csv
   leadload check contacts.xlsx --region GB --campaign 101
-  leadload check contacts.csv --region GB --rejects to-mend.csv --format json")]
+  leadload check contacts.csv --region GB --rejects to-mend.csv --format json
+  leadload check contacts.csv --skip-column notes --save-mapping default")]
     Check(Box<ImportArgs>),
     /// List the campaigns
+    #[command(after_long_help = "\
+Examples:
+  leadload campaigns
+  leadload campaigns --format csv > campaigns.csv")]
     Campaigns(CampaignsArgs),
-    /// Show what the ledger knows of earlier runs, and take things out of it
+    /// Show earlier runs; export, prune or forget what is known of them
     Runs(Box<runs::RunsArgs>),
+    /// Set up a profile, or show the settings in force
+    Config(config::ConfigArgs),
     /// Start a local stand-in for the service, for trials and tests
+    #[command(after_long_help = "\
+Examples:
+  leadload sandbox
+  leadload sandbox --latency 50ms --rate-limit 100/min
+  leadload sandbox --share-429 2% --drop-after 1% --seed 7")]
     Sandbox(Box<sandbox::SandboxArgs>),
+    /// Print a script that completes commands and flags in a shell
+    #[command(after_help = "\
+Once in a shell's own file, such as ~/.bashrc:
+  bash        source <(leadload completions bash)
+  zsh         source <(leadload completions zsh)
+  fish        leadload completions fish | source
+  powershell  leadload completions powershell | Out-String | Invoke-Expression
+  elvish      eval (leadload completions elvish | slurp)")]
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    #[command(after_help = "\
+Examples:
+  leadload man | man -l -
+  leadload man --folder ~/.local/share/man/man1")]
+    Man(ManArgs),
 }
 
 /// The flags of `leadload campaigns`.
@@ -64,7 +140,12 @@ pub struct CampaignsArgs {
     pub connection: ConnectionArgs,
 
     /// Form of the list on standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
     pub format: ListFormat,
 
     /// What is said on standard error.
@@ -72,33 +153,18 @@ pub struct CampaignsArgs {
     pub output: OutputArgs,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
+/// The flags of `leadload completions`.
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArgs {
+    /// Shell that the script is for
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
 
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn every_flag_of_every_command_has_a_help_text() {
-        for command in Cli::command().get_subcommands() {
-            has_help_texts(command);
-        }
-    }
-
-    fn has_help_texts(command: &clap::Command) {
-        assert!(command.get_about().is_some(), "{}", command.get_name());
-        for flag in command.get_arguments() {
-            assert!(
-                flag.get_help().is_some(),
-                "{} of {}",
-                flag.get_id(),
-                command.get_name()
-            );
-        }
-        command.get_subcommands().for_each(has_help_texts);
-    }
+/// The flags of `leadload man`.
+#[derive(Debug, clap::Args)]
+pub struct ManArgs {
+    /// Write a page for every command into this folder
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    pub folder: Option<std::path::PathBuf>,
 }

@@ -2,6 +2,8 @@
 
 use clap::ValueEnum;
 
+use super::Command;
+
 /// The flags for standard error.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Output")]
@@ -13,6 +15,46 @@ pub struct OutputArgs {
     /// Say nothing on standard error but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+
+    /// Form of log lines on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    pub log_format: LogFormat,
+}
+
+impl Command {
+    /// What is said on standard error; some commands leave no choice.
+    pub fn output(&self) -> OutputArgs {
+        match self {
+            Command::Import(args) | Command::Check(args) => args.output.clone(),
+            Command::Campaigns(args) => args.output.clone(),
+            Command::Runs(args) => args.output.clone(),
+            Command::Config(args) => args.output().clone(),
+            Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => {
+                OutputArgs::default()
+            }
+        }
+    }
+
+    /// Whether standard output is JSON, also where something is wrong.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Command::Import(args) | Command::Check(args) => args.format == Format::Json,
+            Command::Campaigns(args) => args.format == ListFormat::Json,
+            Command::Runs(args) => args.format == Format::Json,
+            Command::Config(args) => args.format() == Format::Json,
+            Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => false,
+        }
+    }
+}
+
+/// The form of log lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object on each line
+    Json,
 }
 
 /// The form of a summary on standard output.

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::values::{delimiter, encoding, name_and_value, region};
+use clap::ValueHint;
+
+use super::values::{delimiter, encoding, name_and_value, region, whole};
 use crate::mapping::{EmptyCells, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
@@ -15,7 +17,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
 
-    /// Encoding of text files, such as utf-8 or windows-1252 [default: found out]
+    /// Encoding, such as utf-8 or windows-1252 [default: found out]
     #[arg(long, value_name = "NAME", value_parser = encoding)]
     pub encoding: Option<Encoding>,
 
@@ -28,7 +30,7 @@ pub struct ReadingArgs {
     pub sheet: Option<String>,
 
     /// Only the first N data rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub limit: Option<u64>,
 }
 
@@ -36,7 +38,7 @@ pub struct ReadingArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Phone numbers")]
 pub struct PhoneArgs {
-    /// Country of numbers in national form (`07911 123456` with GB)
+    /// Country of national numbers: GB for `07911 123456`
     #[arg(long, value_name = "CC", value_parser = region)]
     pub region: Option<Region>,
 
@@ -44,21 +46,20 @@ pub struct PhoneArgs {
     #[arg(long, value_name = "COL")]
     pub region_column: Option<String>,
 
-    /// Take digits without + and without a country for international
+    /// Take digits without + and without a country for international numbers
     #[arg(long)]
     pub assume_plus: bool,
 
-    /// What a number must be: e164 (its form), possible (a full length of its country), valid (in a
-    /// range that its country gives out) [default: possible]
-    #[arg(long, value_name = "RULE", hide_possible_values = true)]
+    /// What a number must be [default: possible]
+    #[arg(long, value_name = "RULE")]
     pub phone_rule: Option<PhoneRule>,
 
     /// Only numbers of these countries
     #[arg(long, value_name = "CC,…", value_delimiter = ',', value_parser = region)]
     pub countries: Vec<Region>,
 
-    /// Do-not-call list: its numbers are not sent. Repeatable
-    #[arg(long, value_name = "FILE")]
+    /// Do-not-call list: nobody on it is sent. Repeatable
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub suppress: Vec<PathBuf>,
 }
 
@@ -66,7 +67,7 @@ pub struct PhoneArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Mapping")]
 pub struct MappingArgs {
-    /// Campaign: its id, or the exact name of one campaign
+    /// Campaign: its id, or the name of exactly one
     #[arg(long, value_name = "ID_OR_NAME")]
     pub campaign: Option<String>,
 
@@ -74,13 +75,16 @@ pub struct MappingArgs {
     #[arg(long, value_name = "COL")]
     pub campaign_column: Option<String>,
 
-    /// Column with the phone number [default: by header and cells]. Repeatable: the first with a
-    /// usable number wins
+    /// Column with the phone number [default: found out]
+    ///
+    /// Given several times, the first column with a usable number is taken.
     #[arg(long, value_name = "COL")]
     pub phone_column: Vec<String>,
 
-    /// Send this column as a variable, under a name of its own if one is given. Repeatable; when
-    /// given, only these are sent [default: all columns with a header]
+    /// Send only this column as a variable [default: all]
+    ///
+    /// Under the name that stands before the `=`, if one does. Repeatable. Where nothing is said,
+    /// all columns that have a header are sent, but for phone, campaign and region.
     #[arg(long, value_name = "[NAME=]COL")]
     pub var: Vec<String>,
 
@@ -92,11 +96,19 @@ pub struct MappingArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub set: Vec<(String, String)>,
 
-    /// Variables' names: `Customer Name` as `customer_name`, or as it stands [default: snake]
+    /// How headers become names of variables [default: snake]
     #[arg(long, value_name = "FORM")]
     pub var_names: Option<VarNames>,
 
-    /// Empty cells: leave the variable out, or send an empty text [default: omit]
+    /// What becomes of empty cells [default: omit]
     #[arg(long, value_name = "WHAT")]
     pub empty: Option<EmptyCells>,
+
+    /// Keep the mapping in this profile (`check` only): later no other column is sent
+    #[arg(long, value_name = "PROFILE")]
+    pub save_mapping: Option<String>,
+
+    /// Send no column: an empty list of them, which no flag says, but a profile does.
+    #[arg(skip)]
+    pub no_var: bool,
 }

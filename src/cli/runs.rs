@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
+use super::config::ProfileArgs;
 use super::values::{age, e164};
 use super::{Format, OutputArgs};
 use crate::lead::{RunId, Status};
@@ -13,7 +15,7 @@ use crate::phone::PhoneNumber;
 
 /// The command line of `leadload runs`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 RUN is the number of a run, or `last`.
 
 Examples:
@@ -26,11 +28,21 @@ pub struct RunsArgs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
 
-    /// File of the ledger [environment: LEADLOAD_LEDGER] [default: in the user's state folder]
-    #[arg(long, value_name = "FILE", global = true)]
+    /// Where settings are kept.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+
+    /// Ledger to look into [default: in your state folder] [env: LEADLOAD_LEDGER]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        global = true,
+        help_heading = "Service"
+    )]
     pub ledger: Option<PathBuf>,
 
-    /// Form of what is said on standard output
+    /// Form of standard output
     #[arg(
         long,
         value_name = "FORMAT",
@@ -50,14 +62,17 @@ pub struct RunsArgs {
 pub enum RunsCommand {
     /// List all runs, the latest last
     List,
-    /// Show a run: its starts, inputs, outputs and options
+    /// Show a run: starts, inputs, outputs, options
     Show(ShowArgs),
-    /// Write a results file of the rows that runs sent or refused
+    /// Write a results file of what runs sent or refused
     Export(ExportArgs),
-    /// Remove cells, texts and file names of old runs. Numbers, campaigns and lead ids stay, so
-    /// that nobody is sent again
+    /// Remove cells, texts and file names of old runs
+    ///
+    /// Numbers, campaigns and lead ids stay, so that nobody is sent again.
     Prune(PruneArgs),
-    /// Remove all that is known of a run or of a number: these people count as new then
+    /// Remove all that is known of a run or a number
+    ///
+    /// These people count as new then: for leads that were deleted at the service.
     Forget(ForgetArgs),
 }
 
@@ -85,7 +100,7 @@ pub struct ExportArgs {
     pub status: Vec<Status>,
 
     /// The file that is written
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: PathBuf,
 }
 
@@ -122,6 +137,12 @@ pub struct ForgetWhat {
     pub number: Option<PhoneNumber>,
 }
 
+/// What a run is named by.
+const NO_RUN: &str = "write the number of a run, or `last`";
+
+/// More than anybody has runs.
+const MOST_DIGITS: usize = 6;
+
 /// A run as it is named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunArg {
@@ -137,10 +158,14 @@ impl FromStr for RunArg {
     fn from_str(text: &str) -> Result<RunArg, &'static str> {
         match text.trim() {
             "last" => Ok(RunArg::Last),
-            number => number
-                .parse()
-                .map(|number| RunArg::Number(RunId(number)))
-                .map_err(|_| "write the number of a run, or `last`"),
+            // Not so many digits as a phone number has, which would be shown as it is.
+            number if number.len() <= MOST_DIGITS && number.bytes().all(|b| b.is_ascii_digit()) => {
+                number
+                    .parse()
+                    .map(|number| RunArg::Number(RunId(number)))
+                    .map_err(|_| NO_RUN)
+            }
+            _ => Err(NO_RUN),
         }
     }
 }
@@ -166,7 +191,7 @@ mod tests {
     fn a_run_is_named_by_its_number_or_as_the_last() {
         assert_eq!("7".parse(), Ok(RunArg::Number(RunId(7))));
         assert_eq!("last".parse(), Ok(RunArg::Last));
-        for text in ["", "-1", "1.5", "first"] {
+        for text in ["", "-1", "+1", "1.5", "first", "447911000001"] {
             assert!(text.parse::<RunArg>().is_err(), "{text}");
         }
     }

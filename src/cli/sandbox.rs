@@ -6,39 +6,46 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::values::duration;
+use super::values::{duration, limit, whole};
 use crate::rate::Rate;
 use crate::sandbox::{DuplicateStyle, IdType, ListShape};
 
 /// A local stand-in for the lead service, for trials and tests
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SandboxArgs {
-    /// Loopback address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8088]
-    #[arg(long, value_name = "ADDR")]
+    /// Where to listen [default: 127.0.0.1:8088]
+    ///
+    /// An address of this computer and a port; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub listen: Option<SocketAddr>,
 
     /// Accept only the token in this file [default: any token]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// Settings, faults and scripted answers in a TOML file; flags come on top
+    /// TOML file of settings, faults and scripted answers
+    ///
+    /// Flags come on top.
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
 
     /// Decides which requests meet which fault; the same seed, the same faults
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub seed: Option<u64>,
 
-    /// Time until an answer, such as `50ms`, `2s` or `1min`
+    /// Time until an answer, such as `50ms` or `2s`
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub latency: Option<Duration>,
 
-    /// Refuse what exceeds this many requests for leads in any such span: `20/s`, `100/min`,
-    /// `20/10s`. Repeatable
-    #[arg(long, value_name = "N/UNIT")]
+    /// Refuse more requests for leads than `100/min`
+    ///
+    /// As many as that in any such span are taken: `20/s`, `100/min`, `20/10s`. Repeatable.
+    #[arg(long, value_name = "N/UNIT", value_parser = limit)]
     pub rate_limit: Vec<Rate>,
 
-    /// Share of requests answered 429 (shares are 0 to 1, or such as `2%`)
+    /// Share of requests answered 429, such as `2%`
+    ///
+    /// A share is written from 0 to 1, or as a percentage.
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_429: Option<f64>,
 
@@ -54,11 +61,11 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_503: Option<f64>,
 
-    /// Share of requests whose connection is closed without an answer, the lead not stored
+    /// Share of requests never answered, the lead not stored: the connection is closed
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_before: Option<f64>,
 
-    /// Share of requests whose connection is closed without an answer, although the lead is stored
+    /// Share of requests never answered, the lead stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_after: Option<f64>,
 
@@ -66,12 +73,13 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub unreadable: Option<f64>,
 
-    /// Share of requests never answered, in half of which the lead is stored
+    /// Share of requests whose answer never comes, in half of which the lead is stored: the
+    /// connection stays open
     #[arg(long, value_name = "P", value_parser = share)]
     pub hang: Option<f64>,
 
     /// Be away after this many requests for leads: connections are closed without an answer
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub outage_after: Option<u64>,
 
     /// How long to be away [default: 10s]
@@ -79,7 +87,7 @@ pub struct SandboxArgs {
     pub outage_for: Option<Duration>,
 
     /// Refuse the token after this many requests for leads
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub token_revoked_after: Option<u64>,
 
     /// What a refused duplicate looks like
@@ -95,6 +103,13 @@ pub struct SandboxArgs {
     pub list_shape: Option<ListShape>,
 }
 
+/// `127.0.0.1:8088`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "write an address and a port, such as `127.0.0.1:8088`".into())
+}
+
 /// `0.02` or `2%`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = match text.strip_suffix('%') {
@@ -105,7 +120,7 @@ fn share(text: &str) -> Result<f64, String> {
     number
         .map(|number| number / divisor)
         .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| "a share is a number from 0 to 1, or such as `2%`".to_owned())
+        .ok_or_else(|| "write a number from 0 to 1, or a percentage such as `2%`".to_owned())
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Values of flags that are neither words nor plain numbers.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo};
+use thiserror::Error;
 
 use crate::phone::{PhoneNumber, Region};
 use crate::pipeline::ConcurrencyChoice;
@@ -14,6 +15,59 @@ use crate::source::{Encoding, EncodingError};
 /// Each request in flight takes a file descriptor, and systems give a process no more than
 /// a thousand or so of them unasked.
 const MOST_IN_FLIGHT: usize = 1000;
+
+/// The longest time in days, some 20 000 years: every unit alone goes up to it.
+const MOST_DAYS: u32 = 7_304_484;
+
+/// Why a number or a time is not taken: what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum ValueError {
+    /// It is none, or not of this kind.
+    #[error("{0}")]
+    Wrong(String),
+    /// It is one, and beyond what is meant.
+    #[error("{0}")]
+    TooLarge(String),
+}
+
+impl ValueError {
+    /// What is wrong with a text: that its numbers are too large, where it `fits` with
+    /// small ones; then `largest` says how large they may be.
+    fn of(
+        text: &str,
+        fits: impl Fn(&str) -> bool,
+        instead: impl Into<String>,
+        largest: impl Into<String>,
+    ) -> ValueError {
+        match has_large_number(text) && fits(&with_small_numbers(text)) {
+            true => ValueError::TooLarge(largest.into()),
+            false => ValueError::Wrong(instead.into()),
+        }
+    }
+}
+
+/// Whether a number in it has more than two digits, and none is nought.
+fn has_large_number(text: &str) -> bool {
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    let digits = numbers.filter(|number| !number.is_empty());
+    let digits: Vec<usize> = digits
+        .map(|number| number.trim_start_matches('0').len())
+        .collect();
+    digits.iter().all(|digits| *digits > 0) && digits.iter().any(|digits| *digits > 2)
+}
+
+/// The text with 1 for every number.
+fn with_small_numbers(text: &str) -> String {
+    let mut small = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            false => small.push(c),
+            true if small.ends_with('1') => {}
+            true => small.push('1'),
+        }
+    }
+    small
+}
 
 /// The value of `--rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,37 +92,92 @@ impl FromStr for RateArg {
     }
 }
 
+/// The value of `--rate`.
+pub(super) fn rate(text: &str) -> Result<RateArg, ValueError> {
+    let or_word = |said: String| format!("{said}; or `auto` or `none`");
+    text.parse().map_err(|error: RateError| {
+        let (instead, largest) = (error.to_string(), Rate::largest());
+        ValueError::of(text, is_rate, or_word(instead), or_word(largest))
+    })
+}
+
+/// A limit.
+pub(super) fn limit(text: &str) -> Result<Rate, ValueError> {
+    text.parse().map_err(|error: RateError| {
+        ValueError::of(text, is_rate, error.to_string(), Rate::largest())
+    })
+}
+
+fn is_rate(text: &str) -> bool {
+    text.parse::<Rate>().is_ok()
+}
+
 /// A duration such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    span(text)
-        .and_then(|duration| Duration::try_from(duration).ok())
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| {
-            "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`".into()
-        })
+pub(super) fn duration(text: &str) -> Result<Duration, ValueError> {
+    let instead = "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`";
+    let fits = |text: &str| time(text).is_some();
+    time(text).ok_or_else(|| ValueError::of(text, fits, instead, up_to_longest(instead)))
+}
+
+fn time(text: &str) -> Option<Duration> {
+    let time = span(text).and_then(|time| Duration::try_from(time).ok());
+    time.filter(|time| !time.is_zero())
 }
 
 /// An age such as `90d`, `2w` or `12h`; a day has 24 hours.
-pub(super) fn age(text: &str) -> Result<SignedDuration, String> {
-    span(text)
-        .filter(|age| !age.is_negative())
-        .ok_or_else(|| "write a number and its unit, such as `90d`, `2w` or `12h`".into())
+pub(super) fn age(text: &str) -> Result<SignedDuration, ValueError> {
+    let instead = "write a number and its unit, such as `90d`, `2w` or `12h`";
+    let age = |text: &str| span(text).filter(|age| !age.is_negative());
+    let fits = |text: &str| age(text).is_some();
+    age(text).ok_or_else(|| ValueError::of(text, fits, instead, up_to_longest(instead)))
+}
+
+fn up_to_longest(instead: &str) -> String {
+    format!("{instead}; the longest is `{MOST_DAYS}d`")
 }
 
 fn span(text: &str) -> Option<SignedDuration> {
     let span: Span = text.trim().parse().ok()?;
-    span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()
+    let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    // Several units together could be more.
+    let longest = SignedDuration::from_hours(24 * i64::from(MOST_DAYS));
+    (span <= longest).then_some(span)
 }
 
 /// How many requests may be in flight: a number, or `auto`.
-pub(super) fn concurrency(text: &str) -> Result<ConcurrencyChoice, String> {
+pub(super) fn concurrency(text: &str) -> Result<ConcurrencyChoice, ValueError> {
     if text.trim() == "auto" {
         return Ok(ConcurrencyChoice::Auto);
     }
     let most: Option<NonZeroUsize> = text.trim().parse().ok();
     most.filter(|most| most.get() <= MOST_IN_FLIGHT)
         .map(ConcurrencyChoice::Fixed)
-        .ok_or_else(|| format!("write a number from 1 to {MOST_IN_FLIGHT}, or `auto`"))
+        .ok_or_else(|| {
+            let instead = format!("write a number from 1 to {MOST_IN_FLIGHT}, or `auto`");
+            ValueError::of(text, is_number, &instead, &instead)
+        })
+}
+
+/// A whole number from 1 on.
+pub(super) fn from_one(text: &str) -> Result<NonZeroU32, ValueError> {
+    let instead = "write a whole number from 1 on";
+    let largest = format!("write a whole number from 1 to {}", u32::MAX);
+    text.trim()
+        .parse()
+        .map_err(|_| ValueError::of(text, is_number, instead, largest))
+}
+
+/// A whole number.
+pub(super) fn whole(text: &str) -> Result<u64, ValueError> {
+    let instead = "write a whole number from 0 on";
+    let largest = format!("write a whole number from 0 to {}", u64::MAX);
+    text.trim()
+        .parse()
+        .map_err(|_| ValueError::of(text, is_number, instead, largest))
+}
+
+fn is_number(text: &str) -> bool {
+    text.trim().parse::<u64>().is_ok()
 }
 
 /// A phone number as it was sent.
@@ -93,8 +202,18 @@ pub(super) fn delimiter(text: &str) -> Result<u8, String> {
 
 /// The name of an encoding.
 pub(super) fn encoding(text: &str) -> Result<Encoding, String> {
-    text.parse()
-        .map_err(|error: EncodingError| error.to_string())
+    text.parse().map_err(|error| match error {
+        EncodingError::Unknown {
+            nearest: Some(nearest),
+            ..
+        } => format!("did you mean `{nearest}`?"),
+        EncodingError::Unknown { nearest: None, .. } => {
+            "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
+        }
+        EncodingError::Unsupported { .. } => {
+            "it is not read by anybody any more: convert the file to UTF-8".into()
+        }
+    })
 }
 
 /// A country.
@@ -104,7 +223,7 @@ pub(super) fn region(text: &str) -> Result<Region, String> {
             Some(nearest) => format!("; did you mean {nearest}?"),
             None => String::new(),
         };
-        format!("no country has this ISO code or name{hint}")
+        format!("write an ISO code such as DE, or an English name{hint}")
     })
 }
 
@@ -154,12 +273,67 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_large_is_told_from_what_is_no_number() {
+        let is_too_large = |found: Option<ValueError>| match found {
+            Some(ValueError::TooLarge(_)) => true,
+            Some(ValueError::Wrong(_)) => false,
+            None => panic!("it is taken"),
+        };
+        let nines = "9".repeat(20);
+        for (text, expected) in [(&*nines, true), ("1.5", false), ("-1", false), ("", false)] {
+            assert_eq!(is_too_large(whole(text).err()), expected, "{text}");
+            assert_eq!(is_too_large(from_one(text).err()), expected, "{text}");
+            assert_eq!(is_too_large(concurrency(text).err()), expected, "{text}");
+        }
+        assert!(!is_too_large(from_one("0").err()));
+        for unit in ["h", "d"] {
+            let text = format!("{nines}{unit}");
+            assert!(is_too_large(duration(&text).err()), "{text}");
+            assert!(is_too_large(age(&text).err()), "{text}");
+            assert!(is_too_large(rate(&format!("{nines}/{unit}")).err()));
+            assert!(is_too_large(limit(&format!("5/{text}")).err()));
+        }
+        for text in ["999", "999mo", "-999s", "0s"] {
+            assert!(!is_too_large(duration(text).err()), "{text}");
+        }
+        for text in ["0/s", "999/0s", "999/fortnight", "999"] {
+            assert!(!is_too_large(rate(text).err()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_told_with_the_largest_value_which_is_taken() {
+        fn said<T: std::fmt::Debug>(found: Result<T, ValueError>) -> String {
+            found.unwrap_err().to_string()
+        }
+        let nines = "9".repeat(20);
+        let most = u32::MAX.to_string();
+        assert!(from_one(&most).is_ok() && said(from_one(&nines)).contains(&most));
+        let most = u64::MAX.to_string();
+        assert!(whole(&most).is_ok() && said(whole(&nines)).contains(&most));
+        for text in [format!("{nines}s"), "7304485d".into(), "7304484d1s".into()] {
+            let longest = "; the longest is `7304484d`";
+            assert!(said(duration(&text)).ends_with(longest), "{text}");
+            assert!(said(age(&text)).ends_with(longest), "{text}");
+        }
+        assert!(duration("7304484d").is_ok() && age("175307616h").is_ok());
+        for text in ["1000001/s", "5/999d"] {
+            assert!(
+                said(limit(text)).contains("; up to 1000000 requests in up to a day"),
+                "{text}"
+            );
+        }
+        assert!(said(rate("1000001/s")).ends_with("; or `auto` or `none`"));
+        assert!(rate("1000000/d").is_ok());
+    }
+
+    #[test]
     fn a_rate_is_a_limit_or_one_of_two_words() {
         assert_eq!("auto".parse(), Ok(RateArg::Auto));
         assert_eq!(" none ".parse(), Ok(RateArg::Unlimited));
         assert_eq!("5/s".parse(), Ok(RateArg::Limit(Rate::per_second(5))));
         for text in ["fast", "Auto", ""] {
-            let error = text.parse::<RateArg>().unwrap_err().to_string();
+            let error = rate(text).unwrap_err().to_string();
             assert!(
                 error.contains("`auto`") && error.contains("`none`"),
                 "{error}"

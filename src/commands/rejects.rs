@@ -19,6 +19,8 @@ use crate::source::Encoding;
 pub(super) struct Ancestors {
     /// The name of the service that leads are to go to, where one is given.
     service: Option<String>,
+    /// The profile in force, in words, where there is one.
+    profile: Option<String>,
     path: Option<PathBuf>,
     ledger: OnceCell<Option<Ledger>>,
 }
@@ -30,9 +32,14 @@ struct Ancestor {
 }
 
 impl Ancestors {
-    pub(super) fn of(choice: &LedgerChoice, service: Option<String>) -> Ancestors {
+    pub(super) fn of(
+        choice: &LedgerChoice,
+        service: Option<String>,
+        profile: Option<String>,
+    ) -> Ancestors {
         Ancestors {
             service,
+            profile,
             path: choice.path().map(ToOwned::to_owned),
             ledger: OnceCell::new(),
         }
@@ -70,11 +77,12 @@ impl Ancestors {
         Ok(self.ledger.get().and_then(Option::as_ref))
     }
 
-    /// The command line with whatever was not given taken from the run that rejects among
+    /// The command line with whatever was not typed taken from the run that rejects among
     /// the inputs name.
     pub(super) fn fill_in(
         &self,
         args: &ImportArgs,
+        typed: &ImportArgs,
         inputs: &[SurveyedInput],
     ) -> Result<ImportArgs, Failure> {
         let mut found: Option<(RunId, RunDefaults)> = None;
@@ -95,7 +103,7 @@ impl Ancestors {
         }
         let mut args = args.clone();
         if let Some((_, defaults)) = found {
-            defaults.fill_in(&mut args);
+            defaults.fill_in(&mut args, typed);
         }
         Ok(args)
     }
@@ -111,8 +119,13 @@ impl Ancestors {
         let columns = columns_digest(&input.own_columns());
         let ancestor = ancestor.filter(|ancestor| ancestor.columns.contains(&columns));
         if ancestor.is_none() {
+            let said = match &self.profile {
+                None => "the command line".to_owned(),
+                Some(profile) => format!("the command line and {profile}"),
+            };
             warn!(
-                "`{}` holds rejects of run {run}, which the ledger does not know, or not any more, as a run of a list with these columns to this service: mapping, campaign and region are taken from the command line alone",
+                event = "warning",
+                "`{}` holds rejects of run {run}, which the ledger does not know, or not any more, as a run of a list with these columns to this service: mapping, campaign and region are taken from {said} alone",
                 input.input.name()
             );
         }

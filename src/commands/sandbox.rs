@@ -6,12 +6,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::anyhow;
 
 use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
-use crate::exit::{OrStopped, StoppedBy};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::sandbox::{self, Outage, OutageStyle, RateLimit, SandboxConfig};
 use crate::signals;
 
@@ -24,10 +24,10 @@ const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// A scenario or token file that cannot be used, or an address that cannot be listened on.
-pub fn run(args: &SandboxArgs) -> anyhow::Result<()> {
-    let config = configure(args)?;
-    let served = service::block_on(async { serve(config).await.or_stopped(StoppedBy::Usage) });
-    served.map_err(|failure| failure.error)
+pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
+    let config = configure(args).or_stopped(StoppedBy::Usage)?;
+    service::block_on(async { serve(config).await.or_stopped(StoppedBy::Usage) })?;
+    Ok(ExitCode::Complete)
 }
 
 async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
@@ -41,7 +41,9 @@ async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
         .unwrap_or_else(|| SocketAddr::from(DEFAULT_LISTEN));
     let listener = sandbox::bind(wanted)
         .await
-        .with_context(|| format!("cannot listen on `{wanted}`"))?;
+        .map_err(|error| {
+            anyhow!("cannot listen on `{wanted}`: {error}\n\nhint: name another address with `--listen`; port 0 takes a free one")
+        })?;
     announce(listener.local_addr()?)?;
     sandbox::serve(listener, config, stop).await?;
     Ok(())
@@ -95,7 +97,9 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
     set(&mut config.id_type, args.id_type);
     set(&mut config.list_shape, args.list_shape);
     // Now, so that nobody is told of a sandbox that will not start.
-    config.validate()?;
+    config
+        .validate()
+        .map_err(|error| anyhow!("{error}\n\nhint: change it in the scenario, or by a flag"))?;
     Ok(config)
 }
 
@@ -124,13 +128,21 @@ fn set<T>(setting: &mut T, typed: Option<T>) {
 }
 
 fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
-    let text = fs::read_to_string(file)
-        .with_context(|| format!("cannot read the scenario `{}`", file.display()))?;
+    let text = fs::read_to_string(file).map_err(|error| {
+        anyhow!(
+            "cannot read the scenario `{}`: {error}\n\nhint: check the name, and that you may read the file",
+            file.display()
+        )
+    })?;
     toml::from_str(&text).map_err(|error| {
         // Not the error's own text: it shows the line, and a token may stand there.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-        anyhow::anyhow!("`{}`, line {line}: {}", file.display(), error.message())
+        anyhow!(
+            "`{}`, line {line}: {}\n\nhint: the sample data has a scenario with every key, `sandbox-scenario.toml`",
+            file.display(),
+            error.message()
+        )
     })
 }
 
@@ -182,7 +194,7 @@ mod tests {
         let text = error("[faults]\nstatus_429 = 0.9\nunreadable = 0.9");
         assert_eq!(
             text,
-            "the shares of faults add up to 1.800, at most 1 is possible"
+            "the shares of faults add up to 1.800, at most 1 is possible\n\nhint: change it in the scenario, or by a flag"
         );
     }
 

@@ -1,6 +1,5 @@
 //! Getting through to the service, or to the sandbox that stands in for it.
 
-use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::io;
 use std::thread;
@@ -10,15 +9,11 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::api::{BaseUrl, Certificates, Client, Limits, ListError, Token};
-use crate::campaign::{CampaignChoice, resolve_names};
+use crate::api::{BaseUrl, Certificates, Client, Limits, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::intake::Intake;
-use crate::lead::CampaignId;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
 use crate::signals::{self, Interrupt, Interrupts};
-use crate::source::SourceError;
 
 /// A client, and the sandbox that lives as long as it is held.
 pub(super) struct Reached {
@@ -105,34 +100,6 @@ pub(super) async fn unless<T>(
     Err(Failure::new(by, anyhow!(text)))
 }
 
-/// The ids of all campaigns that are named rather than numbered. The service is
-/// asked only where there are any.
-pub(super) async fn campaign_ids(
-    client: &Client,
-    default: Option<&CampaignChoice>,
-    intake: &Intake,
-) -> Result<HashMap<String, CampaignId>, Failure> {
-    let mut names = names_in(intake).await?;
-    if let Some(CampaignChoice::Name(name)) = default {
-        names.insert(name.clone());
-    }
-    if names.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let list = client.campaigns().await.map_err(list_failure)?;
-    resolve_names(&names, &list).or_stopped(StoppedBy::Usage)
-}
-
-/// The campaign names in the input, read on a thread of its own: the input may be
-/// long, and somebody may want to stop.
-async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
-    let intake = intake.clone();
-    on_a_thread(move || intake.campaign_names())
-        .await
-        .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
-        .or_stopped(StoppedBy::Usage)
-}
-
 /// What comes of work that blocks; nothing if its thread dies. Dropped, the work is
 /// left to itself.
 pub(super) async fn on_a_thread<T: Send + 'static>(
@@ -141,14 +108,4 @@ pub(super) async fn on_a_thread<T: Send + 'static>(
     let (sender, done) = oneshot::channel();
     thread::spawn(move || sender.send(work()));
     done.await.ok()
-}
-
-/// A list that cannot be had is the service's doing, not the user's.
-pub(super) fn list_failure(error: ListError) -> Failure {
-    let stopped_by = match &error {
-        ListError::Refused { cause, .. } => StoppedBy::from(*cause),
-        ListError::NoAnswer(_) => StoppedBy::Outage,
-        ListError::Unreadable(_) => StoppedBy::Unreadable,
-    };
-    Failure::new(stopped_by, error)
 }

@@ -7,7 +7,6 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Seconds, place};
 use super::run::{AtWork, Sha256, StoredDefaults};
-use super::runs::going_on;
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, RunId};
 
@@ -23,21 +22,6 @@ impl Ledger {
         service: ServiceId,
     ) -> Result<HashMap<String, CampaignId>, LedgerError> {
         self.checked(campaign_ids(&self.db, service))
-    }
-
-    /// The run with which a start of this identity would go on; for `reopens` see
-    /// [`NewRun`](super::NewRun).
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
-    pub fn going_on(
-        &self,
-        service: ServiceId,
-        identity: &Sha256,
-        reopens: bool,
-    ) -> Result<Option<RunId>, LedgerError> {
-        self.checked(going_on(&self.db, service, identity, reopens))
     }
 
     /// The runs that have sent any of these inputs to the service, known by their path or

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::fs::Permissions;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::LedgerError;
 use super::filing::Filing;
@@ -96,9 +97,10 @@ impl Ledger {
     /// Makes sure that it is a ledger, and of no version to come.
     fn refuse_others(&self) -> Result<(), LedgerError> {
         let path = self.path.clone();
+        // First of all, since another command may be making it right now.
+        let is_new = self.checked(is_empty(&self.db))?;
         let version = self.checked(schema::version(&self.db))?;
         let application_id = self.checked(schema::application_id(&self.db))?;
-        let is_new = self.checked(is_empty(&self.db))?;
         if !is_new && application_id != schema::APPLICATION_ID {
             return Err(LedgerError::NotALedger { path });
         }
@@ -118,10 +120,27 @@ impl Ledger {
     }
 }
 
+/// Where two commands make the ledger at the same moment, SQLite refuses the later one this
+/// rather than to wait.
+fn keep_a_log(db: &Connection) -> rusqlite::Result<()> {
+    let began = Instant::now();
+    loop {
+        match db.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < PATIENCE =>
+            {
+                thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Settings of every connection that writes.
 fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
     // Readers and the writer do not wait for each other …
-    db.pragma_update(None, "journal_mode", "WAL")?;
+    keep_a_log(db)?;
     // … what is committed is on disk …
     db.pragma_update(None, "synchronous", "FULL")?;
     // … also where `fsync` alone leaves it in the disk's own memory (macOS) …
@@ -167,3 +186,30 @@ fn keep_private(file: &File) {
 
 #[cfg(not(unix))]
 fn keep_private(_file: &File) {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn several_can_make_the_ledger_at_the_same_moment() {
+        const AT_ONCE: usize = 6;
+        for _ in 0..5 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ledger.sqlite3");
+            let all_are_there = Barrier::new(AT_ONCE);
+            thread::scope(|scope| {
+                let open = || {
+                    all_are_there.wait();
+                    Ledger::open(&path).map(drop)
+                };
+                let opening: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(open)).collect();
+                for opened in opening {
+                    opened.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
+}

@@ -111,7 +111,7 @@ pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
 pub use record::Record;
 pub use run::{
-    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputKind, OutputRecord, Sha256,
-    StoredDefaults, Unfinished,
+    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputKind, OutputRecord, Predecessors,
+    Sha256, StoredDefaults, Unfinished,
 };
 pub use sender::{SenderLock, SenderLocks};

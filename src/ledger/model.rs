@@ -109,6 +109,9 @@ struct Model {
     bad: BTreeMap<CellsDigest, RunId>,
     /// Runs that have done nothing since they were pruned: not pruned again.
     pruned: BTreeSet<RunId>,
+    /// Runs that have gone on, which is later than anything is pruned (see
+    /// [`Sample::start`]): pruned every time.
+    resumed: BTreeSet<RunId>,
 }
 
 impl Model {
@@ -161,7 +164,9 @@ impl Model {
                 record.outcome.error = None;
             }
         }
-        self.pruned.extend((1..=last.0).map(RunId));
+        let all = (1..=last.0).map(RunId);
+        self.pruned
+            .extend(all.filter(|run| !self.resumed.contains(run)));
     }
 
     fn forget(&mut self, is_forgotten: impl Fn(&Key) -> bool) -> u64 {
@@ -287,6 +292,7 @@ impl World {
         } else {
             self.sample.start(self.run);
             self.model.pruned.remove(&self.run);
+            self.model.resumed.insert(self.run);
         }
     }
 

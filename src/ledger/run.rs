@@ -104,7 +104,14 @@ pub struct Begun {
     pub continues: bool,
     /// No row above this one has ever been claimed; 0 if none has.
     pub reached: u64,
-    /// The latest run of the same inputs that is neither complete nor this one.
+}
+
+/// What there is before a run begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Predecessors {
+    /// The run that would go on; else a new one would begin.
+    pub going_on: Option<RunId>,
+    /// Beside a new one: the latest run of the same inputs that is not complete.
     pub other: Option<Unfinished>,
 }
 

@@ -9,11 +9,20 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use serde_json::json;
 
 use super::columns::{Json, PathText, Seconds, place};
-use super::run::{Begun, Ending, NewRun, Sha256, Unfinished};
+use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::RunId;
 
 impl Ledger {
+    /// What [`Ledger::begin`] would find, as long as nobody else sends.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read.
+    pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
+        self.checked(predecessors(&self.db, run))
+    }
+
     /// Goes on with the latest run of this identity, unless that is complete: then a new
     /// one begins. Everything that is known of this start is on disk afterwards.
     ///
@@ -42,6 +51,17 @@ impl Ledger {
     }
 }
 
+fn predecessors(db: &Connection, new: &NewRun) -> rusqlite::Result<Predecessors> {
+    let going_on = going_on(db, new.service, &new.identity, new.reopens)?;
+    Ok(Predecessors {
+        going_on,
+        other: match going_on {
+            Some(_) => None,
+            None => other(db, new)?,
+        },
+    })
+}
+
 fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let unfinished = going_on(&step, new.service, &new.identity, new.reopens)?;
@@ -58,14 +78,13 @@ fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<
         start,
         continues: unfinished.is_some(),
         reached: reached(&step, run)?,
-        other: other(&step, run, new)?,
     };
     step.commit()?;
     Ok(begun)
 }
 
 /// The run that goes on.
-pub(super) fn going_on(
+fn going_on(
     db: &Connection,
     service: ServiceId,
     identity: &Sha256,
@@ -170,21 +189,21 @@ fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<u64> {
 
 /// The latest unfinished run of the same inputs, whatever its service: an address that
 /// was mistyped is a difference worth telling too.
-fn other(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
+fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
     let Some(first) = new.inputs.first() else {
         return Ok(None);
     };
-    let mut candidates = step.prepare(
+    let mut candidates = db.prepare(
         "SELECT runs.id, address, options FROM runs
             JOIN services ON services.id = service
             JOIN inputs ON run = runs.id AND position = 0
-            WHERE completed_at IS NULL AND runs.id <> ?1 AND sha256 = ?2
+            WHERE completed_at IS NULL AND sha256 = ?1
             ORDER BY runs.id DESC",
     )?;
-    let mut rows = candidates.query(params![run.0, first.sha256])?;
+    let mut rows = candidates.query([first.sha256])?;
     while let Some(row) = rows.next()? {
         let candidate = RunId(row.get(0)?);
-        if has_inputs(step, candidate, new)? {
+        if has_inputs(db, candidate, new)? {
             let options: Option<Json<_>> = row.get(2)?;
             return Ok(Some(Unfinished {
                 run: candidate,
@@ -196,9 +215,9 @@ fn other(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<O
     Ok(None)
 }
 
-fn has_inputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<bool> {
+fn has_inputs(db: &Connection, run: RunId, new: &NewRun) -> rusqlite::Result<bool> {
     let mut inputs =
-        step.prepare_cached("SELECT sha256 FROM inputs WHERE run = ?1 ORDER BY position")?;
+        db.prepare_cached("SELECT sha256 FROM inputs WHERE run = ?1 ORDER BY position")?;
     let found = inputs.query_map([run.0], |row| row.get::<_, Sha256>(0))?;
     let found: Vec<Sha256> = found.collect::<rusqlite::Result<_>>()?;
     Ok(found
@@ -332,21 +351,27 @@ mod tests {
         };
         let (first, swapped, same) = (two(1, [1, 2]), two(2, [2, 1]), two(3, [1, 2]));
         let only_one = test.run_of(1);
+        let begun_after = |test: &mut TestLedger, run: &NewRun| {
+            let predecessors = test.ledger.predecessors(run).unwrap();
+            let begun = test.ledger.begin(run, at(1)).unwrap();
+            assert_eq!(predecessors.going_on.is_some(), begun.continues);
+            predecessors.other.map(|other| other.run)
+        };
         for (run, other) in [
             (&only_one, None),
             (&first, None),
             (&swapped, None),
             (&same, Some(RunId(1))),
-            (&first, Some(RunId(3))),
+            // That one goes on, whatever else there is.
+            (&first, None),
         ] {
-            let begun = test.ledger.begin(run, at(1)).unwrap();
-            assert_eq!(begun.other.map(|other| other.run), other, "{}", begun.run);
+            assert_eq!(begun_after(&mut test, run), other);
         }
-        test.ledger
-            .end(RunId(3), 1, &ending(true, 1), at(2))
-            .unwrap();
-        let begun = test.ledger.begin(&first, at(3)).unwrap();
-        assert_eq!(begun.other, None);
+        for run in [1, 3] {
+            let ended = ending(true, 1);
+            test.ledger.end(RunId(run), 1, &ended, at(2)).unwrap();
+        }
+        assert_eq!(begun_after(&mut test, &first), None);
     }
 
     #[test]
@@ -359,7 +384,7 @@ mod tests {
             options: json!({ "campaign": "102" }),
             ..first.clone()
         };
-        let other = test.ledger.begin(&second, at(2)).unwrap().other.unwrap();
+        let other = test.ledger.predecessors(&second).unwrap().other.unwrap();
         assert_eq!(other.options, Some(first.options));
         assert_eq!(other.service, "https://service.example");
     }

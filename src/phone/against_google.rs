@@ -66,7 +66,7 @@ fn assert_kind(code: u16, national: &str) {
     let Ok(ours) = PhoneNumber::from_e164(&text) else {
         return;
     };
-    let kind = reader(PhoneRule::E164).kind(ours);
+    let kind = NumberKind::of(ours);
     let zeros = national.len() - national.trim_start_matches('0').len();
     let number = rlibphonenumber::PhoneNumber {
         country_code: i32::from(code),
@@ -264,7 +264,7 @@ fn assert_example(row: &[&str; 11]) {
         );
     }
     if let Some(number) = written {
-        let kind = reader(PhoneRule::E164).kind(number);
+        let kind = NumberKind::of(number);
         assert_eq!(
             kind.country
                 .map_or("-".to_owned(), |country| country.to_string()),

@@ -1,6 +1,7 @@
 //! What kind of number it is: whose, and what answers.
 
-use super::Region;
+use super::plan::National;
+use super::{PhoneNumber, Region};
 
 /// Country and line of a number, as Google's library tells them from its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +13,20 @@ pub struct NumberKind {
     pub calling_code: u16,
     /// The line.
     pub line: LineKind,
+}
+
+impl NumberKind {
+    /// Country and line of a number: a look-up, which loads nothing.
+    pub fn of(number: PhoneNumber) -> NumberKind {
+        match National::of(number) {
+            Some(national) => national.kind(),
+            None => NumberKind {
+                country: None,
+                calling_code: 0,
+                line: LineKind::Unknown,
+            },
+        }
+    }
 }
 
 /// What a number leads to.

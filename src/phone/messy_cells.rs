@@ -670,7 +670,7 @@ fn check(cell: &str, region: Option<Region>, rule: PhoneRule, assume_plus: bool)
     match reader.read(cell, region) {
         Ok(number) => {
             assert_eq!(PhoneNumber::from_e164(&number.to_string()), Ok(number));
-            reader.kind(number);
+            NumberKind::of(number);
         }
         Err(problem) => assert!(!problem.to_string().is_empty()),
     }

@@ -10,7 +10,7 @@ use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::problem::Origin;
 use super::rules::{check_length, is_possible, is_valid};
-use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
+use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
 use super::{damage, extension, google, several, tidy};
 
 /// The most characters of a cell that are read: Google's limit for a number.
@@ -78,18 +78,6 @@ impl PhoneReader {
         })
     }
 
-    /// Country and line of a number.
-    pub fn kind(&self, number: PhoneNumber) -> NumberKind {
-        match National::of(number) {
-            Some(national) => national.kind(),
-            None => NumberKind {
-                country: None,
-                calling_code: 0,
-                line: LineKind::Unknown,
-            },
-        }
-    }
-
     /// The number in a text of plain characters, whatever it is good for.
     fn written(&self, text: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
         let text = extension::without_parameters(tidy::unwrapped(text))?;
@@ -125,7 +113,8 @@ impl PhoneReader {
         region: Option<Region>,
     ) -> Result<PhoneNumber, PhoneProblem> {
         let without = self.dialled(dialled.has_plus, &dialled.digits, region);
-        let is_italian = without.is_ok_and(|number| self.kind(number).calling_code == KEEPS_ZERO);
+        let is_italian =
+            without.is_ok_and(|number| NumberKind::of(number).calling_code == KEEPS_ZERO);
         let is_settled = without.is_ok_and(is_valid) && !is_italian;
         if dialled.zero_at.is_none() || is_settled {
             return without;

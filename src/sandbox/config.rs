@@ -260,7 +260,7 @@ pub enum ListShape {
     Bare,
     /// `{"data":[…]}`
     Data,
-    /// `{"data":[…],"next_page_url":…}`, in two pages at least.
+    /// `{"data":[…],"next_page_url":…}`, two pages or more.
     Paginated,
 }
 

@@ -66,7 +66,7 @@ pub struct Suppressed<'a> {
 pub enum SuppressionError {
     /// It cannot be read.
     #[error(transparent)]
-    Source(#[from] SourceError),
+    Source(SourceError),
     /// Standard input is for contacts.
     #[error(
         "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and name that"
@@ -95,6 +95,23 @@ pub enum SuppressionError {
     },
 }
 
+impl From<SourceError> for SuppressionError {
+    fn from(error: SourceError) -> SuppressionError {
+        match error {
+            // What is said of a list of contacts does not fit.
+            SourceError::Empty { name } => SuppressionError::NoNumber { name },
+            error => SuppressionError::Source(error),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Input, SuppressionError> {
+    match path.as_os_str() == "-" {
+        true => Err(SuppressionError::StandardInput),
+        false => Ok(Input::open(path)?),
+    }
+}
+
 fn line_numbers(lines: &[u64], count: u64) -> String {
     let named: Vec<String> = lines.iter().map(|line| format!("line {line}")).collect();
     match count.saturating_sub(lines.len() as u64) {
@@ -104,6 +121,11 @@ fn line_numbers(lines: &[u64], count: u64) -> String {
 }
 
 impl SuppressionLists {
+    /// Makes sure that the lists are there, without reading them.
+    pub fn look_at(paths: &[PathBuf]) -> Result<(), SuppressionError> {
+        paths.iter().try_for_each(|path| open(path).map(drop))
+    }
+
     /// Reads the lists. Numbers in national form are of `region`.
     pub fn read(
         paths: &[PathBuf],
@@ -150,10 +172,7 @@ impl SuppressionList {
         phones: &PhoneReader,
         region: Option<Region>,
     ) -> Result<SuppressionList, SuppressionError> {
-        if path.as_os_str() == "-" {
-            return Err(SuppressionError::StandardInput);
-        }
-        let input = Input::open(path)?;
+        let input = open(path)?;
         let mut gathered = Gathered::default();
         for form in forms(&input)? {
             let plan = plan(&input, form)?;

@@ -44,7 +44,10 @@ impl Input {
             error,
         };
         if name == STANDARD_INPUT {
-            let mut spool = tempfile::tempfile().map_err(unreadable)?;
+            let mut spool = tempfile::tempfile().map_err(|error| SourceError::NoSpool {
+                folder: std::env::temp_dir(),
+                error,
+            })?;
             io::copy(&mut io::stdin().lock(), &mut spool).map_err(unreadable)?;
             return Ok(Input {
                 name: "standard input".into(),

@@ -72,6 +72,14 @@ pub enum SourceError {
         /// What the operating system said.
         error: std::io::Error,
     },
+    /// Standard input is read into a file, for which there is no place.
+    #[error("standard input cannot be kept in `{}`, the folder for temporary files: {error}\n\nhint: {}, or name another folder in {}", folder.display(), what_keeps_files_out(error), FOLDER_VARIABLE)]
+    NoSpool {
+        /// The folder.
+        folder: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
     /// A folder or a device where a file is needed.
     #[error("`{}` is {what}, not a file\n\nhint: {hint}", path.display())]
     NotAFile {
@@ -146,7 +154,7 @@ pub enum SourceError {
     BrokeOff,
     /// The header is longer than any can be.
     #[error(
-        "the header of `{name}` (line {line}) is longer than {} KiB\n\nhint: is it a list of contacts?",
+        "the header of `{name}` (line {line}) is longer than {} KiB\n\nhint: look into the file: a list of contacts has one on each line",
         reader::MAX_ROW_BYTES / 1024
     )]
     HeaderTooLong {
@@ -157,13 +165,36 @@ pub enum SourceError {
     },
 }
 
-/// What to do about a file that cannot be read.
-fn unreadable_hint(error: &std::io::Error) -> &'static str {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+/// What to do about a folder in which no file can be made.
+fn what_keeps_files_out(error: &std::io::Error) -> &'static str {
     match error.kind() {
-        InvalidData | InvalidInput | UnexpectedEof | std::io::ErrorKind::Other => {
-            "the file seems damaged or cut off: get it again from where it comes"
+        std::io::ErrorKind::NotFound => "make that folder",
+        std::io::ErrorKind::StorageFull => "make room on that disk",
+        _ => "get the right to write there",
+    }
+}
+
+/// The variable that names the folder for temporary files.
+const FOLDER_VARIABLE: &str = match cfg!(windows) {
+    true => "TEMP",
+    false => "TMPDIR",
+};
+
+/// What to do about a file that cannot be read.
+fn unreadable_hint(error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{
+        FileTooLarge, InvalidData, InvalidInput, QuotaExceeded, StorageFull, UnexpectedEof,
+    };
+    match error.kind() {
+        // Of standard input, which is kept in a file until it is read.
+        FileTooLarge | QuotaExceeded | StorageFull => {
+            format!(
+                "make room in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
+            )
         }
-        _ => "check that you may read the file, then run the same command again",
+        InvalidData | InvalidInput | UnexpectedEof | std::io::ErrorKind::Other => {
+            "the file seems damaged or cut off: get it again from where it comes".to_owned()
+        }
+        _ => "check that you may read the file, then run the same command again".to_owned(),
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::anyhow;
-use thiserror::Error;
 
 use super::known::KnownRuns;
 use crate::campaign::CampaignChoice;
@@ -14,17 +13,28 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
 use crate::report::{export_json, export_text};
-use crate::results::{ExportFile, OutputError, OutputPaths, ResultsLine, Written};
+use crate::results::{ExportError, ExportFile, OutputError, OutputPaths, ResultsLine, Written};
+use crate::text::shown_name;
 
 /// What breaks an export off.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 enum Broken {
     /// Rows cannot be read.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Ledger(LedgerError),
     /// Lines cannot be written.
-    #[error(transparent)]
-    Output(#[from] OutputError),
+    Output(OutputError),
+}
+
+impl From<LedgerError> for Broken {
+    fn from(error: LedgerError) -> Broken {
+        Broken::Ledger(error)
+    }
+}
+
+impl From<OutputError> for Broken {
+    fn from(error: OutputError) -> Broken {
+        Broken::Output(error)
+    }
 }
 
 /// Runs the command; returns what is to be said.
@@ -39,7 +49,7 @@ pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<St
     refuse_place(&known, &args.results)?;
     let with_file = runs.iter().any(|run| run.inputs.len() > 1);
     let file = ExportFile::create(&args.results, with_file, runs.len() > 1)
-        .map_err(OutputError::before_sending)?;
+        .map_err(OutputError::before_exporting)?;
     let (counts, written) = match &known.ledger {
         Some(ledger) => export(ledger, &selection, &names(&runs), file),
         None => file
@@ -82,10 +92,12 @@ fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>
     let error = match (ids.next(), ids.next()) {
         (Some(id), None) => return Ok(Some(id)),
         (Some(one), Some(other)) => anyhow!(
-            "`{name}` has been the name of several campaigns, such as {one} and {other}\n\nhint: give the id instead of the name"
+            "`{}` has been the name of several campaigns, such as {one} and {other}\n\nhint: give the id instead of the name",
+            shown_name(&name)
         ),
         (None, _) => anyhow!(
-            "none of these runs was started with a campaign called `{name}`\n\nhint: give its id; `leadload campaigns` lists them"
+            "none of these runs was started with a campaign called `{}`\n\nhint: give its id; `leadload campaigns` lists them",
+            shown_name(&name)
         ),
     };
     Err(Failure::new(StoppedBy::Usage, error))
@@ -100,7 +112,8 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::refuse_export(results, &known.path, &untouched).or_stopped(StoppedBy::Usage)
+    OutputPaths::refuse_export(results, &known.path, &untouched)
+        .map_err(OutputError::before_exporting)
 }
 
 /// The names of the inputs of each run; none where they were pruned.
@@ -139,9 +152,8 @@ fn export(
 }
 
 fn broken_off(broken: Broken) -> Failure {
-    let by = match broken {
-        Broken::Ledger(_) => StoppedBy::Ledger,
-        Broken::Output(_) => StoppedBy::Disk,
-    };
-    Failure::new(by, broken)
+    match broken {
+        Broken::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
+        Broken::Output(error) => Failure::new(StoppedBy::Disk, ExportError(error)),
+    }
 }

@@ -43,8 +43,14 @@ impl KnownRuns {
         let path = self.path.display();
         let error = match name {
             RunArg::Number(number) if !self.runs.is_empty() => anyhow!(
-                "there is no run {number} in the ledger `{path}`\n\nhint: there are the runs {}",
-                self.numbers()
+                "there is no run {number} in the ledger `{path}`\n\nhint: {}",
+                match self.runs.as_slice() {
+                    [one] => format!("there is run {}", one.run),
+                    _ => format!("there are runs {}", self.numbers()),
+                }
+            ),
+            _ if !self.path.exists() => anyhow!(
+                "there are no runs yet, since there is no ledger `{path}`\n\nhint: an import makes it; `--ledger` names another one"
             ),
             _ => anyhow!(
                 "there are no runs yet in the ledger `{path}`\n\nhint: `--ledger` names another one"

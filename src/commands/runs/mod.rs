@@ -14,39 +14,70 @@ use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Environment, LedgerChoice};
+use crate::text::printable;
 
 /// Runs the command.
-pub fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
-    let ledger = ledger_file(args)?;
+pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failure> {
+    let ledger = ledger_file(args, environment)?;
+    refuse_missing(args, environment, &ledger)?;
     let said = match &args.command {
-        None | Some(RunsCommand::List) => list(&ledger, args.format),
+        None | Some(RunsCommand::List) => list(args, environment, &ledger),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, args.format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, args.format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, args.format),
-        Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, args.format),
+        Some(RunsCommand::Forget(forget)) => {
+            remove::forget(&ledger, forget, args.format, args.output.log_format)
+        }
     };
     console::print(&said?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }
 
-fn ledger_file(args: &RunsArgs) -> Result<PathBuf, Failure> {
-    let choice = LedgerChoice::from_cli(args.ledger.as_ref(), &Environment::read());
+fn ledger_file(args: &RunsArgs, environment: &Environment) -> Result<PathBuf, Failure> {
+    let choice = LedgerChoice::from_cli(args.ledger.as_ref(), environment);
     match choice.or_stopped(StoppedBy::Usage)? {
         LedgerChoice::File(path) => Ok(path),
         LedgerChoice::None => Err(Failure::new(
             StoppedBy::Usage,
             anyhow!(
-                "runs are known by the ledger, and the choice is to have none\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER"
+                "runs are known by the ledger, and the choice is to have none\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
             ),
         )),
     }
 }
 
-fn list(ledger: &Path, format: Format) -> Result<String, Failure> {
+/// Whoever types the name of a ledger means one that is there.
+fn refuse_missing(
+    args: &RunsArgs,
+    environment: &Environment,
+    ledger: &Path,
+) -> Result<(), Failure> {
+    let profile = environment.profile.as_ref();
+    let is_of_profile = profile.is_some_and(|profile| profile.gives("ledger"));
+    // What else may be wrong with it is told by whoever opens it.
+    if args.ledger.is_none() || is_of_profile || ledger.try_exists().unwrap_or(true) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        StoppedBy::Usage,
+        anyhow!(
+            "there is no ledger `{}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use",
+            ledger.display()
+        ),
+    ))
+}
+
+fn list(args: &RunsArgs, environment: &Environment, ledger: &Path) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
-    Ok(match format {
-        Format::Text => runs_text(&known.runs),
+    // The usual place is no news to anybody.
+    let is_named = args.ledger.is_some() || environment.ledger.is_some();
+    Ok(match args.format {
         Format::Json => runs_json(&known.runs),
+        Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
+            "no runs yet, since there is no ledger {}\n",
+            printable(&ledger.display().to_string())
+        ),
+        Format::Text => runs_text(&known.runs),
     })
 }
 

@@ -2,15 +2,15 @@
 //!
 //! Rule: never while a run is being sent, which may be about to ask for what goes.
 
-use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::known::KnownRuns;
-use crate::cli::Format;
+use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
+use crate::cli::{Format, LogFormat};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Pruned, SenderLocks};
@@ -38,10 +38,19 @@ pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<S
 }
 
 /// Removes all that is known of a run or of a number; returns what is to be said.
-pub(super) fn forget(ledger: &Path, args: &ForgetArgs, format: Format) -> Result<String, Failure> {
+pub(super) fn forget(
+    ledger: &Path,
+    args: &ForgetArgs,
+    format: Format,
+    log_format: LogFormat,
+) -> Result<String, Failure> {
+    let consent = Consent {
+        is_given: args.yes,
+        log_format,
+    };
     let (run, leads) = match (args.what.run, args.what.number) {
-        (Some(run), _) => forget_run(ledger, run, args.yes)?,
-        (None, Some(number)) => (None, forget_number(ledger, number, args.yes)?),
+        (Some(run), _) => forget_run(ledger, run, consent)?,
+        (None, Some(number)) => (None, forget_number(ledger, number, consent)?),
         // The command line has one of the two.
         (None, None) => (None, 0),
     };
@@ -51,12 +60,15 @@ pub(super) fn forget(ledger: &Path, args: &ForgetArgs, format: Format) -> Result
     })
 }
 
-fn forget_run(ledger: &Path, name: RunArg, yes: bool) -> Result<(Option<RunId>, u64), Failure> {
+fn forget_run(
+    ledger: &Path,
+    name: RunArg,
+    consent: Consent,
+) -> Result<(Option<RunId>, u64), Failure> {
     let run = KnownRuns::read(ledger)?.named(name)?.run;
-    ask(
-        &format!("Forget run {run}, and take the people whose leads it made for new?"),
-        yes,
-    )?;
+    consent.ask(&format!(
+        "Forget run {run}, and take the people whose leads it made for new?"
+    ))?;
     let (mut ledger, _locks) = alone(ledger)?;
     refuse_unfamiliar(&ledger, run)?;
     let leads = ledger.forget_run(run).or_stopped(StoppedBy::Ledger)?;
@@ -69,9 +81,9 @@ fn refuse_unfamiliar(ledger: &Ledger, run: RunId) -> Result<(), Failure> {
     known.named(RunArg::Number(run)).map(drop)
 }
 
-fn forget_number(ledger: &Path, number: PhoneNumber, yes: bool) -> Result<u64, Failure> {
+fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result<u64, Failure> {
     let known = KnownRuns::read(ledger)?;
-    ask("Forget this number, and take whoever has it for new?", yes)?;
+    consent.ask("Forget this number, and take whoever has it for new?")?;
     if known.ledger.is_none() {
         return Ok(0);
     }
@@ -98,29 +110,31 @@ fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
     ))
 }
 
-/// Nothing brings back what is forgotten.
-fn ask(question: &str, yes: bool) -> Result<(), Failure> {
-    if yes {
-        return Ok(());
-    }
-    let is_answered = io::stdin().is_terminal() && io::stderr().is_terminal();
-    if !is_answered {
-        let error = anyhow!(
-            "nobody is there to be asked whether it is to be forgotten for good\n\nhint: say `--yes`"
-        );
-        return Err(Failure::new(StoppedBy::Usage, error));
-    }
-    // Where nobody can read it, nobody answers it.
-    let _ = write!(io::stderr(), "{question} [y/N] ");
-    let mut answer = String::new();
-    io::stdin()
-        .read_line(&mut answer)
-        .or_stopped(StoppedBy::Usage)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::new(
-            StoppedBy::Usage,
-            anyhow!("nothing was forgotten"),
-        )),
+/// A yes, which somebody says: nothing brings back what is forgotten.
+#[derive(Clone, Copy)]
+struct Consent {
+    /// Whether it was said on the command line.
+    is_given: bool,
+    log_format: LogFormat,
+}
+
+impl Consent {
+    fn ask(self, question: &str) -> Result<(), Failure> {
+        if self.is_given {
+            return Ok(());
+        }
+        if !ask::may_ask(self.log_format) {
+            let error = anyhow!(
+                "nobody is there to be asked whether it is to be forgotten for good\n\nhint: say `--yes`"
+            );
+            return Err(Failure::new(StoppedBy::Usage, error));
+        }
+        match ask::yes(question).or_stopped(StoppedBy::Usage)? {
+            true => Ok(()),
+            false => Err(Failure::new(
+                StoppedBy::Usage,
+                anyhow!("nothing was forgotten"),
+            )),
+        }
     }
 }

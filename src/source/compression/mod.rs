@@ -87,7 +87,7 @@ fn buffered<R: Read>(input: R) -> BufReader<R> {
 fn ends_early(compression: Compression) -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
-        format!("the {compression} data ends early: the file is not complete, so get it again"),
+        format!("the {compression} data ends early"),
     )
 }
 
@@ -95,7 +95,7 @@ fn ends_early(compression: Compression) -> io::Error {
 fn damaged(compression: Compression, what: impl fmt::Display) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("the {compression} data is damaged ({what}): get the file again"),
+        format!("the {compression} data is damaged ({what})"),
     )
 }
 

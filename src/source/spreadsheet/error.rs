@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::archive::MAX_UNPACKED_BYTES;
-use crate::text::{listed, nearest, printable, shortened, without_numbers};
+use crate::text::{listed, nearest, printable, shortened, shown_name, without_numbers};
 
 /// What ends the reading of a workbook. The text says what, where and what next.
 #[derive(Debug, Error)]
@@ -27,9 +27,9 @@ pub enum SheetError {
         name: String,
     },
     /// No worksheet is called as was asked for.
-    #[error("`{name}` has no sheet `{}`; it has {}\n\nhint: {}", printable(wanted), listed(names), match nearest(wanted, names) {
-        Some(nearest) => format!("did you mean `{}`?", printable(nearest)),
-        None => "name one of these, or none for the first".to_owned(),
+    #[error("`{name}` has no sheet `{}`; it has {}\n\nhint: {}", shown_name(wanted), listed(names), match nearest(wanted, names) {
+        Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
+        None => "name one of these, or leave `--sheet` out for the first".to_owned(),
     })]
     NoSuchSheet {
         /// The input as it was named on the command line.
@@ -50,7 +50,7 @@ pub enum SheetError {
     /// The sheet has no header, because no cell holds anything.
     #[error(
         "the sheet `{}` of `{name}` is empty\n\nhint: the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
-        printable(sheet)
+        shown_name(sheet)
     )]
     Empty {
         /// The input as it was named on the command line.

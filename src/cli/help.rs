@@ -1,0 +1,254 @@
+//! Which flags `-h` shows, and what all commands have in common.
+//!
+//! Rule: what a flag does stands beside the flag, what a command is for beside the command.
+//! Here is only the choice of the few that fit on a screen.
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+
+use super::Cli;
+
+/// What stands below help that leaves flags out.
+const MORE: &str = "`--help` shows all flags and examples.";
+
+/// The same where lists of contacts are read.
+const MORE_OF_LISTS: &str =
+    "FILE is CSV, .xlsx, .xls, .ods or `-`. `--help` shows all flags and examples.";
+
+/// The same where settings are shown.
+const MORE_OF_SETTINGS: &str =
+    "All flags of `leadload import` are taken too. `--help` shows examples.";
+
+/// The flags that `-h` shows of commands that have many, and what stands below them. Of other
+/// commands it shows all.
+const SHORT: [(&str, &[&str], &str); 5] = [
+    (
+        "import",
+        &[
+            "base_url",
+            "token_file",
+            "sandbox",
+            "campaign",
+            "phone_column",
+            "skip_column",
+            "region",
+            "suppress",
+            "rate",
+            "test_to",
+        ],
+        MORE_OF_LISTS,
+    ),
+    (
+        "check",
+        &[
+            "encoding",
+            "sheet",
+            "campaign",
+            "phone_column",
+            "skip_column",
+            "region",
+            "suppress",
+            "format",
+        ],
+        MORE_OF_LISTS,
+    ),
+    (
+        "campaigns",
+        &["base_url", "token_file", "sandbox", "format"],
+        MORE,
+    ),
+    ("runs", &["ledger", "format"], MORE),
+    (
+        "sandbox",
+        &[
+            "listen",
+            "scenario",
+            "latency",
+            "rate_limit",
+            "share_429",
+            "drop_after",
+        ],
+        MORE,
+    ),
+];
+
+/// The flags that `-h` shows of `config show`.
+const SHORT_OF_CONFIG_SHOW: [&str; 6] = [
+    "config",
+    "profile",
+    "base_url",
+    "token_file",
+    "sandbox",
+    "format",
+];
+
+/// Those that its long help has besides.
+const MORE_OF_CONFIG_SHOW: [&str; 4] = ["verbose", "quiet", "log_format", "help"];
+
+/// What stands below them.
+const BELOW_CONFIG_SHOW: &str = "\
+All flags of `leadload import` are taken too: what is shown is what an import
+with them would go by.
+
+Examples:
+  leadload config show
+  leadload config show --profile crm
+  leadload config show --profile crm --rate 20/s --format json";
+
+/// The command line, as it is parsed, and explained by `-h` and `--help`.
+pub fn command() -> Command {
+    SHORT
+        .into_iter()
+        .fold(manual(), |command, (name, shown, more)| {
+            command.mut_subcommand(name, |command| shortened(command, shown, more))
+        })
+        .mut_subcommand("config", |config| {
+            config.mut_subcommand("show", |show| {
+                shortened(show, &SHORT_OF_CONFIG_SHOW, MORE_OF_SETTINGS)
+            })
+        })
+}
+
+/// The same as a manual explains it: no flag is left out.
+pub fn manual() -> Command {
+    common(Cli::command(), true)
+        .mut_subcommands(in_common)
+        .mut_subcommand("config", |config| {
+            config.mut_subcommand("show", config_show)
+        })
+}
+
+/// `config show` takes the flags of an import, and has nothing to import. Its own
+/// explanation is about itself; whatever else it takes is explained where it belongs.
+fn config_show(show: Command) -> Command {
+    let told = [&SHORT_OF_CONFIG_SHOW[..], &MORE_OF_CONFIG_SHOW].concat();
+    let is_told = |arg: &Arg| told.contains(&arg.get_id().as_str());
+    show.mut_arg("inputs", |inputs| inputs.required(false).hide(true))
+        .mut_args(|arg| match is_told(&arg) {
+            true => arg,
+            false => arg.hide_short_help(true).hide_long_help(true),
+        })
+        .after_long_help(BELOW_CONFIG_SHOW)
+}
+
+/// What all commands but the first have in common.
+fn in_common(command: Command) -> Command {
+    common(command, false)
+        .disable_help_subcommand(true)
+        .mut_subcommands(in_common)
+}
+
+/// Flags for help and version, and values that are taken and told alike.
+fn common(command: Command, is_program: bool) -> Command {
+    let has_output = command
+        .get_arguments()
+        .any(|arg| arg.get_help_heading() == Some("Output"));
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::Help)
+        .help("Print help: `-h` the most needed, `--help` all")
+        .help_heading(has_output.then_some("Output"))
+        .hide_short_help(!is_program);
+    let version = Arg::new("version")
+        .short('V')
+        .long("version")
+        .action(ArgAction::Version)
+        .help("Print the version")
+        .hide(!is_program);
+    command
+        .mut_args(|arg| match arg.get_action().takes_values() {
+            true => with_default_told(with_negative_taken(arg)),
+            false => arg,
+        })
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args([help, version])
+}
+
+/// No flag is a digit: what is wrong with `-1` is for the flag before it to say.
+fn with_negative_taken(arg: Arg) -> Arg {
+    let is_flag = !arg.is_positional();
+    arg.allow_negative_numbers(is_flag)
+}
+
+/// Defaults that depend on something are told in the text of their flag; so are all others.
+fn with_default_told(arg: Arg) -> Arg {
+    let defaults: Vec<_> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy())
+        .collect();
+    if defaults.is_empty() {
+        return arg;
+    }
+    let told = |text: &StyledStr| format!("{text} [default: {}]", defaults.join(", "));
+    let short = arg.get_help().map(told);
+    let long = arg.get_long_help().map(told);
+    let arg = match short {
+        Some(text) => arg.help(text),
+        None => arg,
+    };
+    match long {
+        Some(text) => arg.long_help(text),
+        None => arg,
+    }
+    .hide_default_value(true)
+}
+
+/// `-h` leaves out all flags but these.
+fn shortened(command: Command, shown: &[&str], more: &'static str) -> Command {
+    command
+        .mut_args(|arg| {
+            let is_shown = shown.contains(&arg.get_id().as_str());
+            arg.hide_short_help(!is_shown)
+        })
+        .mut_subcommands(|command| with_more(command, more))
+        .after_help(more)
+}
+
+/// Below the short help alone, the long one has what there is to say already.
+fn with_more(command: Command, more: &'static str) -> Command {
+    command.after_help(more).after_long_help("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+        manual().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_every_command_has_a_help_text() {
+        has_help_texts(&command());
+    }
+
+    fn has_help_texts(command: &Command) {
+        assert!(command.get_about().is_some(), "{}", command.get_name());
+        for flag in command.get_arguments() {
+            assert!(
+                flag.get_help().is_some(),
+                "{} of {}",
+                flag.get_id(),
+                command.get_name()
+            );
+        }
+        command.get_subcommands().for_each(has_help_texts);
+    }
+
+    #[test]
+    fn what_is_chosen_for_the_short_help_is_there() {
+        for (name, shown, _) in SHORT {
+            let command = command();
+            let command = command.find_subcommand(name).unwrap();
+            for id in shown {
+                let mut ids = command.get_arguments().map(|arg| arg.get_id().as_str());
+                assert!(ids.any(|there| there == *id), "{id} of {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What stops a run: the service, the time that it was given, and what is odd about its
+//! answers.
+
+use super::{Page, import};
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, contacts_of, scenario};
+
+#[test]
+fn of_refusals_that_hold_for_every_row() {
+    let certain = [
+        (r#"{ status = 401, body = '{"error":"Unauthorized"}' }"#, ""),
+        (r#"{ status = 402, body = '{"error":"No credit"}' }"#, ""),
+    ];
+    let mut page = Page::default();
+    for (reply, _) in certain.into_iter().chain(REFUSALS_OF_ALL) {
+        let folder = Folder::with_leads(&contacts(5));
+        let service = scenario(&format!("[[rule]]\nreply = {reply}"));
+        page.add_of_begun(&folder, import(&folder, &service, &[]));
+    }
+    page.is("refusals");
+}
+
+#[test]
+fn of_other_stops() {
+    let mut page = Page::default();
+    for (faults, args) in [
+        ("[faults]\nunreadable = 1.0", "--max-attempts 1"),
+        ("[faults]\ndrop_after = 1.0", "--max-outage 400ms"),
+        ("[faults]\nstatus_503_html = 1.0", "--max-outage 400ms"),
+        ("[faults]\nstatus_429 = 1.0\n", "--max-duration 200ms"),
+        (
+            "[[rule]]\nreply = { status = 422, body = '{\"message\":\"too short\"}' }",
+            "--stop-after 3",
+        ),
+    ] {
+        let folder = Folder::with_leads(&contacts(30));
+        let service = scenario(faults);
+        let args: Vec<&str> = args.split(' ').collect();
+        page.add_of_begun(&folder, import(&folder, &service, &args));
+    }
+    page.is("stops");
+}
+
+#[test]
+fn of_one_campaign_among_several() {
+    let folder = Folder::with_leads(&contacts_of(&[101, 102], 6));
+    let service = scenario(
+        "[[rule]]\ncampaign_id = 102\n\
+         reply = { status = 422, body = '{\"errors\":{\"campaign_id\":[\"is closed\"]}}' }",
+    );
+    let args = ["leads.csv", "--campaign-column", "list", "--quiet"];
+    let mut page = Page::default();
+    page.add_of_begun(&folder, folder.import(&service, &args));
+    page.is("one-campaign");
+}

@@ -1,0 +1,47 @@
+//! Workbooks that cannot be read.
+
+use super::{Page, check};
+use crate::sheets::{compound, ods, xlsx, zip_of};
+use crate::util::Folder;
+
+#[test]
+fn of_spreadsheets() {
+    let folder = Folder::new();
+    let two_sheets = xlsx(|workbook| {
+        let people = workbook.add_worksheet().set_name("People")?;
+        people.write_string(0, 0, "phone")?;
+        workbook.add_worksheet().set_name("Notes").map(drop)
+    });
+    for (name, bytes) in [
+        ("letter.docx", zip_of(&[("word/document.xml", b"")], true)),
+        ("slides.pptx", zip_of(&[("ppt/slide.xml", b"")], true)),
+        ("list.numbers", zip_of(&[("Index/Document.iwa", b"")], true)),
+        ("lists.zip", zip_of(&[("leads.csv", b"phone\n")], true)),
+        ("letter.doc", compound(&[("WordDocument", b"")])),
+        ("list.msg", compound(&[("Message", b"")])),
+        ("secret.xlsx", compound(&[("EncryptedPackage", b"")])),
+        ("charts.ods", ods("", "")),
+        ("cut.xlsx", two_sheets[..two_sheets.len() / 2].to_vec()),
+        ("list.xlsx", two_sheets),
+    ] {
+        folder.write(name, bytes);
+    }
+    let mut page = Page::default();
+    for args in [
+        &["letter.docx"][..],
+        &["slides.pptx"],
+        &["list.numbers"],
+        &["lists.zip"],
+        &["letter.doc"],
+        &["list.msg"],
+        &["secret.xlsx"],
+        &["charts.ods"],
+        &["cut.xlsx"],
+        &["list.xlsx", "--sheet", "Poeple"],
+        &["list.xlsx", "--sheet", "Sheet1"],
+        &["list.xlsx", "--sheet", "Notes"],
+    ] {
+        page.add(&folder, check(&folder, args));
+    }
+    page.is("spreadsheets");
+}
