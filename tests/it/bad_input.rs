@@ -209,7 +209,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, or try things out with `--sandbox`\n"
+        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`\n"
     );
     let output = folder
         .leadload(&[
@@ -223,7 +223,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, or set LEADLOAD_TOKEN\n"
+        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or keep it in a profile by `leadload config init`\n"
     );
 }
 
@@ -258,11 +258,7 @@ fn a_rate_that_is_none_is_refused() {
                 &format!("--rate={rate}"),
             ])
             .expect(2);
-        assert!(
-            output.stderr.contains(&format!("`{rate}` is no rate")),
-            "{}",
-            output.stderr
-        );
+        output.tells(&format!("`{rate}` cannot be used for `--rate`"));
     }
     assert_eq!(
         leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
@@ -283,20 +279,74 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
             "0",
             "write a number from 1 to 1000, or `auto`",
         ),
-        (
-            "--concurrency",
-            "5000",
-            "write a number from 1 to 1000, or `auto`",
-        ),
         ("--max-duration", "0s", "write a number and its unit"),
         ("--max-duration", "60", "write a number and its unit"),
         ("--max-outage", "soon", "write a number and its unit"),
-        ("--stop-after", "0", "number would be zero"),
+        ("--stop-after", "0", "write a whole number from 1 on"),
     ] {
         let text = leads_message(&folder, &[flag, value]);
-        let said = format!("invalid value '{value}' for '{flag} <");
+        let said = format!("`{value}` cannot be used for `{flag}`\n\nhint: ");
         assert!(text.starts_with(&said) && text.contains(hint), "{text}");
     }
+    assert_eq!(
+        leads_message(&folder, &["--concurrency", "5000"]),
+        "`5000` is too large for `--concurrency`\n\nhint: write a number from 1 to 1000, or `auto`"
+    );
+}
+
+#[test]
+fn a_wrong_name_of_a_file_is_told_before_a_missing_service() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    folder.write("more.csv", "phone\n+447911000002\n");
+    std::fs::create_dir(folder.path("lists")).unwrap();
+    for (args, said) in [
+        (
+            "nosuch.csv",
+            "cannot read `nosuch.csv`: there is no such file",
+        ),
+        ("lists", "`lists` is a folder, not a file"),
+        ("leads.csv ./leads.csv", "`./leads.csv` is given twice"),
+        (
+            "leads.csv --suppress no.txt",
+            "cannot read `no.txt`: there is no such file",
+        ),
+        ("leads.csv --suppress -", "`--suppress -` would read"),
+        (
+            "leads.csv --results ./leads.csv",
+            "`./leads.csv` is an input",
+        ),
+        (
+            "leads.csv --results x.csv --rejects ./x.csv",
+            "two outputs would be written",
+        ),
+        ("leads.csv --report x.pdf", "the report cannot be `x.pdf`"),
+        ("leads.csv --report lists", "the report cannot be `lists`"),
+        ("leads.csv --results lists", "`lists` is not a regular file"),
+        ("leads.csv --rejects no/x.csv", "cannot write `no/x.csv`: "),
+        (
+            "leads.csv --ledger l --results l",
+            "`l` is a file of the ledger",
+        ),
+        (
+            "leads.csv more.csv --rejects x.csv",
+            "`--rejects` names one file, but there are several inputs",
+        ),
+    ] {
+        let args: Vec<&str> = ["import"].into_iter().chain(args.split(' ')).collect();
+        for url in [&[][..], &["--base-url", "nonsense"]] {
+            let output = folder.leadload(&[&args[..], url].concat()).expect(2);
+            let said = format!("error: {said}");
+            assert!(output.stderr.starts_with(&said), "{}", output.stderr);
+        }
+    }
+    assert_eq!(folder.names(), ["leads.csv", "lists", "more.csv"]);
+}
+
+#[test]
+fn a_test_lead_leaves_no_file_so_that_it_needs_no_place_for_one() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    let args = ["--test-to", "+447911000009", "--results", "no/x.csv"];
+    folder.import_leads(&service(), &args).expect(0);
 }
 
 #[test]

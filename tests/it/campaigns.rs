@@ -70,11 +70,7 @@ fn a_list_that_echoes_the_token_is_masked() {
             .leadload(&["campaigns", "--format", format])
             .at(&service)
             .expect(0);
-        assert!(
-            output.stdout.contains("Owned by [token]"),
-            "{}",
-            output.stdout
-        );
+        output.shows("Owned by [token]");
         assert!(!output.stdout.contains("s3cret"));
     }
     let output = folder

@@ -32,7 +32,7 @@ fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
             let summary = import(&folder, &service, &[], 3).json();
             assert_eq!(summary["stopped_by"], by, "{reply}");
             assert_eq!(summary["complete"], false, "{reply}");
-            assert_eq!(summary["rows_total"], serde_json::Value::Null, "{reply}");
+            assert_eq!(summary["rows_total"], 30, "{reply}");
             assert_eq!(summary["rows"], 20, "{reply}");
             assert_eq!(summary["counts"]["created"], 20, "{reply}");
             assert_eq!(summary["requests"], 21, "{reply}");
@@ -176,7 +176,7 @@ fn people_are_told_which_campaign_it_is_and_what_to_do() {
     assert!(!stderr.contains("4479110"), "{stderr}");
     let stdout = output.stdout;
     assert!(
-        stdout.starts_with("Stopped (campaign) after 10 rows"),
+        stdout.starts_with("Stopped (campaign) after 10 of 20 rows"),
         "{stdout}"
     );
     assert!(

@@ -53,7 +53,7 @@ fn a_certificate_of_an_authority_in_the_ca_file_is_trusted() {
 
     let campaigns = ["campaigns", "--base-url", &base_url, "--ca-file", "ca.pem"];
     let listed = folder.leadload(&campaigns).at(&service).expect(0);
-    assert!(listed.stdout.contains("101"), "{}", listed.stdout);
+    listed.shows("101");
 }
 
 #[test]
@@ -84,11 +84,7 @@ fn a_certificate_for_another_host_is_refused() {
     let address = authority.tls_before(&service, NOWHERE);
     let base_url = format!("https://localhost:{}", address.port());
     let output = import(&folder, &service, &base_url, &["--ca-file", "ca.pem"]).expect(3);
-    assert!(
-        output.stderr.contains("another host name"),
-        "{}",
-        output.stderr
-    );
+    output.tells("another host name");
 }
 
 /// Elsewhere the system has no variable for its certificates.
@@ -117,11 +113,7 @@ fn a_system_without_certificates_is_told_of_unless_none_is_needed() {
             .env("SSL_CERT_DIR", "/nowhere")
     };
     let output = without(import(&folder, &service, "https://localhost:1", &[])).expect(2);
-    assert!(
-        output.stderr.contains("ca-certificates"),
-        "{}",
-        output.stderr
-    );
+    output.tells("ca-certificates");
     assert!(output.stdout.is_empty());
     without(import(&folder, &service, &service.base_url(), &[])).expect(0);
 }

@@ -94,11 +94,7 @@ fn under_hold_a_lost_answer_leaves_the_row_uncertain_and_is_not_repeated() {
         ["", "connection", ""]
     );
     assert_eq!(service.stats().lead_requests, 3);
-    assert!(
-        output.stdout.contains("these may be leads already"),
-        "{}",
-        output.stdout
-    );
+    output.shows("these may be leads already");
     // Sending it again is for somebody to decide, not for whoever imports the rejects.
     assert!(!folder.names().contains(&"leads.rejects.csv".to_owned()));
 }

@@ -65,21 +65,27 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),
         "  created                  1  the service made the lead\n  \
            duplicate                1  the campaign had the number already\n  \
-           repeated                 1  the same number stands earlier in the input; not sent\n  \
+           repeated                 1  the number stands earlier in the input; not sent\n  \
            invalid                  3  cannot be sent as it stands; not sent\n  \
            rejected                 1  the service refused the row\n\
          \n\
          Problems:\n  \
            phone_not_e164: 1 row, in line 4\n    \
-             the phone number has no country: write it with `+` and the calling code, or give --region\n  \
+             the phone number has no country: write it with `+` and the calling code, or\n    \
+             give --region\n  \
            http_422: 1 row, in line 6\n    \
-             what the service said stands in the results, in the column error\n  \
+             the service does not take these values: the column error in the results\n    \
+             says why; mend the rows\n  \
            phone_missing: 1 row, in line 8\n    \
              fill in the phone number, or leave the row out\n  \
            and 1 row with other problems\n\
          \n\
          Results: leads.results.csv\n\
-         Rejects: leads.rejects.csv (mend these rows and import this file)"
+         Rejects: leads.rejects.csv\n\
+         \n\
+         When the rejects are mended, send them:\n  \
+           PROGRAM import leads.rejects.csv --rate none"
+            .replace("PROGRAM", env!("CARGO_BIN_EXE_leadload"))
     );
 }
 
@@ -122,11 +128,7 @@ fn the_sample_data_goes_in_with_the_readmes_first_command() {
             "Spring promo",
         ])
         .expect(1);
-    assert!(
-        output.stdout.contains("nothing left this computer"),
-        "{}",
-        output.stdout
-    );
+    output.shows("nothing left this computer");
     assert_eq!(
         output.stderr,
         "contacts.csv\n  \
@@ -381,11 +383,7 @@ fn a_file_with_a_header_and_no_rows_is_complete_with_a_warning() {
     let folder = Folder::with_leads("phone,name\n");
     let service = service();
     let output = folder.import_leads(&service, &[]).expect(0);
-    assert!(
-        output.stderr.contains("there are no rows"),
-        "{}",
-        output.stderr
-    );
+    output.tells("there are no rows");
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
 }
 

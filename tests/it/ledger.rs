@@ -2,9 +2,10 @@
 //! that fails.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
@@ -42,7 +43,7 @@ fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
     let refused = folder.import(&service, &other).expect(6);
     assert_eq!(refused.stdout, "");
     let who = format!("run 1 is being sent by process {}", child.id());
-    assert!(refused.stderr.contains(&who), "{}", refused.stderr);
+    refused.tells(&who);
     assert_eq!(
         service
             .leads()
@@ -65,6 +66,36 @@ fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
     let first = Output::of(child);
     assert_eq!(first.code, 0, "{}", first.stderr);
     assert_eq!(service.leads().len(), 7);
+}
+
+#[test]
+fn the_time_in_which_another_run_is_sent_is_not_counted() {
+    let folder = Folder::new();
+    let (service, mut first) = at_work(&folder, 6, &[]);
+    folder.write("other.csv", "phone\n+447911900001\n");
+    let other = [
+        "other.csv",
+        "--campaign",
+        "101",
+        "--wait",
+        "--format",
+        "json",
+    ];
+    let began = Instant::now();
+    let mut second = folder.import(&service, &other).start();
+    let mut stderr = BufReader::new(second.stderr.take().unwrap()).lines();
+    assert!(stderr.any(|line| line.unwrap().contains("waiting until it has ended")));
+    let waiting = Instant::now();
+    first.wait().unwrap();
+    let waited = waiting.elapsed().as_secs_f64();
+    let second = Output::of(second);
+    let all = began.elapsed().as_secs_f64();
+    let elapsed = second.json()["elapsed_s"].as_f64().unwrap();
+    // The first run may have been over a little before its process was.
+    assert!(
+        elapsed + waited / 2.0 <= all,
+        "{elapsed} s of {all} s, {waited} s of them waiting"
+    );
 }
 
 #[test]
@@ -141,7 +172,7 @@ fn a_run_goes_on_however_fast_and_for_however_long_it_may_be_sent_now() {
         .args("--rate auto --concurrency auto --max-duration 2d --max-outage 90m --stop-after 3")
         .at(&service)
         .expect(0);
-    assert!(output.stderr.contains("run 1 goes on"), "{}", output.stderr);
+    output.tells("run 1 goes on");
     assert_eq!(service.leads().len(), 6);
 }
 
@@ -153,25 +184,9 @@ fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
     let output = folder
         .import_leads(&service, &["--set", "source=fair"])
         .expect(0);
-    assert!(
-        output.stderr.contains(
-            "\n  run 1 of the same input was not finished. This is another run, because:\n"
-        ),
-        "{}",
-        output.stderr
-    );
-    assert!(
-        output.stderr.contains("the values of --set are others"),
-        "{}",
-        output.stderr
-    );
-    assert!(
-        output
-            .stderr
-            .contains("Leads that run 1 has made stay as they are"),
-        "{}",
-        output.stderr
-    );
+    output.tells("\n  run 1 of the same input was not finished. This is another run, because:\n");
+    output.tells("the values of --set are others");
+    output.tells("Leads that run 1 has made stay as they are");
 }
 
 #[test]
@@ -187,13 +202,7 @@ fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
         let refused = folder
             .import(&service, &[file, "--campaign", "101", "--allow-duplicates"])
             .expect(2);
-        assert!(
-            refused
-                .stderr
-                .contains("run 1 has sent leads from these inputs"),
-            "{}",
-            refused.stderr
-        );
+        refused.tells("run 1 has sent leads from these inputs");
     }
     folder.write("leads.csv", "phone\n+447911000002\n");
     folder.import_leads(&service, &again).expect(2);
@@ -283,13 +292,7 @@ fn without_a_ledger_stderr_says_what_that_means() {
     let output = folder
         .import_leads(&service, &["--ledger", "none"])
         .expect(0);
-    assert!(
-        output
-            .stderr
-            .contains("without a ledger nothing is remembered"),
-        "{}",
-        output.stderr
-    );
+    output.tells("without a ledger nothing is remembered");
     assert!(!folder.ledger().exists());
 }
 
@@ -360,7 +363,7 @@ fn a_damaged_ledger_stops_before_anything_is_sent() {
     let before = service.stats().lead_requests;
     let output = folder.import_leads(&service, &[]).output();
     assert!([2, 5].contains(&output.code), "{}", output.stderr);
-    assert!(output.stderr.contains("damaged"), "{}", output.stderr);
+    output.tells("damaged");
     assert_eq!(service.stats().lead_requests, before);
 }
 
@@ -375,11 +378,7 @@ fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
     let output = folder
         .import(&service, &["more.csv", "--campaign", "101"])
         .expect(2);
-    assert!(
-        output.stderr.contains("is locked by another program"),
-        "{}",
-        output.stderr
-    );
+    output.tells("is locked by another program");
     assert_eq!(service.stats().lead_requests, 2);
 }
 
@@ -399,11 +398,7 @@ fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
         run.expect(0);
     } else {
         let refused = run.expect(2);
-        assert!(
-            refused.stderr.contains("`closed/ledger`"),
-            "{}",
-            refused.stderr
-        );
+        refused.tells("`closed/ledger`");
         assert_eq!(service.stats().lead_requests, 0);
     }
     fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).unwrap();
@@ -411,13 +406,7 @@ fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
     let refused = folder
         .import_leads(&service, &["--ledger", "leads.csv/ledger"])
         .expect(2);
-    assert!(
-        refused
-            .stderr
-            .contains("cannot use the ledger `leads.csv/ledger`"),
-        "{}",
-        refused.stderr
-    );
+    refused.tells("cannot use the ledger `leads.csv/ledger`");
 }
 
 #[cfg(unix)]
@@ -459,7 +448,7 @@ fn a_disk_that_is_full_for_the_ledger_stops_the_run_and_loses_nothing() {
     let service = service();
     let full = with_full_disk(&folder, &service, 600_000, &["--results", "none"]);
     assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
-    assert!(full.stderr.contains("ledger"), "{}", full.stderr);
+    full.tells("ledger");
     let sent = service.stats().lead_requests;
     assert!(sent > 0 && sent < count as u64, "{sent}");
 
@@ -493,7 +482,7 @@ fn a_disk_that_is_full_for_the_results_stops_the_run_and_loses_nothing() {
     let patient = ["--stop-after", "10000"];
     let full = with_full_disk(&folder, &service, 6_000_000, &patient);
     assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
-    assert!(full.stderr.contains("leads.rejects.csv"), "{}", full.stderr);
+    full.tells("leads.rejects.csv");
     let sent = service.stats().lead_requests;
     let output = folder
         .import_leads(&service, &["--format", "json", patient[0], patient[1]])
@@ -516,11 +505,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     let stopped = folder
         .import_leads(&service, &["--concurrency", "1", "--limit", "2"])
         .expect(0);
-    assert!(
-        stopped.stdout.contains("already_imported"),
-        "{}",
-        stopped.stdout
-    );
+    stopped.shows("already_imported");
     let before = folder.read("leads.results.csv");
     let child = folder
         .import_leads(&service, &["--concurrency", "1"])
@@ -559,11 +544,7 @@ fn outputs_are_never_the_ledgers_files() {
             let refused = folder
                 .import_leads(&service, &["--ledger", "x.db", flag, file])
                 .expect(2);
-            assert!(
-                refused.stderr.contains("is a file of the ledger"),
-                "{}",
-                refused.stderr
-            );
+            refused.tells("is a file of the ledger");
         }
         folder
             .leadload(&["runs", "export", "--ledger", "x.db", "--results", file])
@@ -620,11 +601,7 @@ fn rejects_go_to_no_other_service_by_themselves() {
     folder.write("leads.rejects.csv", rejects);
     let other = service();
     let refused = folder.import(&other, &["leads.rejects.csv"]).expect(2);
-    assert!(
-        refused.stderr.contains("to this service"),
-        "{}",
-        refused.stderr
-    );
+    refused.tells("to this service");
     assert_eq!(other.stats().lead_requests, 0);
 }
 
@@ -676,4 +653,15 @@ fn results_that_somebody_deletes_meanwhile_are_made_again() {
     folder.import_leads(&service, &[]).expect(0);
     assert_eq!(folder.column("leads.results.csv", "status").len(), 6);
     assert_eq!(service.stats().lead_requests, 6);
+}
+
+#[test]
+fn one_row_that_is_left_alone_is_told_as_one() {
+    let (folder, service) = (Folder::with_leads("phone\n12\n"), service());
+    folder.import_leads(&service, &[]).expect(1);
+    let output = folder
+        .import_leads(&service, &["--known-bad", "skip"])
+        .expect(0);
+    let said = "Left alone (--known-bad skip): 1 row that ended so in an earlier run too.";
+    output.shows(said);
 }

@@ -70,7 +70,7 @@ fn files_that_stand_there_already_are_kept_under_another_name() {
             name.len(),
             format!("leads.{kind}.20261121T031022Z.csv").len()
         );
-        assert!(output.stdout.contains(name.as_str()), "{}", output.stdout);
+        output.shows(name.as_str());
         folder.read(name)
     };
     assert_eq!(kept("results"), "mine");
@@ -116,7 +116,7 @@ fn an_output_that_is_an_input_another_output_or_a_folder_is_refused() {
                 &[&["leads.csv", "--campaign", "101"][..], &args].concat(),
             )
             .expect(2);
-        assert!(output.stderr.contains(text), "{}", output.stderr);
+        output.tells(text);
     }
     assert_eq!(service.stats().lead_requests, 0);
     assert_eq!(folder.names(), ["folder", "leads.csv"]);
@@ -156,13 +156,8 @@ fn results_that_are_deleted_while_they_are_written_are_missed() {
     let part = folder.path("leads.results.csv.part");
     let output = import_with_interference(&folder, || std::fs::remove_file(&part).unwrap());
     assert_eq!(output.code, 5, "{}", output.stderr);
-    assert!(
-        output.stderr.contains(
-            "`leads.results.csv.part`, which was being written, has been deleted or moved away"
-        ),
-        "{}",
-        output.stderr
-    );
+    output
+        .tells("`leads.results.csv.part`, which was being written, has been deleted or moved away");
     assert_eq!(folder.read("leads.results.csv"), "of the last time");
 }
 
@@ -185,7 +180,7 @@ fn a_full_disk_stops_the_run_and_leaves_what_was_written() {
         output.stdout
     );
     for text in ["cannot write `leads.results.csv`", "ulimit -f"] {
-        assert!(output.stderr.contains(text), "{}", output.stderr);
+        output.tells(text);
     }
     assert_eq!(
         folder.names(),
@@ -197,6 +192,66 @@ fn a_full_disk_stops_the_run_and_leaves_what_was_written() {
     );
     let lines = folder.read("leads.results.csv.part").lines().count();
     assert!(lines > 100 && lines < 5_000, "{lines}");
+}
+
+/// Whatever is written is too much.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_for_any_output_is_found_out_before_anything_is_sent() {
+    let outputs = [
+        ["--results", "out.csv", "--rejects", "none"],
+        ["--results", "none", "--rejects", "out.csv"],
+        ["--results", "none", "--rejects", "out.xlsx"],
+        ["--results", "none", "--report", "out.html"],
+    ];
+    for named in outputs {
+        let folder = Folder::with_leads(&contacts(3));
+        let service = service();
+        for command in ["import", "check"] {
+            let args = [
+                command,
+                "leads.csv",
+                "--campaign",
+                "101",
+                "--format",
+                "json",
+            ];
+            let no_rejects = match named.contains(&"--report") {
+                true => &["--rejects", "none"][..],
+                false => &[],
+            };
+            let output = folder
+                .through_shell(
+                    "ulimit -f 0 && exec \"$0\" \"$@\"",
+                    &[&args[..], &named, no_rejects].concat(),
+                )
+                .at(&service)
+                .env("LEADLOAD_LEDGER", "none")
+                .output();
+            assert_eq!(output.code, 2, "{named:?} {}", output.stderr);
+            assert_eq!(output.json()["stopped_by"], "usage", "{named:?}");
+            let hint = "hint: lift the limit on the size of files";
+            output.tells(hint);
+            assert_eq!(folder.names(), ["leads.csv"], "{named:?}");
+        }
+        assert_eq!(service.stats().lead_requests, 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_input_that_is_too_long_for_the_disk_says_where_to_make_room() {
+    let folder = Folder::new();
+    let output = folder
+        .through_shell(
+            "ulimit -f 8 && exec \"$0\" \"$@\"",
+            &["check", "-", "--campaign", "101"],
+        )
+        .stdin(contacts(2000).as_bytes())
+        .output();
+    assert_eq!(output.code, 2, "{}", output.stderr);
+    let hint = "hint: make room in the folder for temporary files, or name another with TMPDIR\n";
+    assert!(output.stderr.ends_with(hint), "{}", output.stderr);
 }
 
 #[test]
@@ -214,13 +269,7 @@ fn two_runs_cannot_write_the_same_files() {
         .start();
     let _connection = listener.accept().unwrap();
     let output = folder.import_leads(&service(), &[]).expect(6);
-    assert!(
-        output
-            .stderr
-            .contains("another run is writing `leads.results.csv`"),
-        "{}",
-        output.stderr
-    );
+    output.tells("another run is writing `leads.results.csv`");
     first.kill().unwrap();
     first.wait().unwrap();
     // The lock has died with it.
@@ -237,11 +286,7 @@ fn an_input_that_ends_in_part_is_not_taken_for_an_unfinished_output() {
             &["x.csv.part", "--campaign", "101", "--results", "x.csv"],
         )
         .expect(2);
-    assert!(
-        output.stderr.contains("`x.csv.part` is an input"),
-        "{}",
-        output.stderr
-    );
+    output.tells("`x.csv.part` is an input");
     assert_eq!(folder.read("x.csv.part"), "phone\n+447911000001\n");
 }
 

@@ -42,6 +42,27 @@ where
     address.recv().unwrap()
 }
 
+/// The address of a service that answers everything alike.
+pub fn always(status: u16, body: &'static str) -> String {
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status} So\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    let address = listen(move |connection| {
+        let answer = answer.clone();
+        async move {
+            let mut connection = BufReader::new(connection);
+            let mut line = String::new();
+            // Up to the blank line: what is asked for has no body.
+            while connection.read_line(&mut line).await? > 2 {
+                line.clear();
+            }
+            connection.write_all(answer.as_bytes()).await
+        }
+    });
+    format!("http://{address}")
+}
+
 /// Where a sandbox listens.
 pub fn address_of(service: &Sandbox) -> SocketAddr {
     let base_url = service.base_url();

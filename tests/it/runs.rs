@@ -6,6 +6,8 @@ use leadload::ledger::Ledger;
 use rusqlite::Connection;
 use serde_json::json;
 
+#[cfg(unix)]
+use crate::terminal::Terminal;
 use crate::util::{Folder, Run};
 
 const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,\
@@ -95,6 +97,40 @@ run  began (UTC)       state            campaign      inputs            rows  cr
 }
 
 #[test]
+fn the_service_is_listed_where_there_is_more_than_one() {
+    let folder = folder();
+    sql(
+        &folder,
+        "INSERT INTO services VALUES (2, 'https://other.example');
+         UPDATE runs SET service = 2 WHERE id = 3;",
+    );
+    let listed = runs(&folder, &[]).expect(0).stdout;
+    let services: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().last())
+        .collect();
+    let (one, other) = ("https://service.example", "https://other.example");
+    assert_eq!(services, ["service", one, one, other]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_list_is_as_wide_as_the_terminal() {
+    let folder = folder();
+    let (code, shown) = Terminal::start(runs(&folder, &[]), 80, 24).end();
+    assert_eq!(code, 0, "{shown}");
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest.unwrap() <= 80, "{shown}");
+    for part in [
+        "run  began (UTC)",
+        "2  2026-11-21 05:46  stopped:   column",
+        "b.csv",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn a_run_is_at_work_while_its_process_holds_the_lock() {
     let folder = folder();
     let lock = sender(&folder);
@@ -114,20 +150,46 @@ fn a_run_is_at_work_while_its_process_holds_the_lock() {
 #[test]
 fn without_a_ledger_there_are_no_runs_and_none_is_made() {
     let folder = Folder::new();
-    assert_eq!(runs(&folder, &[]).expect(0).stdout, "no runs yet\n");
+    let said = "no runs yet, since there is no ledger ledger.sqlite3\n";
+    assert_eq!(runs(&folder, &[]).expect(0).stdout, said);
     let json = runs(&folder, &["--format", "json"]).expect(0);
     assert_eq!(json.stdout, "{\"runs\":[]}\n");
     let shown = runs(&folder, &["show"]).expect(2);
     assert_eq!(
         shown.stderr,
-        "error: there are no runs yet in the ledger `ledger.sqlite3`\n\n\
-         hint: `--ledger` names another one\n"
+        "error: there are no runs yet, since there is no ledger `ledger.sqlite3`\n\n\
+         hint: an import makes it; `--ledger` names another one\n"
     );
     let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
     assert_eq!(pruned.stdout, "nothing to prune\n");
     let forgotten = runs(&folder, &["forget", "--number", "+447911000009", "--yes"]).expect(0);
     assert_eq!(forgotten.stdout, "Forgot 0 leads of this number\n");
     assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn where_a_ledger_was_looked_for_is_said_unless_it_is_the_usual_place() {
+    let folder = Folder::new();
+    let usual = folder.leadload(&["runs"]).expect(0);
+    assert_eq!(usual.stdout, "no runs yet\n");
+    folder.write("config.toml", "ledger = 'nowhere.sqlite3'");
+    let by_profile = ["runs", "--config", "config.toml"];
+    let said = folder.leadload(&by_profile).expect(0).stdout;
+    assert!(
+        said.starts_with("no runs yet, since there is no ledger "),
+        "{said}"
+    );
+    // Whoever types a name means a file that is there.
+    let typed = ["runs", "--ledger", "nowhere.sqlite3"];
+    let refused = folder.leadload(&typed).expect(2);
+    assert_eq!(refused.stdout, "");
+    assert!(
+        refused
+            .stderr
+            .starts_with("error: there is no ledger `nowhere.sqlite3`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -141,7 +203,7 @@ fn a_choice_to_have_no_ledger_is_refused() {
         assert_eq!(
             refused.stderr,
             "error: runs are known by the ledger, and the choice is to have none\n\n\
-             hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER\n"
+             hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile\n"
         );
         assert_eq!(refused.stdout, "");
     }
@@ -286,7 +348,7 @@ fn a_run_that_is_not_there_is_refused_with_those_that_are() {
         assert_eq!(
             refused.stderr,
             "error: there is no run 7 in the ledger `ledger.sqlite3`\n\n\
-             hint: there are the runs 1, 2, 3\n"
+             hint: there are runs 1, 2, 3\n"
         );
         assert_eq!(refused.stdout, "");
     }

@@ -105,8 +105,10 @@ fn so_many_rows_at_the_very_end_leave_nothing_undone() {
         let folder = Folder::with_leads(&contacts(6 + extra));
         let service = rejects((2..6).map(|row| (row, CITY)));
         let code = if extra == 0 { 1 } else { 3 };
-        let summary = import(&folder, &service, "4", code).json();
+        let output = import(&folder, &service, "4", code);
+        let summary = output.json();
         assert_eq!(summary["complete"], extra == 0);
+        assert_eq!(output.stderr.matches("WARN stopping").count(), extra);
         assert_eq!(summary["rows"], 6);
         assert_eq!(summary["counts"]["rejected"], 4);
         assert_eq!(service.stats().lead_requests, 6);
@@ -117,9 +119,11 @@ fn so_many_rows_at_the_very_end_leave_nothing_undone() {
 fn a_list_of_nothing_but_such_rows_is_complete_where_there_are_no_more() {
     let folder = Folder::with_leads(&contacts(4));
     let service = rejects((0..4).map(|row| (row, CITY)));
-    let summary = import(&folder, &service, "4", 1).json();
+    let output = import(&folder, &service, "4", 1);
+    let summary = output.json();
     assert_eq!(summary["complete"], true);
     assert_eq!(summary["rows_total"], 4);
+    assert_eq!(output.stderr.matches("WARN stopping").count(), 0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
     let summary = output.json();
     assert_eq!(summary["stopped_by"], "token");
     assert_eq!(summary["complete"], false);
-    assert_eq!(summary["rows_total"], serde_json::Value::Null);
+    assert_eq!(summary["rows_total"], 200);
     assert_eq!(summary["counts"]["created"], 50);
     assert_eq!(
         summary["rows"], 50,
@@ -20,11 +20,37 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
     );
     assert!(service.stats().lead_requests <= 50 + 8);
     assert_eq!(folder.records("leads.results.csv").len(), 50);
-    assert!(
-        output.stderr.contains("check the token"),
-        "{}",
-        output.stderr
+    output.tells("check the token");
+}
+
+#[test]
+fn a_stop_without_a_ledger_is_told_with_the_command_that_sends_the_whole_list_again() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("token_revoked_after = 5");
+    let args = [
+        "--ledger",
+        "none",
+        "--concurrency",
+        "1",
+        "--report",
+        "p.html",
+    ];
+    let output = folder.import_leads(&service, &args).expect(3);
+    output.shows(
+        "\nOf this list these leads exist already, and they stay:\n          5 in campaign ",
     );
+    output.shows(
+        "\n\nWithout a ledger nobody knows which rows were sent: only the service can refuse\n\
+         what it has.\n\nThe same command sends the whole list again:\n  ",
+    );
+    let page = folder.read("p.html");
+    assert!(page.contains("<p>The same command sends the whole list again:</p><pre>"));
+    // Nobody knows either which rows to leave alone.
+    let folder = Folder::with_leads(&contacts(1));
+    let service = scenario("[[rule]]\nreply = { then = 'drop' }");
+    let args = ["--ledger", "none", "--on-uncertain", "hold"];
+    let output = folder.import_leads(&service, &args).expect(1);
+    output.shows("these may be leads already: when they are sent again, the service");
 }
 
 #[test]
@@ -116,7 +142,7 @@ mod signals {
 
     use leadload::sandbox::Sandbox;
 
-    use crate::util::{Folder, Output, contacts, scenario};
+    use crate::util::{Folder, Output, contacts, number, scenario};
 
     fn signal(child: &Child, name: &str) {
         let pid = child.id().to_string();
@@ -260,5 +286,78 @@ mod signals {
             folder.column("leads.results.csv", "status"),
             ["created", "uncertain"]
         );
+    }
+
+    /// What is said when five of eight requests are in flight and somebody loses patience.
+    fn said_after_two_signals(args: &[&str]) -> String {
+        let rows = (1..9).map(|row| format!("{}\n", number(row)));
+        let folder = Folder::with_leads(&format!("phone\n{}", rows.collect::<String>()));
+        let hanging = (3..8).map(|row| {
+            let number = number(row);
+            format!("[[rule]]\nphone_number = '{number}'\nreply = {{ then = 'hang' }}\n")
+        });
+        let service = scenario(&hanging.collect::<String>());
+        let all = [&["--concurrency", "5"], args].concat();
+        let mut child = folder.import_leads(&service, &all).start();
+        wait_for_requests(&service, 7);
+        signal(&child, "-INT");
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(stderr.any(|line| line.unwrap().contains("stopping")));
+        signal(&child, "-INT");
+        let output = Output::of(child);
+        assert_eq!(output.code, 4);
+        assert_eq!(
+            folder.column("leads.results.csv", "line"),
+            ["2", "3", "4", "5", "6", "7", "8"]
+        );
+        let (first, rest) = output.stdout.split_once('\n').unwrap();
+        let (rows, _time) = first.rsplit_once(" in ").unwrap();
+        let rest = rest.replace(env!("CARGO_BIN_EXE_leadload"), "leadload");
+        format!("{rows} in TIME\n{rest}")
+    }
+
+    #[test]
+    fn what_was_in_flight_is_named_in_order_and_the_same_command_is_all_the_advice() {
+        insta::assert_snapshot!(said_after_two_signals(&[]), @r"
+        Stopped (signal) after 7 of 8 rows in TIME
+          created                  2  the service made the lead
+          uncertain                5  may or may not have been taken
+
+        Problems:
+          answer_lost: 5 rows, the first in lines 4, 5, 6
+            these may be leads already: the same command sends them again, and the
+            service refuses those that it has
+
+        Results: leads.results.csv
+        Rejects: leads.rejects.csv
+
+        Of this list these leads exist already, and they stay:
+                  2 in campaign 101
+
+        The same command goes on where this stopped:
+          leadload import --rate none leads.csv --campaign 101 --concurrency 5
+        ");
+    }
+
+    #[test]
+    fn what_is_held_is_said_to_be_left_alone() {
+        insta::assert_snapshot!(said_after_two_signals(&["--on-uncertain", "hold"]), @r"
+        Stopped (signal) after 7 of 8 rows in TIME
+          created                  2  the service made the lead
+          uncertain                5  may or may not have been taken
+
+        Problems:
+          answer_lost: 5 rows, the first in lines 4, 5, 6
+            these may be leads already: the same command leaves them alone. Look for
+            them at the service; with --on-uncertain resend they are sent again
+
+        Results: leads.results.csv
+
+        Of this list these leads exist already, and they stay:
+                  2 in campaign 101
+
+        The same command goes on where this stopped:
+          leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold
+        ");
     }
 }

@@ -53,6 +53,17 @@ impl Folder {
             .join(".local/state/leadload/ledger.sqlite3")
     }
 
+    /// The file of settings that commands in this folder look for by default (Linux).
+    #[cfg(unix)]
+    pub fn config(&self) -> PathBuf {
+        self.home.path().join(".config/leadload/config.toml")
+    }
+
+    /// The home folder of whoever works in it.
+    pub fn home(&self) -> PathBuf {
+        self.home.path().to_owned()
+    }
+
     /// The files in it, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.files.path())
@@ -100,6 +111,9 @@ impl Folder {
             "LEADLOAD_TOKEN",
             "LEADLOAD_TOKEN_FILE",
             "LEADLOAD_LEDGER",
+            "LEADLOAD_CONFIG",
+            "LEADLOAD_PROFILE",
+            "XDG_CONFIG_HOME",
             "XDG_STATE_HOME",
             "HTTP_PROXY",
             "http_proxy",
@@ -113,6 +127,7 @@ impl Folder {
             "SSL_CERT_FILE",
             "SSL_CERT_DIR",
             "NO_COLOR",
+            "COLUMNS",
         ] {
             command.env_remove(name);
         }
@@ -166,6 +181,7 @@ impl Run {
         self
     }
 
+    #[cfg(unix)]
     pub fn arg(mut self, arg: &std::ffi::OsStr) -> Run {
         self.command.arg(arg);
         self
@@ -174,6 +190,20 @@ impl Run {
     pub fn stdin(mut self, bytes: &[u8]) -> Run {
         self.stdin = Some(bytes.to_vec());
         self
+    }
+
+    /// The command as somebody types it.
+    pub fn typed(&self) -> String {
+        let args = self.command.get_args().map(|arg| arg.to_string_lossy());
+        let words: Vec<String> = args
+            .map(|arg| shlex::try_quote(&arg).unwrap().into_owned())
+            .collect();
+        format!("leadload {}", words.join(" "))
+    }
+
+    /// The command, for those who start it in their own way.
+    pub fn into_command(self) -> Command {
+        self.command
     }
 
     pub fn start(mut self) -> Child {
@@ -186,6 +216,7 @@ impl Run {
     }
 
     /// With a standard input on which nothing comes.
+    #[cfg(unix)]
     pub fn start_with_open_stdin(mut self) -> (Child, std::process::ChildStdin) {
         let mut child = self
             .command
@@ -252,6 +283,26 @@ impl Output {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
+
+    /// This stands on standard error.
+    #[track_caller]
+    pub fn tells(&self, text: &str) {
+        assert!(
+            self.stderr.contains(text),
+            "{text}\nstderr:\n{}",
+            self.stderr
+        );
+    }
+
+    /// This stands on standard output.
+    #[track_caller]
+    pub fn shows(&self, text: &str) {
+        assert!(
+            self.stdout.contains(text),
+            "{text}\nstdout:\n{}",
+            self.stdout
+        );
+    }
 }
 
 /// A service that behaves.
@@ -316,7 +367,7 @@ pub fn seen(service: &Sandbox) -> Vec<Seen> {
 
 /// The number of a row of [`contacts`] and [`contacts_of`], from 0.
 pub fn number(row: usize) -> String {
-    format!("+4479110{row:05}")
+    format!("+44791{}", 1_000_000 + row)
 }
 
 /// A list of so many contacts with numbers of their own.
