@@ -150,26 +150,31 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let campaigns = ended.tally.by_campaign.iter();
     let leads = |counts: &Counts| counts.of(Status::Created) + counts.of(Status::Duplicate);
     let mut held: Vec<_> = campaigns
-        .map(|(campaign, counts)| (leads(counts), *campaign))
-        .filter(|(leads, _)| *leads > 0)
+        .map(|(campaign, counts)| (leads(counts), counts.of(Status::Uncertain), *campaign))
+        .filter(|(leads, uncertain, _)| leads + uncertain > 0)
         .collect();
     if held.is_empty() {
         return Ok(());
     }
-    held.sort_by_key(|(leads, campaign)| (std::cmp::Reverse(*leads), *campaign));
+    held.sort_by_key(|(leads, _, campaign)| (std::cmp::Reverse(*leads), *campaign));
     writeln!(
         text,
         "\nOf this list these leads exist already, and they stay:"
     )?;
-    for (leads, campaign) in held.iter().take(MOST_CAMPAIGNS) {
+    for (leads, uncertain, campaign) in held.iter().take(MOST_CAMPAIGNS) {
         let campaign = ended.campaign_names.shown(*campaign);
-        writeln!(text, "  {:>9} in campaign {campaign}", grouped(*leads))?;
+        let perhaps = match uncertain {
+            0 => String::new(),
+            uncertain => format!(", and perhaps {} more (uncertain)", grouped(*uncertain)),
+        };
+        let leads = grouped(*leads);
+        writeln!(text, "  {leads:>9} in campaign {campaign}{perhaps}")?;
     }
     if let Some(others) = held
         .get(MOST_CAMPAIGNS..)
         .filter(|others| !others.is_empty())
     {
-        let leads: u64 = others.iter().map(|(leads, _)| leads).sum();
+        let leads: u64 = others.iter().map(|(leads, _, _)| leads).sum();
         let campaigns = counted(others.len() as u64, "more campaign");
         writeln!(text, "  {:>9} in {campaigns}", grouped(leads))?;
     }

@@ -69,6 +69,12 @@ impl Environment {
         typed.unwrap_or(args)
     }
 
+    /// The variables that come before what a profile says of the service.
+    pub fn before_a_profile(&self) -> Vec<&'static str> {
+        let base_url = self.base_url.as_ref().map(|_| LEADLOAD_BASE_URL);
+        base_url.into_iter().chain(self.token_variable()).collect()
+    }
+
     /// Whether it says who asks.
     pub(super) fn has_token(&self) -> bool {
         self.token_variable().is_some()

@@ -526,3 +526,14 @@ fn a_page_that_is_lost_meanwhile_is_missed_and_the_same_command_writes_it() {
     page(&folder, "page.html").says("of 20 rows, 20 became leads");
     assert_eq!(service.stats().lead_requests, 20);
 }
+
+#[test]
+fn a_check_that_finds_nothing_ready_does_not_offer_to_send() {
+    let folder = Folder::with_leads("phone,name\n12,Ada\n");
+    folder
+        .leadload(&["check", "leads.csv", "--report", "page.html"])
+        .expect(1);
+    let page = folder.read("page.html");
+    assert!(page.contains("Nothing is ready to be sent."), "{page}");
+    assert!(!page.contains("To send, run"), "{page}");
+}

@@ -331,6 +331,8 @@ fn a_token_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
     terminal.type_in("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
+    let said = "What stands in LEADLOAD_BASE_URL and LEADLOAD_TOKEN_FILE comes before the profile";
+    assert!(in_one_line(&shown).contains(said), "{shown}");
 }
 
 #[test]

@@ -332,7 +332,7 @@ mod signals {
         Rejects: leads.rejects.csv
 
         Of this list these leads exist already, and they stay:
-                  2 in campaign 101
+                  2 in campaign 101, and perhaps 5 more (uncertain)
 
         The same command goes on where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5
@@ -354,7 +354,7 @@ mod signals {
         Results: leads.results.csv
 
         Of this list these leads exist already, and they stay:
-                  2 in campaign 101
+                  2 in campaign 101, and perhaps 5 more (uncertain)
 
         The same command goes on where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold

@@ -261,6 +261,13 @@ fn told(written: &WrittenProfile, new: &NewProfile<'_>, name: &str) -> String {
         )
     }));
     said.extend(written.hidden.as_ref().map(|hidden| hides(hidden)));
+    let before = new.environment.before_a_profile();
+    if !before.is_empty() {
+        said.push(format!(
+            "What stands in {} comes before the profile: take it out of the environment where the profile is to be used.",
+            before.join(" and ")
+        ));
+    }
     let width = Width::of_stdout();
     let said: Vec<String> = said.iter().map(|said| paragraph(said, width)).collect();
     format!("{}\n\nNext:\n  {}\n", said.join("\n"), next(new, name))

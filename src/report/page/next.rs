@@ -65,6 +65,7 @@ fn files(page: &Page<'_>) -> Markup {
 fn steps(page: &Page<'_>) -> Markup {
     let ended = page.ended;
     let has_problems = ended.tally.has_problems();
+    let is_ready = ended.tally.counts.of(Status::Ready) > 0;
     html! {
         @if let Some(command) = &ended.continue_with {
             @if let Some(said) = without_ledger(ended) { p { (said) } }
@@ -73,11 +74,15 @@ fn steps(page: &Page<'_>) -> Markup {
         }
         ul.steps {
             @if let Deed::Checked { estimate } = &page.deed {
-                @if has_problems {
+                @if has_problems && is_ready {
                     li { "Mend the rows above in the list and check it again, or send what is ready and mend the rest afterwards: an import leaves a file of the rows to mend." }
+                } @else if has_problems {
+                    li { "Nothing is ready to be sent. Mend the rows above in the list and check it again." }
+                } @else if !is_ready {
+                    li { "Nothing of this list is left to be sent." }
                 }
-                li { (marked("To send, run the same command with `import` in the place of `check`.")) }
-                @if let Some(estimate) = estimate.filter(|_| ended.tally.counts.of(Status::Ready) > 0) {
+                @if is_ready { li { (marked("To send, run the same command with `import` in the place of `check`.")) } }
+                @if let Some(estimate) = estimate.filter(|_| is_ready) {
                     li { (estimate.text()) }
                 }
             } @else {

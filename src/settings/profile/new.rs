@@ -30,7 +30,8 @@ const REGION: &str = "region";
 /// What was said of a new profile on the command line, or by the environment.
 pub struct NewProfile<'a> {
     args: &'a ConnectionArgs,
-    environment: &'a Environment,
+    /// What stands behind the command line.
+    pub environment: &'a Environment,
     /// Certificates that are trusted besides the system's.
     ca_file: Option<PathBuf>,
     insecure_http: bool,
