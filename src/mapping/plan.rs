@@ -137,20 +137,17 @@ impl Mapping {
         if let Some(saved) = lost.saved.filter(|saved| saved.can_lose(PHONE_COLUMN)) {
             left_out.extend(saved.known_columns(&columns));
         }
-        let candidates = columns.without(&left_out);
-        let (phone_columns, note) = match named.is_empty() {
-            false => (Ok(named), None),
-            true => match detect::phone_column(&candidates, sample, rejects_form.is_some()) {
-                Ok(found) => (Ok(vec![found.column]), found.note),
-                Err(error) => (Err(error.about(&columns)), None),
-            },
+        let is_rejects = rejects_form.is_some();
+        let found = match named.is_empty() {
+            false => Ok((named, None)),
+            true => phone_column(&columns, &left_out, sample, is_rejects),
         };
-        let read = phone_columns.as_deref().unwrap_or_default();
-        if let Some(error) = header_is_data(&columns, header, read) {
+        let read = found.as_ref().map(|(found, _)| &found[..]);
+        if let Some(error) = header_is_data(&columns, header, read.unwrap_or_default()) {
             // Said rather than that there is no phone column.
             return Err(error);
         }
-        let phone_columns = phone_columns?;
+        let (phone_columns, note) = found?;
         let find = |flag, name: &Option<String>| {
             let found = name.as_ref().map(|name| columns.find(flag, name));
             found.transpose()
@@ -483,6 +480,19 @@ impl Lost<'_> {
         }
         Ok(found)
     }
+}
+
+/// The phone column that is found among those that are not left out on purpose, and what is
+/// to be said of how.
+fn phone_column(
+    columns: &Columns<'_>,
+    left_out: &[usize],
+    sample: &RowBatch,
+    is_rejects: bool,
+) -> Result<(Vec<usize>, Option<String>), MappingError> {
+    let found = detect::phone_column(&columns.without(left_out), sample, is_rejects);
+    let found = found.map_err(|error| error.about(columns))?;
+    Ok((vec![found.column], found.note))
 }
 
 /// That the header is a contact, if it is.

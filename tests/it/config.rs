@@ -45,6 +45,15 @@ fn config(folder: &Folder) -> String {
 
 const CRM: [&str; 4] = ["--config", "config.toml", "--profile", "crm"];
 
+/// Keeps the mapping of the list in the profile `crm`.
+#[track_caller]
+fn keep_mapping(folder: &Folder) {
+    let file = ["--config", "config.toml", "--save-mapping", "crm"];
+    folder
+        .leadload(&[&["check", "leads.csv"][..], &file].concat())
+        .expect(0);
+}
+
 #[cfg(unix)]
 fn mode(path: &std::path::Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
@@ -493,10 +502,7 @@ fn what_a_trial_writes_is_not_where_the_profile_has_its_files() {
 fn a_header_that_is_gone_is_told_without_the_contact_in_its_place() {
     let service = service();
     let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Ada,Leeds\n");
-    let line = ["check", "leads.csv", "--config", "config.toml"];
-    folder
-        .leadload(&[&line[..], &["--save-mapping", "crm"]].concat())
-        .expect(0);
+    keep_mapping(&folder);
     folder.write("leads.csv", "+447911000001,Zebedee,Quixville\n");
     let line = [&["import", "leads.csv", "--campaign", "101"][..], &CRM].concat();
     let output = folder.leadload(&line).at(&service).expect(2);
@@ -651,10 +657,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
 fn by_a_kept_mapping_a_new_column_without_a_header_is_mentioned_by_its_number() {
     let service = service();
     let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
-    let line = ["check", "leads.csv", "--config", "config.toml"];
-    folder
-        .leadload(&[&line[..], &["--save-mapping", "crm"]].concat())
-        .expect(0);
+    keep_mapping(&folder);
     // Delimiters behind the last cell of every line are no column.
     folder.write(
         "leads.csv",

@@ -56,6 +56,18 @@ region = 'GB' # most of them
 rate = '5/s' # slow
 ";
 
+/// Types the token and no region, and returns what was shown to the end, which is a good one.
+#[track_caller]
+fn ended_with_token(mut terminal: Terminal) -> String {
+    terminal.wait_for("Access token (it is not shown; paste it and press Enter):");
+    terminal.type_in(&format!("{TOKEN}\r"));
+    terminal.wait_for("Country of numbers");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    shown
+}
+
 #[test]
 fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
     let service = strict();
@@ -150,12 +162,7 @@ fn the_address_that_is_there_is_taken_by_enter_alone() {
     terminal.type_in("y\r");
     terminal.wait_for(&format!("Address of the service [{url}]:"));
     terminal.type_in("\r");
-    terminal.wait_for("Access token");
-    terminal.type_in(&format!("{TOKEN}\r"));
-    terminal.wait_for("Country of numbers");
-    terminal.type_in("\r");
-    let (code, shown) = terminal.end();
-    assert_eq!(code, 0, "{shown}");
+    let shown = ended_with_token(terminal);
     assert!(shown.contains(&format!("Asking {url} for its campaigns")));
 }
 
@@ -325,12 +332,7 @@ fn a_token_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
         "{shown}"
     );
     terminal.type_in("\r");
-    terminal.wait_for("Access token (it is not shown; paste it and press Enter):");
-    terminal.type_in(&format!("{TOKEN}\r"));
-    terminal.wait_for("Country of numbers");
-    terminal.type_in("\r");
-    let (code, shown) = terminal.end();
-    assert_eq!(code, 0, "{shown}");
+    let shown = ended_with_token(terminal);
     let said = "What stands in LEADLOAD_BASE_URL and LEADLOAD_TOKEN_FILE comes before the profile";
     assert!(in_one_line(&shown).contains(said), "{shown}");
 }
