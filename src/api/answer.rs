@@ -18,6 +18,11 @@ pub struct Answer {
     pub quota: Option<Quota>,
 }
 
+/// Whether a header of this name is looked at.
+fn is_known(name: &str) -> bool {
+    ["date", "retry-after"].contains(&name) || Quota::HEADERS.contains(&name)
+}
+
 /// What matters of an answer's head.
 #[derive(Debug)]
 pub(crate) struct Head {
@@ -29,13 +34,18 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Reads the headers that `header` finds by their names, in small letters. `now` is
-    /// the time by our clock.
+    /// Reads the headers, whose names are in small letters. `now` is the time by our clock.
     pub(crate) fn read<'a>(
         status: u16,
-        header: impl Fn(&str) -> Option<&'a [u8]>,
+        headers: impl Iterator<Item = (&'a str, &'a [u8])>,
         now: SystemTime,
     ) -> Head {
+        // Looked for once: there are few, and most that are asked for are not there.
+        let known: Vec<(&str, &[u8])> = headers.filter(|(name, _)| is_known(name)).collect();
+        let header = |name: &str| {
+            let mut named = known.iter().filter(|(known, _)| *known == name);
+            named.next().map(|(_, value)| *value)
+        };
         let text = |name: &str| std::str::from_utf8(header(name)?).ok();
         let now = service_time(text("date"), now);
         Head {
@@ -121,11 +131,10 @@ mod tests {
     use crate::api::verdict::Wait;
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
-        let header = |name: &str| {
-            let mut named = headers.iter().filter(|(n, _)| *n == name);
-            named.next().map(|(_, value)| value.as_bytes())
-        };
-        Head::read(status, header, SystemTime::UNIX_EPOCH)
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (*name, value.as_bytes()));
+        Head::read(status, headers, SystemTime::UNIX_EPOCH)
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! variables that are not read in `settings`.
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
@@ -37,10 +38,17 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// first, it is certain that nothing was sent.
 const CONNECT_SHARE: f64 = 0.8;
 
-/// Calls the service. Cloning is cheap and shares connections.
+/// Calls the service. Cloning is cheap, as there is one for each request, and shares
+/// connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
+    service: Arc<Service>,
+}
+
+/// What is called, and by whom.
+#[derive(Debug)]
+struct Service {
     lead_url: Url,
     campaigns_url: Url,
     token: Token,
@@ -132,15 +140,17 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Client {
             http: builder.build().map_err(ClientError::Http)?,
-            lead_url: base_url.call("user/lead"),
-            campaigns_url: base_url.call("user/campaigns"),
-            token,
+            service: Arc::new(Service {
+                lead_url: base_url.call("user/lead"),
+                campaigns_url: base_url.call("user/campaigns"),
+                token,
+            }),
         })
     }
 
     /// One attempt to make a lead.
     pub async fn post_lead(&self, body: Bytes) -> Answer {
-        let mut request = Request::new(Method::POST, self.lead_url.clone());
+        let mut request = Request::new(Method::POST, self.service.lead_url.clone());
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -149,7 +159,7 @@ impl Client {
             Ok(Received { head, body }) => Answer::of(&head, &body),
             Err(Failed { head, lost }) => Answer::lost(head.as_ref(), lost),
         };
-        answer.presentable(|text| self.token.masked(text))
+        answer.presentable(|text| self.token().masked(text))
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
@@ -158,11 +168,11 @@ impl Client {
     }
 
     pub(super) fn token(&self) -> &Token {
-        &self.token
+        &self.service.token
     }
 
     pub(super) fn campaigns_url(&self) -> &Url {
-        &self.campaigns_url
+        &self.service.campaigns_url
     }
 
     /// What an answer means, with the token masked in all that the service said.
@@ -171,7 +181,7 @@ impl Client {
             Ok(Received { head, body }) => head.judge(body),
             Err(failed) => verdict::judge(Err(failed.lost), SystemTime::now()),
         };
-        verdict.presentable(|text| self.token.masked(text))
+        verdict.presentable(|text| self.token().masked(text))
     }
 
     async fn exchange(&self, request: Request, most_bytes: usize) -> Result<Received, Failed> {
@@ -179,9 +189,9 @@ impl Client {
             head: None,
             lost: Lost::of(&error),
         })?;
-        let headers = response.headers();
-        let header = |name: &str| Some(headers.get(name)?.as_bytes());
-        let head = Head::read(response.status().as_u16(), header, SystemTime::now());
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let head = Head::read(response.status().as_u16(), headers, SystemTime::now());
         match bounded_body(response, most_bytes).await {
             Ok(body) => Ok(Received { head, body }),
             Err(error) => Err(Failed {

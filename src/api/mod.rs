@@ -1,12 +1,13 @@
 //! The service: its two calls, what is sent, and what its answers mean.
 //!
 //! Rule: the only place that knows the service. `wire` is what goes over the
-//! line, `verdict` judges one `answer` by itself and is pure (with `wait` and `quota`
-//! for what an answer says of time and limits), `client` is the one place that opens
+//! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
+//! `wait` and `quota` for what it says of time and limits), `client` is the one place that opens
 //! connections, and `lost` knows what its failures mean.
 
 mod answer;
 mod base_url;
+mod body;
 mod certificates;
 mod client;
 mod limits;

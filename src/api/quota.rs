@@ -31,6 +31,16 @@ const FIRST_EPOCH_SECOND: f64 = 1e9;
 const FIRST_EPOCH_MILLISECOND: f64 = 1e12;
 
 impl Quota {
+    /// The headers that can say something of it.
+    pub(super) const HEADERS: [&str; 6] = [
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset",
+        "ratelimit-limit",
+        "ratelimit-remaining",
+        "ratelimit-reset",
+    ];
+
     /// Reads the headers that `header` finds by their names, in small letters. `now` is
     /// what epoch times are compared with.
     ///
@@ -41,18 +51,25 @@ impl Quota {
         header: impl Fn(&str) -> Option<&'a str>,
         now: SystemTime,
     ) -> Option<Quota> {
+        let [
+            limit,
+            remaining,
+            reset,
+            other_limit,
+            other_remaining,
+            other_reset,
+        ] = Quota::HEADERS;
         let first_number = |name: &str, other_name: &str| {
             let text = header(name).or_else(|| header(other_name))?;
             // The drafts let spans follow: `100, 100;w=60`.
             text.split([',', ';']).next().map(str::trim)
         };
-        let limit = first_number("x-ratelimit-limit", "ratelimit-limit")
-            .and_then(|text| text.parse::<NonZeroU32>().ok());
-        let remaining = first_number("x-ratelimit-remaining", "ratelimit-remaining")
+        let limit =
+            first_number(limit, other_limit).and_then(|text| text.parse::<NonZeroU32>().ok());
+        let remaining = first_number(remaining, other_remaining)
             .and_then(|text| text.parse().ok())
             .filter(|&remaining| limit.is_none_or(|limit| remaining <= limit.get()));
-        let reset = first_number("x-ratelimit-reset", "ratelimit-reset")
-            .and_then(|text| time_until(text, now));
+        let reset = first_number(reset, other_reset).and_then(|text| time_until(text, now));
         let quota = Quota {
             limit,
             remaining,

@@ -15,9 +15,8 @@
 
 use std::time::SystemTime;
 
-use serde_json::Value;
-
 use super::Quota;
+use super::body::Body;
 pub use super::lost::{Lost, NotSent};
 pub use super::wait::{LONGEST_WAIT, Wait};
 use crate::exit::StoppedBy;
@@ -165,20 +164,22 @@ fn judge_lost(lost: Lost) -> Verdict {
 }
 
 fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
-    let body = Body::read(reply.body);
+    let text = String::from_utf8_lossy(reply.body);
+    let body = Body::read(&text);
     let code = ErrorCode::Http(reply.status);
-    let text = body.text(reply.status);
+    // Of most answers, those of leads that were made, nobody wants it.
+    let text = || body.text(reply.status);
     let fatal = |cause| Verdict::Fatal {
         cause,
         code,
-        text: text.clone(),
+        text: text(),
     };
     match reply.status {
         200..=299 => judge_success(&body, code, text),
         300..=399 => fatal(FatalCause::Redirect),
         400 | 409 | 422 if body.says_duplicate() => Verdict::Duplicate {
             lead_id: body.lead_id(),
-            text,
+            text: text(),
         },
         401 => fatal(FatalCause::Token),
         402 => fatal(FatalCause::Payment),
@@ -191,34 +192,34 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         // the server is unwilling to process it yet.
         408 | 425 => Verdict::NeverTaken {
             code,
-            text,
+            text: text(),
             is_lasting: false,
         },
         // RFC 9110, 15.5.8: a proxy says it, and has not passed the request on.
         407 => Verdict::NeverTaken {
             code,
-            text,
+            text: text(),
             is_lasting: false,
         },
         429 => Verdict::RetryLater {
             wait: wait_hint(&reply, &body, now),
             code,
-            text,
+            text: text(),
         },
         503 if reply.retry_after.is_some() || body.retry_after().time().is_some() => {
             Verdict::RetryLater {
                 wait: wait_hint(&reply, &body, now),
                 code,
-                text,
+                text: text(),
             }
         }
-        400..=499 => Verdict::Rejected { code, text },
+        400..=499 => Verdict::Rejected { code, text: text() },
         // 5xx, and what no service should send. A 500 may follow the insert.
-        _ => Verdict::PerhapsTaken { code, text },
+        _ => Verdict::PerhapsTaken { code, text: text() },
     }
 }
 
-fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
+fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) -> Verdict {
     let lead_id = body.lead_id();
     // With an id, the mere word may stand in "no duplicate found".
     let is_duplicate = match lead_id {
@@ -226,10 +227,13 @@ fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
         None => body.says_duplicate(),
     };
     if is_duplicate {
-        return Verdict::Duplicate { lead_id, text };
+        return Verdict::Duplicate {
+            lead_id,
+            text: text(),
+        };
     }
     if body.denies_success() {
-        return Verdict::Rejected { code, text };
+        return Verdict::Rejected { code, text: text() };
     }
     match lead_id {
         Some(lead_id) => Verdict::Created {
@@ -238,9 +242,9 @@ fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
         },
         None => Verdict::PerhapsTaken {
             code: ErrorCode::UnreadableAnswer,
-            text: match body.json {
-                Some(_) => format!("no lead id in the answer: {text}"),
-                None => "the answer is not JSON".into(),
+            text: match body.is_object() {
+                true => format!("no lead id in the answer: {}", text()),
+                false => "the answer is not JSON".into(),
             },
         },
     }
@@ -248,7 +252,7 @@ fn judge_success(body: &Body, code: ErrorCode, text: String) -> Verdict {
 
 /// How long the service asks to wait: by `Retry-After`, else by `retry_after` in the body,
 /// else until the time at which it allows more.
-fn wait_hint(reply: &Reply<'_>, body: &Body, now: SystemTime) -> Wait {
+fn wait_hint(reply: &Reply<'_>, body: &Body<'_>, now: SystemTime) -> Wait {
     let from_header = reply
         .retry_after
         .map_or(Wait::Unsaid, |text| Wait::of_header(text, now));
@@ -260,228 +264,6 @@ fn wait_hint(reply: &Reply<'_>, body: &Body, now: SystemTime) -> Wait {
         .and_then(|quota| quota.reset)
         .map_or(Wait::Unsaid, Wait::of_duration);
     from_header.or(body.retry_after()).or(from_quota)
-}
-
-/// A body, read as far as it can be.
-struct Body {
-    json: Option<Value>,
-    /// A body that is neither JSON nor a page: a sentence, perhaps.
-    plain: Option<String>,
-}
-
-/// What is longer is no sentence.
-const LONGEST_SENTENCE: usize = 1000;
-
-impl Body {
-    fn read(bytes: &[u8]) -> Body {
-        let json = match serde_json::from_slice(bytes) {
-            // Some deployments wrap the answer in an array of one.
-            Ok(Value::Array(mut items)) if items.len() == 1 => items.pop(),
-            Ok(Value::Array(_)) => None,
-            other => other.ok(),
-        };
-        let plain = std::str::from_utf8(bytes)
-            .ok()
-            .map(str::trim)
-            .filter(|text| json.is_none() && text.len() <= LONGEST_SENTENCE)
-            .filter(|text| !text.starts_with(['<', '{', '[']));
-        Body {
-            plain: plain.map(str::to_owned),
-            json: json.filter(Value::is_object),
-        }
-    }
-
-    fn field(&self, name: &str) -> Option<&Value> {
-        self.json.as_ref()?.get(name)
-    }
-
-    fn data(&self) -> Option<&Value> {
-        match self.field("data")? {
-            Value::Array(items) => items.first(),
-            data => Some(data),
-        }
-    }
-
-    fn lead_id(&self) -> Option<String> {
-        let holder = self.data().or(self.json.as_ref())?;
-        match holder.get("id")? {
-            Value::String(id) if !id.trim().is_empty() => Some(id.trim().to_owned()),
-            Value::Number(id) => Some(id.to_string()),
-            _ => None,
-        }
-    }
-
-    /// What the field `retry_after` says, which also stands within `error` or `data`.
-    fn retry_after(&self) -> Wait {
-        let places = [self.json.as_ref(), self.field("error"), self.data()];
-        let fields = places.into_iter().flatten();
-        fields
-            .filter_map(|place| place.get("retry_after"))
-            .map(Wait::of_field)
-            .fold(Wait::Unsaid, Wait::or)
-    }
-
-    fn denies_success(&self) -> bool {
-        ["success", "status"]
-            .iter()
-            .any(|name| self.field(name) == Some(&Value::Bool(false)))
-    }
-
-    /// What is to be known of a lead that was made.
-    fn remark(&self) -> Option<String> {
-        let status = self.data()?.get("status")?.as_str()?;
-        status
-            .eq_ignore_ascii_case("blacklisted")
-            .then(|| "the service lists this number as blacklisted: it will not be called".into())
-    }
-
-    /// The fields that a validation error complains about, with its sentences.
-    fn errors(&self) -> Vec<(String, String)> {
-        let sentences = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            Value::Array(items) => items
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
-            _ => String::new(),
-        };
-        match self.field("errors") {
-            Some(Value::Object(errors)) => errors
-                .iter()
-                .map(|(field, value)| (field.to_lowercase(), sentences(value)))
-                .collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The general sentence: `message`, `error`, or `error.message`.
-    fn message(&self) -> &str {
-        fn text(value: Option<&Value>) -> Option<&str> {
-            value.and_then(Value::as_str).map(str::trim)
-        }
-        let error = self.field("error");
-        [
-            text(self.field("message")),
-            text(error),
-            text(error.and_then(|error| error.get("message"))),
-            text(self.field("error_code")),
-            self.plain.as_deref(),
-        ]
-        .into_iter()
-        .flatten()
-        .find(|text| !text.is_empty())
-        .unwrap_or_default()
-    }
-
-    /// Everything that `message`, `error` and `error_code` say, in lower case.
-    fn general_text(&self) -> String {
-        if let Some(plain) = &self.plain {
-            return plain.to_lowercase();
-        }
-        ["message", "error", "error_code"]
-            .iter()
-            .filter_map(|name| match self.field(name)? {
-                Value::String(text) => Some(text.to_lowercase()),
-                Value::Object(error) => Some(error.get("message")?.as_str()?.to_lowercase()),
-                _ => None,
-            })
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
-    /// What is said of the number, in lower case. Where single fields are complained
-    /// about, that is what is said of the number's: another field may have "already
-    /// been taken" too.
-    fn text_about_number(&self) -> String {
-        let errors = self.errors();
-        if errors.is_empty() {
-            return self.general_text();
-        }
-        let is_of_number = |field: &str| {
-            ["phone", "lead", "contact"]
-                .iter()
-                .any(|word| field.contains(word))
-        };
-        let of_number = errors.iter().filter(|(field, _)| is_of_number(field));
-        let sentences: Vec<&str> = of_number.map(|(_, said)| said.as_str()).collect();
-        sentences.join(" ").to_lowercase()
-    }
-
-    /// Whether it says that the number is there already.
-    fn says_there_already(&self) -> bool {
-        const PHRASES: &[&str] = &[
-            "already exist",
-            "already been taken",
-            "already been added",
-            "already added",
-            "already present",
-            "bereits vergeben",
-            "bereits vorhanden",
-            "existiert bereits",
-        ];
-        let text = self.text_about_number();
-        PHRASES.iter().any(|phrase| text.contains(phrase))
-    }
-
-    /// The same, or just that it is a duplicate.
-    fn says_duplicate(&self) -> bool {
-        let text = self.text_about_number();
-        let is_denied = ["no duplicate", "not a duplicate"]
-            .iter()
-            .any(|denial| text.contains(denial));
-        self.says_there_already() || (text.contains("duplicate") && !is_denied)
-    }
-
-    fn is_about_campaign(&self) -> bool {
-        let errors = self.errors();
-        if !errors.is_empty() {
-            return errors
-                .iter()
-                .any(|(field, _)| field.starts_with("campaign"));
-        }
-        let text = self.general_text();
-        let is_about = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        is_about(&["campaign", "kampagne"]) && !is_about(&["phone", "number", "telefon", "nummer"])
-    }
-
-    fn is_about_balance(&self) -> bool {
-        const WORDS: &[&str] = &[
-            "balance",
-            "credit",
-            "credits",
-            "plan",
-            "limit",
-            "quota",
-            "guthaben",
-            "kontingent",
-        ];
-        self.errors().is_empty()
-            && self
-                .general_text()
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| WORDS.contains(&word))
-    }
-
-    /// What the service said, for people; not masked yet.
-    fn text(&self, status: u16) -> String {
-        let message = self.message();
-        let details: Vec<String> = self
-            .errors()
-            .into_iter()
-            .map(|(_, sentence)| sentence)
-            .filter(|sentence| !sentence.is_empty() && !message.contains(sentence.as_str()))
-            .collect();
-        let said = match (message, details.join(" ")) {
-            ("", details) => details,
-            (message, details) if details.is_empty() => message.to_owned(),
-            (message, details) => format!("{message} {details}"),
-        };
-        match said.as_str() {
-            "" => format!("HTTP {status}"),
-            said => format!("HTTP {status}: {said}"),
-        }
-    }
 }
 
 impl Verdict {

@@ -132,11 +132,9 @@ impl LeadSender for Line {
                 Err(_) => lost(Lost::TimedOut),
                 Ok(Outcome::Dropped) => lost(Lost::Broken),
                 Ok(Outcome::Answer(status, headers, body)) => {
-                    let header = |name: &str| {
-                        let mut named = headers.iter().filter(|(n, _)| n == name);
-                        named.next().map(|(_, value)| value.as_bytes())
-                    };
-                    Answer::of(&Head::read(status, header, line.service.now()), &body)
+                    let headers = headers.iter();
+                    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
+                    Answer::of(&Head::read(status, headers, line.service.now()), &body)
                 }
             }
         }
