@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The text, with an apostrophe in front if a spreadsheet would take it for a
 /// formula. Phone numbers and signed numbers stay as they are.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+fn harmless(text: &str) -> Cow<'_, str> {
     let runs = match text.chars().next() {
         // The full-width forms count where East Asian versions open the file.
         Some('=' | '@' | '\t' | '\r' | '\n' | '＝' | '＠' | '＋' | '－') => true,
@@ -19,13 +19,18 @@ pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same as bytes, which a CSV takes.
+pub(super) fn harmless_text(text: &str) -> Cow<'_, [u8]> {
+    match harmless(text) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
 /// The same for bytes that may be no text.
 pub(super) fn harmless_bytes(cell: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(cell) {
-        Ok(text) => match harmless(text) {
-            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        },
+        Ok(text) => harmless_text(text),
         Err(_)
             if cell
                 .first()

@@ -1,9 +1,12 @@
 //! The lines of a results file, whoever writes it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use super::csv_output::{CsvForm, CsvOutput};
-use super::formula::harmless;
+use super::formula::harmless_text;
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
@@ -62,25 +65,49 @@ pub struct ResultsLine<'a> {
     pub run: Option<RunId>,
 }
 
-impl ResultsLine<'_> {
+impl<'a> ResultsLine<'a> {
     /// The cells of [`COLUMNS`].
-    fn cells(&self) -> [String; COLUMNS.len()] {
-        let text = |value: Option<String>| value.unwrap_or_default();
+    fn cells(&self, settled_at: &'a str) -> [Cow<'a, str>; COLUMNS.len()] {
+        fn shown<'a>(value: Option<impl ToString>) -> Cow<'a, str> {
+            value.map_or(Cow::Borrowed(""), |value| value.to_string().into())
+        }
+        fn text(value: Option<&String>) -> Cow<'_, str> {
+            value.map_or(Cow::Borrowed(""), Cow::from)
+        }
         let outcome = self.outcome;
-        let settled_at = outcome.settled_at;
         [
-            self.row.to_string(),
-            self.line.to_string(),
-            self.phone.to_owned(),
-            text(self.campaign.map(|id| id.to_string())),
-            outcome.status.to_string(),
-            text(outcome.lead_id.clone()),
-            text(outcome.http_status.map(|status| status.to_string())),
-            outcome.attempts.to_string(),
-            text(outcome.error_code.map(|code| code.to_string())),
-            text(outcome.error.clone()),
-            text(settled_at.map(|at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())),
+            self.row.to_string().into(),
+            self.line.to_string().into(),
+            self.phone.into(),
+            shown(self.campaign),
+            outcome.status.as_str().into(),
+            text(outcome.lead_id.as_ref()),
+            shown(outcome.http_status),
+            outcome.attempts.to_string().into(),
+            shown(outcome.error_code),
+            text(outcome.error.as_ref()),
+            settled_at.into(),
         ]
+    }
+}
+
+/// A time as it is written, to the second, kept for the rows of the same second: a fast
+/// service settles thousands of them.
+#[derive(Debug, Default)]
+struct ShownTime {
+    second: Option<i64>,
+    text: String,
+}
+
+impl ShownTime {
+    fn of(&mut self, time: Option<Timestamp>) -> &str {
+        let second = time.map(Timestamp::as_second);
+        if second != self.second {
+            self.second = second;
+            let shown = time.map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+            self.text = shown.unwrap_or_default();
+        }
+        &self.text
     }
 }
 
@@ -93,11 +120,27 @@ pub(super) struct ExtraColumns {
     pub(super) run: bool,
 }
 
+impl ExtraColumns {
+    /// A line's cells, with those of the extra columns that there are.
+    fn of<'c>(
+        self,
+        file: &'c str,
+        cells: [&'c str; COLUMNS.len()],
+        run: &'c str,
+    ) -> impl Iterator<Item = &'c str> {
+        let file = self.file.then_some(file);
+        let run = self.run.then_some(run);
+        file.into_iter().chain(cells).chain(run)
+    }
+}
+
 /// A results file on its way to its place.
 #[derive(Debug)]
 pub(super) struct ResultsCsv {
     csv: CsvOutput,
     extra: ExtraColumns,
+    /// When the row that was written last was settled.
+    settled_at: ShownTime,
 }
 
 impl ResultsCsv {
@@ -111,8 +154,11 @@ impl ResultsCsv {
         let mut results = ResultsCsv {
             csv: CsvOutput::create(path, form, known)?,
             extra,
+            settled_at: ShownTime::default(),
         };
-        results.record(FILE_COLUMN, COLUMNS, RUN_COLUMN)?;
+        results
+            .csv
+            .record(extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN))?;
         // Now, so that a full disk is found out.
         results.flush()?;
         Ok(results)
@@ -121,7 +167,10 @@ impl ResultsCsv {
     /// Writes the line of one row.
     pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
         let run = line.run.map(|run| run.to_string()).unwrap_or_default();
-        self.record(line.file, line.cells(), &run)
+        let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
+        let cells = cells.each_ref().map(AsRef::as_ref);
+        let all = self.extra.of(line.file, cells, &run);
+        self.csv.record(all.map(harmless_text))
     }
 
     /// See [`CsvOutput::flush`].
@@ -137,18 +186,5 @@ impl ResultsCsv {
     /// The file, with everything handed over to it.
     pub(super) fn into_file(self) -> Result<OutputFile, OutputError> {
         self.csv.into_file()
-    }
-
-    fn record<C: AsRef<str>>(
-        &mut self,
-        file: &str,
-        cells: [C; COLUMNS.len()],
-        run: &str,
-    ) -> Result<(), OutputError> {
-        let file = self.extra.file.then_some(file);
-        let run = self.extra.run.then_some(run);
-        let cells = cells.iter().map(AsRef::as_ref);
-        let all = file.into_iter().chain(cells).chain(run);
-        self.csv.record(all.map(|cell| harmless(cell).into_owned()))
     }
 }
