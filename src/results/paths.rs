@@ -283,13 +283,16 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
 
 /// Whether a place is that of the ledger, or of one of the files beside it.
 pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
+    // SQLite's `-wal`, `-shm` and `-journal`, and our locks.
+    let is_ending =
+        |rest: &[u8]| rest.is_empty() || rest.starts_with(b"-") || rest.starts_with(b".sender-");
     let is_beside = |ledger: &Path| {
         let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
         let (Ok(place), Ok(ledger)) = (place_of(place), place_of(ledger)) else {
             return false;
         };
-        let begins = place.file_name().unwrap_or_default().as_encoded_bytes();
-        begins.starts_with(name) && place.parent() == ledger.parent()
+        let place_name = place.file_name().unwrap_or_default().as_encoded_bytes();
+        place_name.strip_prefix(name).is_some_and(is_ending) && place.parent() == ledger.parent()
     };
     let real = ledger.canonicalize();
     is_same(ledger, place) || is_beside(ledger) || real.is_ok_and(|real| is_beside(&real))

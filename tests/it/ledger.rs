@@ -550,6 +550,10 @@ fn outputs_are_never_the_ledgers_files() {
             .leadload(&["runs", "export", "--ledger", "x.db", "--results", file])
             .expect(2);
     }
+    // What only begins like one is none.
+    folder
+        .import_leads(&service, &["--ledger", "leads"])
+        .expect(0);
 }
 
 #[test]
