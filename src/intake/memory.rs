@@ -33,7 +33,7 @@ impl Memory {
         rows: &RowBatch,
         prepared: &mut [PreparedRow],
     ) -> Result<(), LedgerError> {
-        let look = Recollection {
+        let mut look = Recollection {
             look: self.recall.look()?,
             rules: &self.rules,
         };
@@ -51,7 +51,7 @@ struct Recollection<'a> {
 impl Recollection<'_> {
     /// Fills in what is known of a row.
     fn fill_in(
-        &self,
+        &mut self,
         mapping: &Mapping,
         row: Row<'_>,
         prepared: &mut PreparedRow,
@@ -76,7 +76,7 @@ impl Recollection<'_> {
 
     /// Decides what becomes of a row that could be sent.
     fn decide(
-        &self,
+        &mut self,
         mapping: &Mapping,
         row: Row<'_>,
         number: PhoneNumber,
@@ -111,7 +111,7 @@ impl Recollection<'_> {
 
     /// Decides by what other runs have made of the number.
     fn decide_by_others(
-        &self,
+        &mut self,
         mapping: &Mapping,
         row: Row<'_>,
         known: Known,
@@ -146,7 +146,7 @@ impl Recollection<'_> {
 
     /// What an earlier process of this run has made of the row.
     fn own(
-        &self,
+        &mut self,
         row: RowId,
         number: PhoneNumber,
         campaign: CampaignId,
@@ -158,13 +158,13 @@ impl Recollection<'_> {
             .row(self.rules.service, number, campaign, run, row)
     }
 
-    fn find(&self, number: PhoneNumber, scope: Scope) -> Result<Known, LedgerError> {
+    fn find(&mut self, number: PhoneNumber, scope: Scope) -> Result<Known, LedgerError> {
         self.look.find(self.rules.service, number, scope)
     }
 
     /// Whether another run has met a row with these cells that ended badly, and such
     /// rows are to be left alone.
-    fn is_known_bad(&self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
+    fn is_known_bad(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
         if self.rules.known_bad == KnownBad::Retry {
             return Ok(false);
         }

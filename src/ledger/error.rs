@@ -42,6 +42,16 @@ pub enum LedgerError {
         /// The newest that this program knows.
         known: u32,
     },
+    /// An older version has written it, and a run is being sent, perhaps by that version: it
+    /// would find its tables gone.
+    #[error(
+        "the ledger `{}` is of an older version of leadload, and another import is at work on it\n\nhint: wait until that has ended, then run the same command again",
+        path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another program holds it.
     #[error(
         "the ledger `{}` is locked by another program\n\nhint: close what has it open, then run the same command again",

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::columns::Word;
 use super::record::Record;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, journal_tables};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 
 /// Which rows are asked for.
@@ -105,7 +105,10 @@ fn walk(
 ) -> rusqlite::Result<()> {
     let runs: Vec<u64> = selection.runs.iter().map(|run| run.0).collect();
     let campaign = selection.campaign.map(|campaign| campaign.0);
-    let mut select = db.prepare(ROWS)?;
+    // One instant for all of it; what is made for it goes with it.
+    let snapshot = db.unchecked_transaction()?;
+    journal_tables::make(&snapshot, None)?;
+    let mut select = snapshot.prepare(ROWS)?;
     let mut rows = select.query(params![json!(runs).to_string(), campaign])?;
     let mut last = None;
     while let Some(row) = rows.next()? {
@@ -199,22 +202,21 @@ mod tests {
     }
 
     fn claim(test: &TestLedger, run: u64, row: u64, campaign: i64) {
-        test.sql(&format!(
-            "INSERT INTO claims VALUES ({run}, {row}, 0, 1, {}, {campaign})",
-            number(row)
-        ));
+        let place = (row, 0, 1, number(row), campaign);
+        append(test, run, &json!({ "claims": [place] }));
     }
 
-    fn settle(test: &TestLedger, run: u64, row: u64, status: Status) {
-        let status = status_code(status);
-        test.sql(&format!(
-            "INSERT INTO outcomes (run, row, file, line_offset, number, campaign,
-                status, attempts, lead_id)
-                SELECT run, row, file, line_offset, number, campaign, {status}, 1, {}
-                FROM claims WHERE run = {run} AND row = {row};
-            DELETE FROM claims WHERE run = {run} AND row = {row}",
-            1000 + row
-        ));
+    fn settle(test: &TestLedger, run: u64, row: u64, campaign: i64, status: Status) {
+        let place = (row, 0, 1, number(row), campaign);
+        let id = (1000 + row).to_string();
+        let outcome = json!([place, status_code(status), null, 1, id, null, null]);
+        append(test, run, &json!({ "outcomes": [outcome] }));
+    }
+
+    fn append(test: &TestLedger, run: u64, entries: &serde_json::Value) {
+        let append = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
+        let values = (run.cast_signed(), entries.to_string());
+        test.ledger.db.execute(append, values).unwrap();
     }
 
     fn file(test: &TestLedger, run: u64, row: u64, campaign: i64, status: Status) {
@@ -269,7 +271,7 @@ mod tests {
         file(&test, 2, 1, 101, Status::Duplicate);
         claim(&test, 2, 4, 101);
         claim(&test, 2, 3, 101);
-        settle(&test, 2, 3, Status::Failed);
+        settle(&test, 2, 3, 101, Status::Failed);
         file(&test, 3, 1, 101, Status::Created);
         assert_eq!(
             exported(&test, &all(&[2, 1])),
@@ -288,7 +290,7 @@ mod tests {
     fn a_row_that_is_being_filed_comes_once() {
         let test = with_runs(1);
         claim(&test, 1, 1, 101);
-        settle(&test, 1, 1, Status::Created);
+        settle(&test, 1, 1, 101, Status::Created);
         file(&test, 1, 1, 101, Status::Created);
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
     }
@@ -299,7 +301,7 @@ mod tests {
         file(&test, 1, 1, 101, Status::Uncertain);
         claim(&test, 1, 1, 101);
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Uncertain)]);
-        settle(&test, 1, 1, Status::Created);
+        settle(&test, 1, 1, 101, Status::Created);
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
         let uncertain = Selection {
             statuses: vec![Status::Uncertain],
@@ -405,7 +407,7 @@ mod tests {
             _ => claim(test, 1, row, 101),
         }
         if home >= 4 {
-            settle(test, 1, row, Status::Created);
+            settle(test, 1, row, 101, Status::Created);
         }
         if home >= 5 {
             file(test, 1, row, 101, Status::Created);

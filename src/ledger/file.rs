@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::LedgerError;
 use super::filing::Filing;
-use super::schema;
+use super::{LedgerError, SenderLocks, schema};
 use crate::private_file;
 use crate::source::folder_of;
+
+/// More statements than there are: none is prepared twice.
+const MOST_STATEMENTS: usize = 64;
 
 /// How long another program is waited for that holds the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -44,6 +46,7 @@ impl Ledger {
         })?;
         let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
+        let _nobody_sends = ledger.alone_to_migrate()?;
         let Ledger { db, .. } = &mut ledger;
         let opened = begin_to_write(db).and_then(|()| schema::migrate(db));
         ledger.checked(opened)?;
@@ -82,9 +85,10 @@ impl Ledger {
 
     fn connect(path: &Path, access: OpenFlags) -> Result<Ledger, LedgerError> {
         // Without the flag that takes names that begin with `file:` for something else,
-        // and without SQLite's own locks: a connection never leaves its thread.
+        // and without SQLite's own locks: a connection is used by one thread at a time.
         let opened = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let db = opened.map_err(|error| LedgerError::of(path, error))?;
+        db.set_prepared_statement_cache_capacity(MOST_STATEMENTS);
         let ledger = Ledger {
             db,
             path: path.to_owned(),
@@ -92,6 +96,20 @@ impl Ledger {
         };
         ledger.checked(ledger.db.busy_timeout(PATIENCE))?;
         Ok(ledger)
+    }
+
+    /// What is of an older version is brought to this one while nobody sends.
+    fn alone_to_migrate(&self) -> Result<Option<SenderLocks>, LedgerError> {
+        let version = self.checked(schema::version(&self.db))?;
+        if !(1..schema::VERSION).contains(&version) {
+            return Ok(None);
+        }
+        match SenderLocks::try_take(self)? {
+            Ok(locks) => Ok(Some(locks)),
+            Err(_) => Err(LedgerError::InUse {
+                path: self.path.clone(),
+            }),
+        }
     }
 
     /// Makes sure that it is a ledger, and of no version to come.

@@ -1,6 +1,6 @@
 //! The journal: rows before their first request leaves, and what became of them.
 //!
-//! Claims are few, and outcomes only appended. Kept by number from the start a lead would
+//! It is only appended to, a row for each group. Kept by number from the start a lead would
 //! dirty a page of a large table twice; so outcomes wait here until many can be filed at
 //! once (see [`super::filing`]).
 
@@ -9,11 +9,12 @@ use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
 
-use super::lead_id::LeadId;
+use super::entries::Entries;
 use super::paces::learn;
-use super::record::{line_offset, status_code};
-use super::{CellsDigest, Claim, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
-use crate::lead::{Counts, RowId, RunId, Status};
+use super::record::position;
+use super::replay::APPEND;
+use super::{CellsDigest, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
+use crate::lead::{Counts, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
@@ -29,18 +30,6 @@ UPDATE runs SET
 WHERE id = :run
 RETURNING service";
 
-const CLAIM: &str = "
-INSERT OR REPLACE INTO claims (run, row, file, line_offset, number, campaign)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-
-const SETTLE: &str = "
-INSERT INTO outcomes
-    (run, row, file, line_offset, number, campaign,
-     status, http_status, attempts, lead_id, settled_at, error_code, error)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-
-const RELEASE: &str = "DELETE FROM claims WHERE run = ?1 AND row = ?2";
-
 const REFUSE: &str = "
 INSERT OR REPLACE INTO refusals (run, row, file, line, campaign, cell, error_code, error)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -54,11 +43,9 @@ impl Ledger {
         self.checked(found)
     }
 
-    /// Writes the group: claims, then settlements, then releases, then refusals, and what
-    /// was learned of the run's service. When this returns, all of it is on disk; after an error nothing of it is in the ledger,
-    /// and the same group can be committed again.
-    ///
-    /// A row is settled or released only after it has been claimed.
+    /// Writes the group, of which claims count as the first: a row may be claimed and settled
+    /// in one. When this returns, all of it is on disk; after an error nothing of it is in
+    /// the ledger, and the same group can be committed again.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
         // A file that nobody finds again could be written for ever without an error.
         if !self.path.exists() {
@@ -99,9 +86,7 @@ fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<Ser
     let run = run.0.cast_signed();
     // First, since it fails where there is no such run.
     let service = note_progress(&change, run, group)?;
-    claim(&change, run, &group.claims)?;
-    settle(&change, run, &group.settlements)?;
-    release(&change, run, &group.releases)?;
+    append(&change, run, group)?;
     refuse(&change, run, &group.refusals)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let refused = group.refusals.iter().map(|refusal| refusal.cells);
@@ -130,54 +115,11 @@ fn json(counts: &Counts) -> rusqlite::Result<String> {
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-fn claim(change: &Transaction<'_>, run: i64, claims: &[Claim]) -> rusqlite::Result<()> {
-    let mut insert = change.prepare_cached(CLAIM)?;
-    for claim in claims {
-        insert.execute(params![
-            run,
-            claim.row.0.cast_signed(),
-            position(claim.file),
-            line_offset(claim.row, claim.line),
-            claim.number.key().cast_signed(),
-            claim.campaign.0,
-        ])?;
-    }
-    Ok(())
-}
-
-/// An outcome takes its claim's place. One without a claim is a mistake of whoever
-/// settles, and nothing of its group is written.
-fn settle(change: &Transaction<'_>, run: i64, settlements: &[Settlement]) -> rusqlite::Result<()> {
-    let mut insert = change.prepare_cached(SETTLE)?;
-    let mut delete = change.prepare_cached(RELEASE)?;
-    for Settlement { claim, outcome, .. } in settlements {
-        let deleted = delete.execute([run, claim.row.0.cast_signed()])?;
-        if deleted != 1 {
-            return Err(rusqlite::Error::StatementChangedRows(deleted));
-        }
-        insert.execute(params![
-            run,
-            claim.row.0.cast_signed(),
-            position(claim.file),
-            line_offset(claim.row, claim.line),
-            claim.number.key().cast_signed(),
-            claim.campaign.0,
-            status_code(outcome.status),
-            outcome.http_status,
-            outcome.attempts,
-            outcome.lead_id.as_deref().map(LeadId),
-            outcome.settled_at.map(|time| time.as_second()),
-            outcome.error_code.map(|code| code.to_string()),
-            outcome.error,
-        ])?;
-    }
-    Ok(())
-}
-
-fn release(change: &Transaction<'_>, run: i64, rows: &[RowId]) -> rusqlite::Result<()> {
-    let mut delete = change.prepare_cached(RELEASE)?;
-    for row in rows {
-        delete.execute([run, row.0.cast_signed()])?;
+fn append(change: &Transaction<'_>, run: i64, group: &Group) -> rusqlite::Result<()> {
+    let entries = Entries::of(group);
+    if !entries.is_empty() {
+        let mut append = change.prepare_cached(APPEND)?;
+        append.execute(params![run, entries.json()?])?;
     }
     Ok(())
 }
@@ -217,9 +159,4 @@ fn note_bad(
 fn rejected_cells(settlement: &Settlement) -> Option<CellsDigest> {
     let is_rejected = settlement.outcome.status == Status::Rejected;
     settlement.cells.filter(|_| is_rejected)
-}
-
-/// The place of an input among the others, of which there are few.
-fn position(file: usize) -> i64 {
-    (file as u64).cast_signed()
 }

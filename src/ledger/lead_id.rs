@@ -6,29 +6,23 @@
 
 use std::fmt::Write as _;
 
-use rusqlite::ToSql;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Value, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 
 /// Where the hyphens of a UUID stand.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-
-/// A lead id on its way into the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LeadId<'a>(pub(super) &'a str);
 
 /// A lead id that was read from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredLeadId(pub(super) String);
 
-impl ToSql for LeadId<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        if let Some(number) = number(self.0) {
-            return Ok(number.into());
-        }
-        if let Some(bytes) = uuid(self.0) {
-            return Ok(ToSqlOutput::Owned(Value::Blob(bytes.to_vec())));
-        }
-        Ok(self.0.into())
+/// A lead id as it is stored.
+pub(super) fn value(lead_id: &str) -> Value {
+    if let Some(number) = number(lead_id) {
+        return Value::Integer(number);
+    }
+    match uuid(lead_id) {
+        Some(bytes) => Value::Blob(bytes.to_vec()),
+        None => Value::Text(lead_id.to_owned()),
     }
 }
 
@@ -108,7 +102,7 @@ mod tests {
     /// The kind of value it is stored as, and what is read again.
     fn stored(text: &str) -> (String, String) {
         let db = Connection::open_in_memory().unwrap();
-        let row = db.query_row("SELECT typeof(?1), ?1", [LeadId(text)], |row| {
+        let row = db.query_row("SELECT typeof(?1), ?1", [value(text)], |row| {
             Ok((row.get(0)?, row.get::<_, StoredLeadId>(1)?.0))
         });
         row.unwrap()

@@ -22,9 +22,8 @@
 //!
 //! # What is on disk, and what a kill leaves
 //!
-//! A row is claimed in `claims`; with its outcome it moves to the end of `outcomes`. These
-//! two are the journal. From there it is filed among `sent`, where it is found by its
-//! number.
+//! A row's claim and its outcome are appended to the `journal`, a line for each group. From
+//! there it is filed among `sent`, where it is found by its number.
 //!
 //! | instant | on disk | after a kill here, recovery makes of it |
 //! |-|-|-|
@@ -54,7 +53,8 @@
 //! A ledger that an older version has written is brought to this one when it is opened to
 //! be written in, in one transaction ([`Ledger::open`]). One that is only read is read as
 //! it is: whatever its version does not know is not known of it. One of a newer version is
-//! refused.
+//! refused. While anybody sends nothing is brought to another version: an older process
+//! would find its tables gone.
 //!
 //! # Who may be at it at once
 //!
@@ -71,13 +71,16 @@
 
 mod columns;
 mod earlier;
+mod entries;
 mod entry;
 mod error;
 mod export;
 mod file;
 mod filing;
 mod history;
+mod insert;
 mod journal;
+mod journal_tables;
 mod keeper;
 mod lead_id;
 #[cfg(test)]
@@ -90,6 +93,7 @@ mod prune;
 mod recall;
 mod record;
 mod recover;
+mod replay;
 mod round;
 mod run;
 mod runs;

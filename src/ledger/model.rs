@@ -324,7 +324,7 @@ impl World {
         let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
         assert_eq!(killed.recover(), model.recover());
         let mut recall = killed.recall();
-        let look = recall.look().unwrap();
+        let mut look = recall.look().unwrap();
         for of in 0..NUMBERS {
             let scopes = [0, 1].map(|id| Scope::Campaign(CampaignId(id)));
             for scope in scopes.into_iter().chain([Scope::Service]) {
@@ -346,7 +346,7 @@ impl World {
     /// A row on file is as it was recovered, or as it has been settled since.
     fn check_filed(&self) {
         let mut recall = self.sample.recall();
-        let look = recall.look().unwrap();
+        let mut look = recall.look().unwrap();
         for row in 1..=ROWS {
             let key = (self.run, row);
             let (number, campaign) = (number(row % NUMBERS), campaign(row));

@@ -6,11 +6,15 @@ use super::samples::{
     BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, number, refusal, rejected, releases,
     run_of, settlements, uncertain,
 };
-use super::{CellsDigest, Group, Ledger, LedgerError, Pruned, Record, Scope, Settlement};
+use super::{
+    CellsDigest, Group, Ledger, LedgerError, Pruned, Record, Scope, Settlement, journal_tables,
+};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
 
-/// Where rows are: claims, outcomes, on file.
+/// Where rows are: open claims, outcomes in the journal, on file.
 fn places(sample: &Sample) -> (i64, i64, i64) {
+    let change = sample.ledger.db.unchecked_transaction().unwrap();
+    journal_tables::make(&change, None).unwrap();
     (
         sample.number("SELECT count(*) FROM claims"),
         sample.number("SELECT count(*) FROM outcomes"),
@@ -206,11 +210,9 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     other
         .commit(other_run, &settlements([1], &created()))
         .unwrap();
-    assert!(sample.ledger.file_some().unwrap());
-    // Three slices more, and all that there is has been gathered, but not cleared.
-    sample.ledger.filing.limits.most = 100;
+    // Gathered, and two slices of three placed.
     (0..3).for_each(|_| assert!(sample.ledger.file_some().unwrap()));
-    // The other's was the last; its number is given again.
+    // The other's was the last; its place is given again.
     other.file_all().unwrap();
     sample.commit(RUN, settlements([7], &created()));
     while sample.ledger.file_some().unwrap() {}
@@ -417,7 +419,7 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
         .busy_timeout(std::time::Duration::ZERO)
         .unwrap();
     let mut recall = sample.recall();
-    let look = recall.look().unwrap();
+    let mut look = recall.look().unwrap();
     look.find(sample.service, number(1), Scope::Service)
         .unwrap();
     let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
@@ -439,9 +441,13 @@ fn a_value_that_no_version_writes_is_damage() {
     let damage = "UPDATE sent SET status = 99";
     sample.ledger.db.execute_batch(damage).unwrap();
     let mut recall = sample.recall();
-    let look = recall.look().unwrap();
+    let mut look = recall.look().unwrap();
     let error = look
         .find(sample.service, number(1), Scope::Service)
         .unwrap_err();
+    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    let damage = "INSERT INTO journal (run, entries) VALUES (1, '{\"claims\":[[1]]}')";
+    sample.ledger.db.execute_batch(damage).unwrap();
+    let error = sample.ledger.recover(sample.service).unwrap_err();
     assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
 }

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
+use super::replay::follow;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -53,7 +54,7 @@ const NOTE_PRUNED: &str =
 
 /// All of a run but its row in `runs`, which stays until the rest is gone.
 const FORGET_REST: [&str; 7] = [
-    "DELETE FROM outcomes WHERE run = ?1",
+    "DELETE FROM journal WHERE run = ?1",
     "DELETE FROM refusals WHERE run = ?1",
     "DELETE FROM known_bad WHERE run = ?1",
     "DELETE FROM inputs WHERE run = ?1",
@@ -171,7 +172,6 @@ fn forget_rest(db: &mut Connection, run: i64) -> rusqlite::Result<u64> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
     change.execute("DELETE FROM sent WHERE run = ?1", [run])?;
-    change.execute("DELETE FROM claims WHERE run = ?1", [run])?;
     for sql in FORGET_REST {
         change.execute(sql, [run])?;
     }
@@ -184,10 +184,36 @@ fn forget_number(db: &mut Connection, number: PhoneNumber) -> rusqlite::Result<u
     let key = [number.key().cast_signed()];
     let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
     change.execute("DELETE FROM sent WHERE number = ?1", key)?;
-    change.execute("DELETE FROM claims WHERE number = ?1", key)?;
+    forget_entries(&change, number)?;
     forget_cells(&change, number)?;
     change.commit()?;
     Ok(leads)
+}
+
+/// Whatever the journal has of a number.
+fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
+    let number = number.key().cast_signed();
+    let mut changed = Vec::new();
+    follow(change, None, 0, |seq, _, mut entries| {
+        let before = (entries.claims.len(), entries.outcomes.len());
+        entries.claims.retain(|place| place.number != number);
+        let outcomes = &mut entries.outcomes;
+        outcomes.retain(|outcome| outcome.place.number != number);
+        if before != (entries.claims.len(), entries.outcomes.len()) {
+            changed.push((seq, entries));
+        }
+        Ok(true)
+    })?;
+    for (seq, entries) in changed {
+        match entries.is_empty() {
+            true => change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?,
+            false => {
+                let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
+                change.execute(write, (seq, entries.json()?))?
+            }
+        };
+    }
+    Ok(())
 }
 
 /// A row that could not be sent may have had the number all the same: too many cells,

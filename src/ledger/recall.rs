@@ -5,12 +5,12 @@
 //! service is anywhere else, but what the present run has sent since.
 //!
 //! To ask is to hold a snapshot of the ledger, and to take one costs as much as to ask.
-//! So there is a [`Look`] for many questions. While one is held, the log beside the
-//! ledger cannot begin anew and grows: it is for a batch of rows, not to be kept.
+//! So there is a [`Look`] for many questions, prepared once. While one is held, the log
+//! beside the ledger cannot begin anew and grows: it is for a batch of rows, not to be kept.
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
 use super::journal::service_at;
 use super::record::{Record, select_sent};
@@ -35,10 +35,14 @@ pub struct Recall {
 }
 
 /// The ledger as it was when the first question was asked; one for each batch of rows.
-#[derive(Debug)]
 pub struct Look<'a> {
-    snapshot: Transaction<'a>,
+    of_service: CachedStatement<'a>,
+    of_campaign: CachedStatement<'a>,
+    of_row: CachedStatement<'a>,
+    is_bad: CachedStatement<'a>,
     path: &'a Path,
+    // Dropped last: the questions are asked within it.
+    _snapshot: Transaction<'a>,
 }
 
 /// Where a number may be sent only once.
@@ -82,38 +86,47 @@ impl Recall {
 
     /// Begins to look: for a batch of rows, a matter of milliseconds.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
-        let Ledger { db, path, .. } = &mut self.ledger;
-        let snapshot = db.transaction();
-        Ok(Look {
-            snapshot: snapshot.map_err(|error| LedgerError::of(path, error))?,
-            path,
-        })
+        let Ledger { db, path, .. } = &self.ledger;
+        look(db, path).map_err(|error| LedgerError::of(path, error))
     }
+}
+
+/// The snapshot is taken with the first question. Nobody else has one of the connection:
+/// a look is borrowed from it for good.
+fn look<'a>(db: &'a Connection, path: &'a Path) -> rusqlite::Result<Look<'a>> {
+    Ok(Look {
+        _snapshot: db.unchecked_transaction()?,
+        of_service: db.prepare_cached(OF_SERVICE)?,
+        of_campaign: db.prepare_cached(OF_CAMPAIGN)?,
+        of_row: db.prepare_cached(OF_ROW)?,
+        is_bad: db.prepare_cached(IS_BAD)?,
+        path,
+    })
 }
 
 impl Look<'_> {
     /// What is known of the number. Reads every record of it in that scope, of which
     /// there are few unless duplicates were allowed: then ask by [`row`](Self::row).
     pub fn find(
-        &self,
+        &mut self,
         service: ServiceId,
         number: PhoneNumber,
         scope: Scope,
     ) -> Result<Known, LedgerError> {
         let number = number.key().cast_signed();
-        let db = &self.snapshot;
         let known = match scope {
             Scope::Campaign(campaign) => {
-                know(db, OF_CAMPAIGN, params![service.0, number, campaign.0])
+                let key = params![service.0, number, campaign.0];
+                know(&mut self.of_campaign, key)
             }
-            Scope::Service => know(db, OF_SERVICE, params![service.0, number]),
+            Scope::Service => know(&mut self.of_service, params![service.0, number]),
         };
         self.checked(known)
     }
 
     /// The record of one row of one run; costs the same however many its number has.
     pub fn row(
-        &self,
+        &mut self,
         service: ServiceId,
         number: PhoneNumber,
         campaign: CampaignId,
@@ -127,19 +140,21 @@ impl Look<'_> {
             run.0.cast_signed(),
             row.0.cast_signed(),
         ];
-        self.checked(first(&self.snapshot, OF_ROW, key))
+        let found = self.of_row.query_row(key, Record::read).optional();
+        self.checked(found)
     }
 
     /// Whether a run other than `run` has found that these cells cannot be sent, or
     /// that the service refuses them.
     pub fn is_known_bad(
-        &self,
+        &mut self,
         service: ServiceId,
         digest: CellsDigest,
         run: RunId,
     ) -> Result<bool, LedgerError> {
         let key = params![service.0, digest.0, run.0.cast_signed()];
-        self.checked(exists(&self.snapshot, key))
+        let is_bad = self.is_bad.exists(key);
+        self.checked(is_bad)
     }
 
     fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
@@ -187,21 +202,11 @@ fn is_latest(record: &Record, kept: Option<&Record>) -> bool {
     kept.is_none_or(|kept| (record.run, record.row) > (kept.run, kept.row))
 }
 
-fn know(db: &Connection, sql: &str, key: impl Params) -> rusqlite::Result<Known> {
-    let mut query = db.prepare_cached(sql)?;
+fn know(query: &mut CachedStatement<'_>, key: impl Params) -> rusqlite::Result<Known> {
     let mut rows = query.query(key)?;
     let mut known = Known::default();
     while let Some(row) = rows.next()? {
         known.add(Record::read(row)?);
     }
     Ok(known)
-}
-
-fn first(db: &Connection, sql: &str, key: impl Params) -> rusqlite::Result<Option<Record>> {
-    let mut query = db.prepare_cached(sql)?;
-    query.query_row(key, Record::read).optional()
-}
-
-fn exists(db: &Connection, key: impl Params) -> rusqlite::Result<bool> {
-    db.prepare_cached(IS_BAD)?.exists(key)
 }

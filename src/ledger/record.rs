@@ -80,6 +80,11 @@ pub(super) fn line_offset(row: RowId, line: u64) -> i64 {
     line.wrapping_sub(row.0).cast_signed()
 }
 
+/// The place of an input among the others, of which there are few.
+pub(super) fn position(file: usize) -> i64 {
+    (file as u64).cast_signed()
+}
+
 fn line(row: i64, offset: i64) -> u64 {
     row.wrapping_add(offset).cast_unsigned()
 }

@@ -2,14 +2,11 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use super::entries::Place;
 use super::record::status_code;
+use super::replay::{Key, Replay, reach, replay};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{ErrorCode, Status};
-
-const REACH: &str = "
-UPDATE runs
-SET reached = max(reached, coalesce((SELECT max(row) FROM claims WHERE run = runs.id), 0))
-WHERE service = ?1";
 
 /// One attempt at least may have left, beside those of earlier starts; whether there were
 /// more, nobody knows.
@@ -17,9 +14,7 @@ const GIVE_UP: &str = "
 INSERT INTO sent
     (service, number, campaign, run, row, file, line_offset,
      status, attempts, error_code, error)
-SELECT ?1, number, campaign, run, row, file, line_offset, ?2, 1, ?3, ?4
-FROM claims WHERE run IN (SELECT id FROM runs WHERE service = ?1)
-ORDER BY number, campaign, run, row
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9, ?10)
 ON CONFLICT (number, service, campaign, run, row) DO UPDATE SET
     status = excluded.status, attempts = attempts + 1, http_status = NULL,
     lead_id = NULL, settled_at = NULL,
@@ -30,7 +25,7 @@ const NOTE_KILLED: &str = "
 UPDATE starts SET stopped_by = 'killed'
 WHERE ended_at IS NULL AND run IN (SELECT id FROM runs WHERE service = ?1)";
 
-const CLEAR: &str = "DELETE FROM claims WHERE run IN (SELECT id FROM runs WHERE service = ?1)";
+const CLEAR: &str = "DELETE FROM journal WHERE run IN (SELECT id FROM runs WHERE service = ?1)";
 
 /// What is said of a row whose answer never came.
 pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
@@ -42,24 +37,43 @@ impl Ledger {
     ///
     /// Only for whoever may send to the service now, before the first claim.
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
-        self.file_service(service)?;
-        let given_up = give_up(&mut self.db, service);
-        self.checked(given_up)
+        loop {
+            self.file_service(service)?;
+            let given_up = give_up(&mut self.db, service);
+            if let Some(given_up) = self.checked(given_up)? {
+                return Ok(given_up);
+            }
+        }
     }
 }
 
-fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<u64> {
+/// Nothing where an outcome has come since all were filed: from somebody who has the lock no
+/// more, but no outcome is ever thrown away.
+fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u64>> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    change.execute(REACH, [service.0])?;
-    let uncertain = params![
-        service.0,
-        status_code(Status::Uncertain),
-        ErrorCode::AnswerLost.to_string(),
-        NO_ANSWER,
-    ];
-    let given_up = change.execute(GIVE_UP, uncertain)?;
+    let Replay { outcomes, open, .. } = replay(&change, service)?;
+    if !outcomes.is_empty() {
+        return Ok(None);
+    }
+    reach(&change, open.keys().copied())?;
+    let mut by_number: Vec<(Key, Place)> = open.into_iter().collect();
+    by_number.sort_by_key(|(_, place)| place.number);
+    for ((run, row), place) in &by_number {
+        change.prepare_cached(GIVE_UP)?.execute(params![
+            service.0,
+            place.number,
+            place.campaign,
+            run,
+            row,
+            place.file,
+            place.line_offset,
+            status_code(Status::Uncertain),
+            ErrorCode::AnswerLost.to_string(),
+            NO_ANSWER,
+        ])?;
+    }
     change.execute(CLEAR, [service.0])?;
     change.execute(NOTE_KILLED, [service.0])?;
     change.commit()?;
-    Ok(given_up as u64)
+    Ok(Some(by_number.len() as u64))
 }

@@ -90,7 +90,7 @@ impl Sample {
 
     pub(super) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
         let mut recall = self.recall();
-        let look = recall.look().unwrap();
+        let mut look = recall.look().unwrap();
         look.find(self.service, number, scope).unwrap()
     }
 
@@ -103,7 +103,7 @@ impl Sample {
             ..
         } = claim(row);
         let mut recall = self.recall();
-        let look = recall.look().unwrap();
+        let mut look = recall.look().unwrap();
         look.row(self.service, number, campaign, run, row).unwrap()
     }
 
@@ -113,7 +113,7 @@ impl Sample {
 
     pub(super) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
         let mut recall = self.recall();
-        let look = recall.look().unwrap();
+        let mut look = recall.look().unwrap();
         look.is_known_bad(self.service, digest, run).unwrap()
     }
 

@@ -4,13 +4,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The changes of the tables from version to version, in order. SQLite's `user_version`
 /// says how many of them a ledger has been through: steps are added, never changed.
-const STEPS: [&str; 2] = [FIRST, SECOND];
+const STEPS: [&str; 3] = [FIRST, SECOND, THIRD];
 
 /// The version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
 /// The first version with the table `paces`.
 pub(super) const KNOWS_PACES: u32 = 2;
+
+/// The first version with the table `journal` in place of `claims` and `outcomes`.
+pub(super) const HAS_JOURNAL: u32 = 3;
 
 /// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -190,6 +193,33 @@ CREATE TABLE paces (
 ) STRICT;
 ";
 
+const THIRD: &str = "
+-- Claims and outcomes that are not filed yet, in the order in which they came, a line for
+-- each group: JSON as in `entries.rs`.
+CREATE TABLE journal (
+    seq INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    entries TEXT NOT NULL
+) STRICT;
+
+-- What an older version has left is filed, but for the claims.
+INSERT OR REPLACE INTO sent
+    (service, number, campaign, run, row, file, line_offset,
+     status, http_status, attempts, lead_id, settled_at, error_code, error)
+SELECT service, number, campaign, run, row, file, line_offset,
+     status, http_status, attempts, lead_id, settled_at, error_code, error
+FROM outcomes JOIN runs ON runs.id = run
+ORDER BY seq;
+UPDATE runs SET
+    reached = max(reached, coalesce((SELECT max(row) FROM outcomes WHERE run = runs.id), 0));
+INSERT INTO journal (run, entries)
+SELECT run, json_object('claims',
+    json_group_array(json_array(row, file, line_offset, number, campaign)))
+FROM claims GROUP BY run;
+DROP TABLE outcomes;
+DROP TABLE claims;
+";
+
 /// Brings the tables to this version; all of it or nothing.
 pub(super) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     if version(db)? == VERSION {
@@ -227,7 +257,10 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
+    use crate::lead::{RunId, Status};
+    use crate::ledger::{
+        ExportedRow, Ledger, LedgerError, Recall, Selection, SenderLock, ServiceId,
+    };
 
     /// A run, its input, and a lead of each kind of place that a lead can be in.
     const ROWS: &str = "
@@ -247,16 +280,14 @@ mod tests {
     INSERT INTO known_bad VALUES (1, zeroblob(16), 1);
     ";
 
-    const TABLES: [&str; 11] = [
+    /// Those that all versions have.
+    const TABLES: [&str; 8] = [
         "services",
         "runs",
         "starts",
         "inputs",
         "lists",
         "outputs",
-        "claims",
-        "outcomes",
-        "sent",
         "refusals",
         "known_bad",
     ];
@@ -285,15 +316,44 @@ mod tests {
         TABLES.iter().map(count).collect()
     }
 
+    /// What became of every row.
+    fn told(ledger: &Ledger) -> Vec<ExportedRow> {
+        let all = Selection {
+            runs: vec![RunId(1)],
+            campaign: None,
+            statuses: Vec::new(),
+        };
+        let mut told = Vec::new();
+        let exported: Result<(), LedgerError> = ledger.export(&all, |row| {
+            told.push(row);
+            Ok(())
+        });
+        exported.unwrap();
+        told
+    }
+
     #[test]
     fn a_ledger_of_version_1_keeps_all_its_rows_and_learns_of_paces() {
         let (_folder, path) = version_1();
         let before = rows(&path);
         assert_eq!(before, [1; TABLES.len()]);
+        let told_before = told(&Ledger::read(&path).unwrap().unwrap());
+        let statuses = told_before.iter().map(|row| row.outcome.status);
+        assert_eq!(
+            statuses.collect::<Vec<Status>>(),
+            [
+                Status::Created,
+                Status::Created,
+                Status::Uncertain,
+                Status::Invalid
+            ]
+        );
         let ledger = Ledger::open(&path).unwrap();
         assert_eq!(version(&ledger.db).unwrap(), VERSION);
         assert_eq!(number(&ledger.db, "SELECT count(*) FROM paces"), 0);
         assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
+        assert_eq!(told(&ledger), told_before);
+        assert_eq!(number(&ledger.db, "SELECT reached FROM runs"), 2);
         drop(ledger);
         assert_eq!(rows(&path), before);
         // Opened once more there is nothing left to do.
@@ -310,6 +370,22 @@ mod tests {
         let ledger = Ledger::read(&path).unwrap().unwrap();
         assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
         assert_eq!(version(&ledger.db).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_ledger_of_an_older_version_stays_so_while_somebody_sends() {
+        let (_folder, path) = version_1();
+        let sending = SenderLock::take(&path, ServiceId(1)).unwrap();
+        let in_use = Ledger::open(&path).err();
+        assert!(matches!(in_use, Some(LedgerError::InUse { .. })));
+        let db = Connection::open(&path).unwrap();
+        assert_eq!(version(&db), Ok(1));
+        drop(sending);
+        Ledger::open(&path).unwrap();
+        assert_eq!(version(&db), Ok(VERSION));
+        // Of this version it is opened beside those who send.
+        let _sending = SenderLock::take(&path, ServiceId(1)).unwrap();
+        Ledger::open(&path).unwrap();
     }
 
     #[test]

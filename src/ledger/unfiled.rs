@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::record::status_code;
 use super::recover::NO_ANSWER;
-use super::{LedgerError, Recall, ServiceId};
+use super::{LedgerError, Recall, ServiceId, journal_tables};
 use crate::lead::{ErrorCode, Status};
 
 const IS_FILED: &str = "
@@ -47,16 +47,19 @@ impl Recall {
 }
 
 fn copy(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
-    let is_filed: bool = db.query_row(IS_FILED, [], |row| row.get(0))?;
-    if is_filed {
-        return Ok(());
+    let change = db.unchecked_transaction()?;
+    journal_tables::make(&change, Some(service))?;
+    let is_filed: bool = change.query_row(IS_FILED, [], |row| row.get(0))?;
+    if !is_filed {
+        change.execute_batch(COPY)?;
+        let values = params![
+            service.0,
+            status_code(Status::Uncertain),
+            ErrorCode::AnswerLost.to_string(),
+            NO_ANSWER,
+        ];
+        change.execute(FILL, values)?;
     }
-    db.execute_batch(COPY)?;
-    let values = params![
-        service.0,
-        status_code(Status::Uncertain),
-        ErrorCode::AnswerLost.to_string(),
-        NO_ANSWER,
-    ];
-    db.execute(FILL, values).map(drop)
+    change.execute_batch(journal_tables::DROP)?;
+    change.commit()
 }

@@ -514,7 +514,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     wait_for_requests(&service, requests + 1);
     let db = rusqlite::Connection::open(folder.ledger()).unwrap();
     db.busy_timeout(Duration::from_secs(5)).unwrap();
-    db.execute_batch("DROP TABLE outcomes").unwrap();
+    db.execute_batch("DROP TABLE journal").unwrap();
     let failed = Output::of(child);
     assert_eq!(failed.code, 5, "{}", failed.stderr);
     assert!(

@@ -10,7 +10,7 @@ use crate::campaign::CampaignBook;
 use crate::cli::ImportArgs;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
-use crate::commands::{inputs, service};
+use crate::commands::{inputs, ledger, service};
 use crate::exit::{Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
@@ -72,7 +72,7 @@ impl Record {
         let (path, address) = (path.clone(), settings.service.to_string());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
-            let mut ledger = Ledger::open(&path).or_stopped(StoppedBy::Usage)?;
+            let mut ledger = ledger::open(&path)?;
             let service = ledger.service(&address).or_stopped(StoppedBy::Usage)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
             // Nobody else can be sending: claims that are open were left by a crash.

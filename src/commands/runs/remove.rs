@@ -11,6 +11,7 @@ use super::known::KnownRuns;
 use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
 use crate::cli::{Format, LogFormat};
+use crate::commands::ledger;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Pruned, SenderLocks};
@@ -93,7 +94,7 @@ fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result
 
 /// The ledger, and the certainty that nobody sends while it is held.
 fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
-    let ledger = Ledger::open(path).or_stopped(StoppedBy::Usage)?;
+    let ledger = ledger::open(path)?;
     let service = match SenderLocks::try_take(&ledger).or_stopped(StoppedBy::Usage)? {
         Ok(locks) => return Ok((ledger, locks)),
         Err(service) => service,

@@ -1,0 +1,220 @@
+//! What a group leaves in the journal: claims, outcomes and releases, as JSON.
+//!
+//! They are one row of SQLite for hundreds of leads: a statement for each would cost
+//! several times what the lead itself does. A record is an array, its items in the order of
+//! the fields here.
+
+use std::borrow::Cow;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::lead_id;
+use super::record::{line_offset, position, status_code};
+use super::{Claim, Group, Settlement};
+
+/// The entries of a group. `T` is text: borrowed where it is written, owned where it was
+/// read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Entries<T> {
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub(super) claims: Vec<Place>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub(super) outcomes: Vec<Outcome<T>>,
+    /// Rows whose claims are taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) releases: Vec<i64>,
+}
+
+/// Where a row of a run stands, and what is sent of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) struct Place {
+    pub(super) row: i64,
+    pub(super) file: i64,
+    pub(super) line_offset: i64,
+    pub(super) number: i64,
+    pub(super) campaign: i64,
+}
+
+/// A row that has its outcome.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Outcome<T> {
+    pub(super) place: Place,
+    status: i64,
+    http_status: Option<u16>,
+    attempts: u32,
+    lead_id: Option<T>,
+    settled_at: Option<i64>,
+    /// A code and a sentence. Few have any, so that they do not take the room.
+    why: Option<Box<(Option<T>, Option<T>)>>,
+}
+
+/// What was read.
+pub(super) type StoredEntries = Entries<Box<str>>;
+pub(super) type StoredOutcome = Outcome<Box<str>>;
+
+impl<'a> Entries<Cow<'a, str>> {
+    pub(super) fn of(group: &'a Group) -> Self {
+        Entries {
+            claims: group.claims.iter().map(Place::of).collect(),
+            outcomes: group.settlements.iter().map(Outcome::of).collect(),
+            releases: group
+                .releases
+                .iter()
+                .map(|row| row.0.cast_signed())
+                .collect(),
+        }
+    }
+}
+
+impl<T> Entries<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.claims.is_empty() && self.outcomes.is_empty() && self.releases.is_empty()
+    }
+}
+
+impl<T: Serialize> Entries<T> {
+    /// As they stand in the journal.
+    pub(super) fn json(&self) -> rusqlite::Result<String> {
+        serde_json::to_string(self)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+impl FromSql for StoredEntries {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map_err(FromSqlError::other)
+    }
+}
+
+impl Place {
+    pub(super) fn of(claim: &Claim) -> Place {
+        Place {
+            row: claim.row.0.cast_signed(),
+            file: position(claim.file),
+            line_offset: line_offset(claim.row, claim.line),
+            number: claim.number.key().cast_signed(),
+            campaign: claim.campaign.0,
+        }
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Place {
+            row,
+            file,
+            line_offset,
+            number,
+            campaign,
+        } = self;
+        (row, file, line_offset, number, campaign).serialize(serializer)
+    }
+}
+
+impl<'a> Outcome<Cow<'a, str>> {
+    fn of(Settlement { claim, outcome, .. }: &'a Settlement) -> Self {
+        let code = outcome.error_code.map(|code| Cow::Owned(code.to_string()));
+        let error = outcome.error.as_deref().map(Cow::Borrowed);
+        let has_why = code.is_some() || error.is_some();
+        Outcome {
+            place: Place::of(claim),
+            status: status_code(outcome.status),
+            http_status: outcome.http_status,
+            attempts: outcome.attempts,
+            lead_id: outcome.lead_id.as_deref().map(Cow::Borrowed),
+            settled_at: outcome.settled_at.map(|time| time.as_second()),
+            why: has_why.then(|| Box::new((code, error))),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Outcome<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Outcome {
+            place,
+            status,
+            http_status,
+            attempts,
+            lead_id,
+            settled_at,
+            why,
+        } = self;
+        (
+            place,
+            status,
+            http_status,
+            attempts,
+            lead_id,
+            settled_at,
+            why,
+        )
+            .serialize(serializer)
+    }
+}
+
+impl StoredOutcome {
+    /// What it is ordered by where it is filed.
+    pub(super) fn key(&self, run: i64) -> (i64, i64, i64, i64) {
+        let Place {
+            number, campaign, ..
+        } = self.place;
+        (number, campaign, run, self.place.row)
+    }
+
+    /// Number, campaign, run, row, file, the line's offset, status, HTTP status, attempts,
+    /// lead id, time, code and sentence, as they stand in `sent`.
+    pub(super) fn columns(&self, run: i64) -> [Value; 13] {
+        let Place {
+            row,
+            file,
+            line_offset,
+            number,
+            campaign,
+        } = self.place;
+        let text = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned).into();
+        let (code, error) = self.why.as_deref().unwrap_or(&(None, None));
+        [
+            number.into(),
+            campaign.into(),
+            run.into(),
+            row.into(),
+            file.into(),
+            line_offset.into(),
+            self.status.into(),
+            self.http_status.into(),
+            self.attempts.into(),
+            self.lead_id.as_deref().map(lead_id::value).into(),
+            self.settled_at.into(),
+            text(code),
+            text(error),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::samples::{claims, created, rejected, releases, settlements, uncertain};
+
+    #[test]
+    fn entries_are_read_as_they_were_written() {
+        let mut group = claims([1, 2]);
+        for (row, outcome) in [(3, created()), (4, rejected()), (5, uncertain())] {
+            group.append(settlements([row], &outcome));
+        }
+        group.append(releases([6]));
+        let written = Entries::of(&group).json().unwrap();
+        let read: StoredEntries = serde_json::from_str(&written).unwrap();
+        assert_eq!(read.claims, Entries::of(&group).claims);
+        assert_eq!(read.releases, [6]);
+        assert_eq!(read.json().unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_not_there_takes_no_room() {
+        assert_eq!(Entries::of(&Group::default()).json().unwrap(), "{}");
+        let claim = Entries::of(&claims([1])).json().unwrap();
+        assert_eq!(claim, r#"{"claims":[[1,0,1,447911061803,17]]}"#);
+    }
+}

@@ -1,0 +1,69 @@
+//! The journal as two tables, `claims` and `outcomes`, for whoever only looks.
+//!
+//! They are the connection's own, and hold the journal as it is when they are made. In a
+//! ledger of version 1 or 2 the journal was two such tables, which are there then.
+
+use rusqlite::Transaction;
+use rusqlite::types::Value;
+
+use super::ServiceId;
+use super::entries::Place;
+use super::insert::Insert;
+use super::replay::{Replay, follow};
+use super::schema;
+
+const CREATE: &str = "
+CREATE TEMP TABLE claims (run, row, file, line_offset, number, campaign);
+CREATE TEMP TABLE outcomes (
+    seq INTEGER PRIMARY KEY, number, campaign, run, row, file, line_offset,
+    status, http_status, attempts, lead_id, settled_at, error_code, error
+)";
+
+/// Drops them, where there are any.
+pub(super) const DROP: &str = "
+DROP TABLE IF EXISTS temp.claims;
+DROP TABLE IF EXISTS temp.outcomes";
+
+const CLAIM: Insert<6> =
+    Insert("INSERT INTO temp.claims (run, row, file, line_offset, number, campaign)");
+
+const SETTLE: Insert<13> = Insert(
+    "INSERT INTO temp.outcomes
+    (number, campaign, run, row, file, line_offset,
+     status, http_status, attempts, lead_id, settled_at, error_code, error)",
+);
+
+/// Makes the tables of what the journal has of one service, or of all, within a transaction:
+/// what is filed meanwhile is in the tables still for whoever reads in the same one.
+pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusqlite::Result<()> {
+    if schema::version(change)? < schema::HAS_JOURNAL {
+        return Ok(());
+    }
+    change.execute_batch(DROP)?;
+    change.execute_batch(CREATE)?;
+    let mut replay = Replay::default();
+    follow(change, service, 0, |_, run, entries| {
+        replay.take(run, entries);
+        // A group at a time: there may be hundreds of thousands of rows.
+        let outcomes = std::mem::take(&mut replay.outcomes);
+        SETTLE.all(change, &outcomes, |(run, outcome)| outcome.columns(*run))?;
+        Ok(true)
+    })?;
+    let open: Vec<(i64, Place)> = replay
+        .open
+        .into_iter()
+        .map(|((run, _), place)| (run, place))
+        .collect();
+    CLAIM.all(change, &open, |(run, place)| claim(*run, place))
+}
+
+fn claim(run: i64, place: &Place) -> [Value; 6] {
+    let Place {
+        row,
+        file,
+        line_offset,
+        number,
+        campaign,
+    } = *place;
+    [run, row, file, line_offset, number, campaign].map(Value::Integer)
+}

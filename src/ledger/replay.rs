@@ -1,0 +1,118 @@
+//! The journal, gone through from its beginning: which rows have their outcome, and which
+//! are claimed and have none.
+//!
+//! What comes later counts: a claim is open until the row's outcome or release. One that is
+//! written again (see [`super::round`]) is the same claim.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::ServiceId;
+use super::entries::{Entries, Place, StoredEntries, StoredOutcome};
+
+/// What follows a place in the journal, of one service or (NULL) of all.
+const AFTER: &str = "
+SELECT seq, run, entries FROM journal
+WHERE seq > ?2 AND (?1 IS NULL OR run IN (SELECT id FROM runs WHERE service = ?1))
+ORDER BY seq";
+
+pub(super) const APPEND: &str = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
+
+/// A row: run and number.
+pub(super) type Key = (i64, i64);
+
+/// What the journal says, as far as it has been gone through.
+#[derive(Debug, Default)]
+pub(super) struct Replay {
+    /// Rows with their runs, in the order in which they were settled.
+    pub(super) outcomes: Vec<(i64, StoredOutcome)>,
+    /// Claims without an outcome.
+    pub(super) open: BTreeMap<Key, Place>,
+    /// Some claim is not open any more.
+    pub(super) has_ended: bool,
+}
+
+impl Replay {
+    pub(super) fn take(&mut self, run: i64, entries: StoredEntries) {
+        let claims = entries.claims.into_iter();
+        self.open
+            .extend(claims.map(|place| ((run, place.row), place)));
+        let settled = entries.outcomes.iter().map(|outcome| outcome.place.row);
+        for row in settled.chain(entries.releases) {
+            self.open.remove(&(run, row));
+            self.has_ended = true;
+        }
+        let outcomes = entries.outcomes.into_iter();
+        self.outcomes.extend(outcomes.map(|outcome| (run, outcome)));
+    }
+}
+
+/// Goes through what follows a place in the journal, of one service or of all, for as long
+/// as `take` wants more: it gets place, run and entries.
+pub(super) fn follow(
+    db: &Connection,
+    service: Option<ServiceId>,
+    place: i64,
+    mut take: impl FnMut(i64, i64, StoredEntries) -> rusqlite::Result<bool>,
+) -> rusqlite::Result<()> {
+    let mut query = db.prepare_cached(AFTER)?;
+    let mut rows = query.query(params![service.map(|service| service.0), place])?;
+    while let Some(row) = rows.next()? {
+        if !take(row.get(0)?, row.get(1)?, row.get(2)?)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// All that the journal says of a service.
+pub(super) fn replay(db: &Connection, service: ServiceId) -> rusqlite::Result<Replay> {
+    let mut replay = Replay::default();
+    follow(db, Some(service), 0, |_, run, entries| {
+        replay.take(run, entries);
+        Ok(true)
+    })?;
+    Ok(replay)
+}
+
+const REACH: &str = "UPDATE runs SET reached = max(reached, ?2) WHERE id = ?1";
+
+/// Notes the highest of these rows for each run, with the first of them that is placed among
+/// `sent`: none there is ever beyond what is noted.
+pub(super) fn reach(
+    change: &Transaction<'_>,
+    rows: impl Iterator<Item = Key>,
+) -> rusqlite::Result<()> {
+    let mut reached: BTreeMap<i64, i64> = BTreeMap::new();
+    for (run, row) in rows {
+        let highest = reached.entry(run).or_default();
+        *highest = row.max(*highest);
+    }
+    let mut note = change.prepare_cached(REACH)?;
+    for (run, row) in reached {
+        note.execute([run, row])?;
+    }
+    Ok(())
+}
+
+/// Writes open claims at the end of the journal.
+pub(super) fn claim_again(
+    change: &Transaction<'_>,
+    open: &BTreeMap<Key, Place>,
+) -> rusqlite::Result<()> {
+    let mut by_run: BTreeMap<i64, Vec<Place>> = BTreeMap::new();
+    for ((run, _), place) in open {
+        by_run.entry(*run).or_default().push(*place);
+    }
+    let mut append = change.prepare_cached(APPEND)?;
+    for (run, claims) in by_run {
+        let entries: Entries<&str> = Entries {
+            claims,
+            outcomes: Vec::new(),
+            releases: Vec::new(),
+        };
+        append.execute(params![run, entries.json()?])?;
+    }
+    Ok(())
+}
