@@ -16,7 +16,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use common::{contacts, generate, worked};
+use common::cost::{Cost, by_children};
+use common::{contacts, generate};
 use leadload::rate::Rate;
 use leadload::sandbox::{Sandbox, SandboxConfig, Stats};
 
@@ -99,27 +100,28 @@ fn given_rate() {
 /// So many connections to a service that takes its time, beside a bare generator: timers
 /// are coarse, and answers that come all at once are dealt with one after the other.
 fn given_concurrency() {
-    let latency = 50;
-    let ideal = IN_FLIGHT as f64 * 1e3 / latency as f64;
-    let rows = ideal as usize * 15;
-    let trial = || {
-        let concurrency = IN_FLIGHT.to_string();
-        Trial::new(latency, rows).with(&["--rate", "none", "--concurrency", &concurrency])
-    };
-    println!("latency {latency} ms, --concurrency {IN_FLIGHT}, no rate:");
-    let service = Sandbox::start(trial().service).unwrap();
-    generate(&service.base_url(), rows, IN_FLIGHT);
-    let bare = Seen::of(&service, latency, None).pace();
-    for (name, pace) in [
-        ("a bare generator", bare),
-        ("with a ledger", trial().run().pace()),
-        ("--ledger none", trial().without_ledger().run().pace()),
-    ] {
-        println!(
-            "  {name}: {pace:.1} leads/s, {:.1} % of {ideal}, {:.1} % of the bare generator's",
-            100.0 * pace / ideal,
-            100.0 * pace / bare,
-        );
+    println!("--concurrency {IN_FLIGHT}, no rate, 15 seconds each:");
+    for latency in [5, 50, 500] {
+        let ideal = IN_FLIGHT as f64 * 1e3 / latency as f64;
+        let rows = ideal as usize * 15;
+        let trial = || {
+            let concurrency = IN_FLIGHT.to_string();
+            Trial::new(latency, rows).with(&["--rate", "none", "--concurrency", &concurrency])
+        };
+        let service = Sandbox::start(trial().service).unwrap();
+        generate(&service.base_url(), rows, IN_FLIGHT);
+        let bare = Seen::of(&service, latency, None).pace();
+        for (name, pace) in [
+            ("a bare generator", bare),
+            ("with a ledger", trial().run().pace()),
+            ("--ledger none", trial().without_ledger().run().pace()),
+        ] {
+            println!(
+                "  {latency} ms, {name}: {pace:.1} leads/s, {:.1} % of {ideal}, {:.1} % of the bare generator's",
+                100.0 * pace / ideal,
+                100.0 * pace / bare,
+            );
+        }
     }
 }
 
@@ -219,17 +221,18 @@ impl Trial {
         };
         let latency = self.service.latency_ms;
         let service = Sandbox::start(self.service).unwrap();
-        let before = worked();
         let mut import = common::import(&service.base_url(), &leads, &ledger);
-        let output = import.args(&self.arguments).output().unwrap();
+        import.args(&self.arguments);
+        let mut output = None;
+        let cost = Cost::of(by_children, || output = Some(import.output().unwrap()));
+        let output = output.unwrap();
         // Also when its time was up.
         let is_done = output
             .status
             .code()
             .is_some_and(|code| [0, 4].contains(&code));
         assert!(is_done, "{import:?}: {output:?}");
-        let worked = worked().zip(before).map(|(after, before)| after - before);
-        Seen::of(&service, latency, worked)
+        Seen::of(&service, latency, cost.worked)
     }
 }
 

@@ -1,11 +1,18 @@
 //! What the benchmarks that send leads have in common.
 
+// Each of them uses a part.
+#![allow(dead_code)]
+
+pub mod cost;
+pub mod ledger;
+pub mod service;
+
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::StreamExt;
 use leadload::api::wire::LeadForm;
 use leadload::api::{BaseUrl, Certificates, Client, Limits, Token};
@@ -22,19 +29,8 @@ pub fn contacts(count: usize) -> String {
 }
 
 /// A number that no other `i` has: the factor has no divisor in common with 10^8.
-fn number(i: usize) -> String {
+pub fn number(i: usize) -> String {
     format!("+4479{:08}", i * 48_271 % 100_000_000)
-}
-
-/// What all children that have ended have had of the processor. Only Linux tells, in
-/// hundredths of a second.
-pub fn worked() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold anything: user and system time of children are the
-    // 16th and 17th field of all.
-    let fields = text.rsplit_once(") ")?.1.split(' ');
-    let ticks: Option<u64> = fields.skip(13).take(2).map(|t| t.parse::<u64>().ok()).sum();
-    Some(Duration::from_millis(10 * ticks?))
 }
 
 pub fn leadload() -> Command {
@@ -56,6 +52,24 @@ pub fn import(url: &str, leads: &Path, ledger: &Path) -> Command {
     command
 }
 
+/// The same as a number that can be called.
+pub fn phone(i: u64) -> PhoneNumber {
+    PhoneNumber::from_e164(&number(i as usize)).unwrap()
+}
+
+/// The bodies of an import of [`contacts`], a line each.
+pub fn bodies(count: usize) -> Vec<u8> {
+    (0..count)
+        .flat_map(|i| [body(i), "\n".into()].concat())
+        .collect()
+}
+
+fn body(i: usize) -> Bytes {
+    let name = format!("Name {i}");
+    let variables = [("first_name", name.as_str()), ("city", "Leeds")];
+    LeadForm::default().body(phone(i as u64), CampaignId(101), variables.into_iter())
+}
+
 /// Sends the bodies of an import of [`contacts`] and looks at nothing but that an answer
 /// comes.
 pub fn generate(url: &str, leads: usize, in_flight: usize) {
@@ -74,13 +88,7 @@ pub fn generate(url: &str, leads: usize, in_flight: usize) {
         .unwrap();
     runtime.block_on(async {
         futures::stream::iter(0..leads)
-            .map(|i| {
-                let phone = PhoneNumber::from_e164(&number(i)).unwrap();
-                let name = format!("Name {i}");
-                let variables = [("first_name", name.as_str()), ("city", "Leeds")];
-                let body = LeadForm::default().body(phone, CampaignId(101), variables.into_iter());
-                client.post_lead(body)
-            })
+            .map(|i| client.post_lead(body(i)))
             .buffer_unordered(in_flight)
             .count()
             .await
