@@ -18,7 +18,7 @@ use super::{Claim, Group, Settlement};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entries<T> {
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
-    pub(super) claims: Vec<Place>,
+    pub(super) claims: Vec<StoredClaim>,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub(super) outcomes: Vec<Outcome<T>>,
     /// Rows whose claims are taken back.
@@ -28,7 +28,7 @@ pub(super) struct Entries<T> {
 
 /// Where a row of a run stands, and what is sent of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(super) struct Place {
+pub(super) struct StoredClaim {
     pub(super) row: i64,
     pub(super) file: i64,
     pub(super) line_offset: i64,
@@ -39,7 +39,7 @@ pub(super) struct Place {
 /// A row that has its outcome.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Outcome<T> {
-    pub(super) place: Place,
+    pub(super) claim: StoredClaim,
     status: i64,
     http_status: Option<u16>,
     attempts: u32,
@@ -56,7 +56,7 @@ pub(super) type StoredOutcome = Outcome<Box<str>>;
 impl<'a> Entries<Cow<'a, str>> {
     pub(super) fn of(group: &'a Group) -> Self {
         Entries {
-            claims: group.claims.iter().map(Place::of).collect(),
+            claims: group.claims.iter().map(StoredClaim::of).collect(),
             outcomes: group.settlements.iter().map(Outcome::of).collect(),
             releases: group
                 .releases
@@ -87,9 +87,9 @@ impl FromSql for StoredEntries {
     }
 }
 
-impl Place {
-    pub(super) fn of(claim: &Claim) -> Place {
-        Place {
+impl StoredClaim {
+    pub(super) fn of(claim: &Claim) -> StoredClaim {
+        StoredClaim {
             row: claim.row.0.cast_signed(),
             file: position(claim.file),
             line_offset: line_offset(claim.row, claim.line),
@@ -97,11 +97,23 @@ impl Place {
             campaign: claim.campaign.0,
         }
     }
+
+    /// Number, campaign, run, row, file and the line's offset, as they stand in `sent`.
+    pub(super) fn columns(&self, run: i64) -> [Value; 6] {
+        let StoredClaim {
+            row,
+            file,
+            line_offset,
+            number,
+            campaign,
+        } = *self;
+        [number, campaign, run, row, file, line_offset].map(Value::Integer)
+    }
 }
 
-impl Serialize for Place {
+impl Serialize for StoredClaim {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Place {
+        let StoredClaim {
             row,
             file,
             line_offset,
@@ -118,7 +130,7 @@ impl<'a> Outcome<Cow<'a, str>> {
         let error = outcome.error.as_deref().map(Cow::Borrowed);
         let has_why = code.is_some() || error.is_some();
         Outcome {
-            place: Place::of(claim),
+            claim: StoredClaim::of(claim),
             status: status_code(outcome.status),
             http_status: outcome.http_status,
             attempts: outcome.attempts,
@@ -132,7 +144,7 @@ impl<'a> Outcome<Cow<'a, str>> {
 impl<T: Serialize> Serialize for Outcome<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Outcome {
-            place,
+            claim,
             status,
             http_status,
             attempts,
@@ -141,7 +153,7 @@ impl<T: Serialize> Serialize for Outcome<T> {
             why,
         } = self;
         (
-            place,
+            claim,
             status,
             http_status,
             attempts,
@@ -156,31 +168,28 @@ impl<T: Serialize> Serialize for Outcome<T> {
 impl StoredOutcome {
     /// What it is ordered by where it is filed.
     pub(super) fn key(&self, run: i64) -> (i64, i64, i64, i64) {
-        let Place {
-            number, campaign, ..
-        } = self.place;
-        (number, campaign, run, self.place.row)
-    }
-
-    /// Number, campaign, run, row, file, the line's offset, status, HTTP status, attempts,
-    /// lead id, time, code and sentence, as they stand in `sent`.
-    pub(super) fn columns(&self, run: i64) -> [Value; 13] {
-        let Place {
+        let StoredClaim {
             row,
-            file,
-            line_offset,
             number,
             campaign,
-        } = self.place;
+            ..
+        } = self.claim;
+        (number, campaign, run, row)
+    }
+
+    /// Those of the claim, then status, HTTP status, attempts, lead id, time, code and
+    /// sentence, as they stand in `sent`.
+    pub(super) fn columns(&self, run: i64) -> [Value; 13] {
+        let [number, campaign, run, row, file, line_offset] = self.claim.columns(run);
         let text = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned).into();
         let (code, error) = self.why.as_deref().unwrap_or(&(None, None));
         [
-            number.into(),
-            campaign.into(),
-            run.into(),
-            row.into(),
-            file.into(),
-            line_offset.into(),
+            number,
+            campaign,
+            run,
+            row,
+            file,
+            line_offset,
             self.status.into(),
             self.http_status.into(),
             self.attempts.into(),

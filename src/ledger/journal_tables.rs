@@ -4,10 +4,9 @@
 //! ledger of version 1 or 2 the journal was two such tables, which are there then.
 
 use rusqlite::Transaction;
-use rusqlite::types::Value;
 
 use super::ServiceId;
-use super::entries::Place;
+use super::entries::StoredClaim;
 use super::insert::Insert;
 use super::replay::{Replay, follow};
 use super::schema;
@@ -25,7 +24,7 @@ DROP TABLE IF EXISTS temp.claims;
 DROP TABLE IF EXISTS temp.outcomes";
 
 const CLAIM: Insert<6> =
-    Insert("INSERT INTO temp.claims (run, row, file, line_offset, number, campaign)");
+    Insert("INSERT INTO temp.claims (number, campaign, run, row, file, line_offset)");
 
 const SETTLE: Insert<13> = Insert(
     "INSERT INTO temp.outcomes
@@ -49,21 +48,10 @@ pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusq
         SETTLE.all(change, &outcomes, |(run, outcome)| outcome.columns(*run))?;
         Ok(true)
     })?;
-    let open: Vec<(i64, Place)> = replay
+    let open: Vec<(i64, StoredClaim)> = replay
         .open
         .into_iter()
-        .map(|((run, _), place)| (run, place))
+        .map(|((run, _), claim)| (run, claim))
         .collect();
-    CLAIM.all(change, &open, |(run, place)| claim(*run, place))
-}
-
-fn claim(run: i64, place: &Place) -> [Value; 6] {
-    let Place {
-        row,
-        file,
-        line_offset,
-        number,
-        campaign,
-    } = *place;
-    [run, row, file, line_offset, number, campaign].map(Value::Integer)
+    CLAIM.all(change, &open, |(run, claim)| claim.columns(*run))
 }

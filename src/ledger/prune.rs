@@ -196,9 +196,9 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
     let mut changed = Vec::new();
     follow(change, None, 0, |seq, _, mut entries| {
         let before = (entries.claims.len(), entries.outcomes.len());
-        entries.claims.retain(|place| place.number != number);
+        entries.claims.retain(|claim| claim.number != number);
         let outcomes = &mut entries.outcomes;
-        outcomes.retain(|outcome| outcome.place.number != number);
+        outcomes.retain(|outcome| outcome.claim.number != number);
         if before != (entries.claims.len(), entries.outcomes.len()) {
             changed.push((seq, entries));
         }

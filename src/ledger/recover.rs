@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::entries::Place;
+use super::entries::StoredClaim;
 use super::record::status_code;
 use super::replay::{Key, Replay, reach, replay};
 use super::{Ledger, LedgerError, ServiceId};
@@ -56,17 +56,17 @@ fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u
         return Ok(None);
     }
     reach(&change, open.keys().copied())?;
-    let mut by_number: Vec<(Key, Place)> = open.into_iter().collect();
-    by_number.sort_by_key(|(_, place)| place.number);
-    for ((run, row), place) in &by_number {
+    let mut by_number: Vec<(Key, StoredClaim)> = open.into_iter().collect();
+    by_number.sort_by_key(|(_, claim)| claim.number);
+    for ((run, row), claim) in &by_number {
         change.prepare_cached(GIVE_UP)?.execute(params![
             service.0,
-            place.number,
-            place.campaign,
+            claim.number,
+            claim.campaign,
             run,
             row,
-            place.file,
-            place.line_offset,
+            claim.file,
+            claim.line_offset,
             status_code(Status::Uncertain),
             ErrorCode::AnswerLost.to_string(),
             NO_ANSWER,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Transaction, params};
 
 use super::ServiceId;
-use super::entries::{Entries, Place, StoredEntries, StoredOutcome};
+use super::entries::{Entries, StoredClaim, StoredEntries, StoredOutcome};
 
-/// What follows a place in the journal, of one service or (NULL) of all.
+/// What follows a line of the journal, of one service or (NULL) of all.
 const AFTER: &str = "
 SELECT seq, run, entries FROM journal
 WHERE seq > ?2 AND (?1 IS NULL OR run IN (SELECT id FROM runs WHERE service = ?1))
@@ -28,7 +28,7 @@ pub(super) struct Replay {
     /// Rows with their runs, in the order in which they were settled.
     pub(super) outcomes: Vec<(i64, StoredOutcome)>,
     /// Claims without an outcome.
-    pub(super) open: BTreeMap<Key, Place>,
+    pub(super) open: BTreeMap<Key, StoredClaim>,
     /// Some claim is not open any more.
     pub(super) has_ended: bool,
 }
@@ -37,8 +37,8 @@ impl Replay {
     pub(super) fn take(&mut self, run: i64, entries: StoredEntries) {
         let claims = entries.claims.into_iter();
         self.open
-            .extend(claims.map(|place| ((run, place.row), place)));
-        let settled = entries.outcomes.iter().map(|outcome| outcome.place.row);
+            .extend(claims.map(|claim| ((run, claim.row), claim)));
+        let settled = entries.outcomes.iter().map(|outcome| outcome.claim.row);
         for row in settled.chain(entries.releases) {
             self.open.remove(&(run, row));
             self.has_ended = true;
@@ -48,16 +48,16 @@ impl Replay {
     }
 }
 
-/// Goes through what follows a place in the journal, of one service or of all, for as long
-/// as `take` wants more: it gets place, run and entries.
+/// Goes through what follows a line of the journal (`seq`), of one service or of all, for as
+/// long as `take` wants more: it gets the line's number, run and entries.
 pub(super) fn follow(
     db: &Connection,
     service: Option<ServiceId>,
-    place: i64,
+    line: i64,
     mut take: impl FnMut(i64, i64, StoredEntries) -> rusqlite::Result<bool>,
 ) -> rusqlite::Result<()> {
     let mut query = db.prepare_cached(AFTER)?;
-    let mut rows = query.query(params![service.map(|service| service.0), place])?;
+    let mut rows = query.query(params![service.map(|service| service.0), line])?;
     while let Some(row) = rows.next()? {
         if !take(row.get(0)?, row.get(1)?, row.get(2)?)? {
             break;
@@ -97,13 +97,13 @@ pub(super) fn reach(
 }
 
 /// Writes open claims at the end of the journal.
-pub(super) fn claim_again(
+pub(super) fn append_claims(
     change: &Transaction<'_>,
-    open: &BTreeMap<Key, Place>,
+    open: &BTreeMap<Key, StoredClaim>,
 ) -> rusqlite::Result<()> {
-    let mut by_run: BTreeMap<i64, Vec<Place>> = BTreeMap::new();
-    for ((run, _), place) in open {
-        by_run.entry(*run).or_default().push(*place);
+    let mut by_run: BTreeMap<i64, Vec<StoredClaim>> = BTreeMap::new();
+    for ((run, _), claim) in open {
+        by_run.entry(*run).or_default().push(*claim);
     }
     let mut append = change.prepare_cached(APPEND)?;
     for (run, claims) in by_run {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::ServiceId;
 use super::filing::Limits;
 use super::insert::Insert;
-use super::replay::{Replay, claim_again, follow, reach};
+use super::replay::{Replay, append_claims, follow, reach};
 
 /// The last outcome of a row is the one that stays.
 const PLACE: Insert<14> = Insert(
@@ -128,7 +128,7 @@ impl Round {
             let rows = self.replay.outcomes.iter();
             reach(
                 &change,
-                rows.map(|(run, outcome)| (*run, outcome.place.row)),
+                rows.map(|(run, outcome)| (*run, outcome.claim.row)),
             )?;
         }
         change.commit()?;
@@ -136,19 +136,19 @@ impl Round {
     }
 
     /// Writes the claims that are open at the end of the journal.
-    fn claim_again(&mut self, db: &mut Connection) -> rusqlite::Result<Step> {
+    fn claim_again(&self, db: &mut Connection) -> rusqlite::Result<Step> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut open = self.replay.open.clone();
         // What has come since: ended, or claimed there.
         follow(&change, Some(self.service), self.last, |_, run, entries| {
-            let claims = entries.claims.iter().map(|place| place.row);
-            let outcomes = entries.outcomes.iter().map(|outcome| outcome.place.row);
+            let claims = entries.claims.iter().map(|claim| claim.row);
+            let outcomes = entries.outcomes.iter().map(|outcome| outcome.claim.row);
             for row in claims.chain(outcomes).chain(entries.releases) {
                 open.remove(&(run, row));
             }
             Ok(true)
         })?;
-        claim_again(&change, &open)?;
+        append_claims(&change, &open)?;
         change.commit()?;
         Ok(Step::Clear(self.first - 1))
     }
