@@ -7,9 +7,6 @@ use crate::lead::{CampaignId, RowOutcome};
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::RowBatch;
 
-/// How many batches may wait between the reading and the next stage.
-const BATCHES_AHEAD: usize = 4;
-
 /// Batches as they come from the thread, in input order.
 #[derive(Debug)]
 pub struct Batches {
@@ -18,9 +15,9 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// A channel for batches.
-    pub(super) fn channel() -> (mpsc::Sender<Message<Batch>>, Batches) {
-        let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
+    /// A channel in which so many batches may wait.
+    pub(super) fn channel(most: usize) -> (mpsc::Sender<Message<Batch>>, Batches) {
+        let (sender, receiver) = mpsc::channel(most);
         let batches = Batches {
             receiver,
             has_ended: false,

@@ -9,11 +9,11 @@ use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope};
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
-use crate::source::{Row, RowBatch};
+use crate::source::Row;
 
-use super::{Earlier, KnownBad, MemoryRules, OnUncertain, Once, PreparedRow};
+use super::{Batch, Earlier, KnownBad, MemoryRules, OnUncertain, Once, PlannedInput, PreparedRow};
 
-/// Asks the ledger about one row after the other.
+/// Asks the ledger about rows.
 #[derive(Debug)]
 pub struct Memory {
     recall: Recall,
@@ -26,23 +26,41 @@ impl Memory {
         Memory { recall, rules }
     }
 
-    /// Fills in what is known of the rows of a batch.
+    /// Fills in what is known of the rows of some batches.
+    ///
+    /// They are asked about in the order of their numbers, in which the ledger has them:
+    /// those of some thousand rows together take half the time of each by itself.
     pub(super) fn fill_in(
         &mut self,
-        mapping: &Mapping,
-        rows: &RowBatch,
-        prepared: &mut [PreparedRow],
+        inputs: &[PlannedInput],
+        batches: &mut [&mut Batch],
     ) -> Result<(), LedgerError> {
         let mut look = Recollection {
             look: self.recall.look()?,
             rules: &self.rules,
         };
-        let mut rows = rows.rows().zip(prepared);
-        rows.try_for_each(|(row, prepared)| look.fill_in(mapping, row, prepared))
+        for (_, batch, index) in by_number(batches) {
+            let Batch { rows, prepared } = &mut *batches[batch];
+            let mapping = &inputs[rows.file()].mapping;
+            look.fill_in(mapping, rows.row(index), &mut prepared[index])?;
+        }
+        Ok(())
     }
 }
 
-/// The ledger as it is while one batch is asked about.
+/// Every row by its number, its batch and its index there, in that order.
+fn by_number(batches: &[&mut Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
+    let batches = batches.iter().enumerate();
+    let rows = batches.flat_map(|(at, batch)| {
+        let numbers = batch.prepared.iter().map(|row| row.phone).enumerate();
+        numbers.map(move |(index, number)| (number, at, index))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// The ledger as it is while some batches are asked about.
 struct Recollection<'a> {
     look: Look<'a>,
     rules: &'a MemoryRules,

@@ -26,6 +26,14 @@ pub(super) enum Message<T> {
 }
 
 impl<T> Message<T> {
+    /// The rows that it brings.
+    pub(super) fn rows_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Message::Rows(rows) => Some(rows),
+            Message::Failed(_) | Message::End => None,
+        }
+    }
+
     /// What has come, if anything has: rows, an error, or nothing at the end.
     pub(super) fn taken(received: Option<Message<T>>) -> Option<Result<T, IntakeError>> {
         match received {

@@ -2,9 +2,9 @@
 //!
 //! Here `source`, `mapping`, `phone`, `campaign` and `screen` are put together:
 //! the code path that sending and checking share. One thread reads, some read the
-//! numbers, one decides what is to become of each row in input order; what they hand
-//! on goes through bounded channels, so that a file of any size takes little memory,
-//! and reading waits whenever sending does.
+//! numbers, one decides what is to become of each row in input order, one asks
+//! the ledger; what they hand on goes through bounded channels, so that a file of any size
+//! takes little memory, and reading waits whenever sending does.
 
 mod batches;
 mod memory;
@@ -12,6 +12,7 @@ mod message;
 mod numbers;
 mod preparer;
 mod readings;
+mod recalling;
 mod rules;
 mod surveyed;
 
@@ -39,6 +40,13 @@ use readings::{ReadBatch, Readings};
 
 /// More names than this in a campaign column are no campaigns.
 const MOST_NAMES: usize = 1000;
+
+/// How many batches may wait between the reading and the next stage.
+const BATCHES_AHEAD: usize = 4;
+
+/// How many rows the ledger is asked about together. As many wait to be asked about, and
+/// as many to be taken, so that neither side waits for the other: some megabytes each.
+const ROWS_RECALLED: usize = 32 * 1024;
 
 /// How many rows are looked at before the mapping is made.
 const SAMPLE_ROWS: usize = 1000;
@@ -234,12 +242,17 @@ impl Intake {
     /// Starts the threads; `memory` is asked about every row. Dropping the batches ends
     /// them.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
-        let (sender, batches) = Batches::channel();
-        let intake = self.clone();
         let readings = Readings::start(self, purpose);
-        let preparer = Preparer::new(book, self, memory);
+        let prepared = self.prepare(readings, Preparer::new(book, self));
+        if let Some(memory) = memory {
+            let at_once = ROWS_RECALLED / purpose.batch_rows();
+            let (sender, batches) = Batches::channel(at_once);
+            recalling::start(Arc::clone(&self.inputs), memory, at_once, prepared, sender);
+            return batches;
+        }
+        let (sender, batches) = Batches::channel(BATCHES_AHEAD);
         thread::spawn(move || {
-            for message in intake.messages(readings, preparer) {
+            for message in prepared {
                 // Where nobody is there to hear it, the run is over anyway.
                 if sender.blocking_send(message).is_err() {
                     return;
@@ -249,18 +262,19 @@ impl Intake {
         batches
     }
 
-    /// Batches with what is to become of their rows, and at last why there are no more.
-    fn messages(
+    /// Batches with what their rows say of themselves, and at last why there are no more.
+    fn prepare(
         &self,
         readings: Readings,
         mut preparer: Preparer,
-    ) -> impl Iterator<Item = Message<Batch>> {
-        let batches = readings.map(move |batch| {
-            let prepared = batch.and_then(|batch| {
-                let mapping = &self.inputs[batch.rows.file()].mapping;
-                Ok(preparer.prepare(mapping, batch)?)
-            });
-            prepared.map_or_else(Message::Failed, Message::Rows)
+    ) -> impl Iterator<Item = Message<Batch>> + use<> {
+        let inputs = Arc::clone(&self.inputs);
+        let batches = readings.map(move |batch| match batch {
+            Ok(batch) => {
+                let mapping = &inputs[batch.rows.file()].mapping;
+                Message::Rows(preparer.prepare(mapping, batch))
+            }
+            Err(error) => Message::Failed(error),
         });
         batches.chain([Message::End])
     }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::numbers::Reading;
 use super::readings::ReadBatch;
-use super::{Batch, Intake, Memory, Once, PreparedRow};
+use super::{Batch, Intake, Once, PreparedRow};
 use crate::campaign::{CampaignBook, CampaignKey, RowCampaign};
 use crate::lead::{RowOutcome, Status};
-use crate::ledger::LedgerError;
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::screen::{FirstRows, SuppressionLists};
@@ -22,11 +21,10 @@ pub(super) struct Preparer {
     first_rows: FirstRows,
     allow_duplicates: bool,
     once: Once,
-    memory: Option<Memory>,
 }
 
 impl Preparer {
-    pub(super) fn new(mut book: CampaignBook, intake: &Intake, memory: Option<Memory>) -> Preparer {
+    pub(super) fn new(mut book: CampaignBook, intake: &Intake) -> Preparer {
         Preparer {
             default_campaign: book.of(None),
             book,
@@ -34,16 +32,11 @@ impl Preparer {
             first_rows: FirstRows::default(),
             allow_duplicates: intake.allow_duplicates,
             once: intake.once,
-            memory,
         }
     }
 
     /// Decides on the rows of a batch.
-    pub(super) fn prepare(
-        &mut self,
-        mapping: &Mapping,
-        batch: ReadBatch,
-    ) -> Result<Batch, LedgerError> {
+    pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
         let ReadBatch { rows, readings } = batch;
         if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {
             let numbers = readings.iter().filter_map(Reading::number);
@@ -54,11 +47,7 @@ impl Preparer {
             .zip(readings)
             .map(|(row, reading)| self.prepare_row(mapping, row, reading))
             .collect();
-        let mut batch = Batch { rows, prepared };
-        if let Some(memory) = &mut self.memory {
-            memory.fill_in(mapping, &batch.rows, &mut batch.prepared)?;
-        }
-        Ok(batch)
+        Batch { rows, prepared }
     }
 
     fn prepare_row(&mut self, mapping: &Mapping, row: Row<'_>, reading: Reading) -> PreparedRow {

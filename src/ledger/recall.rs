@@ -24,10 +24,6 @@ const OF_ROW: &str =
     select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5");
 const IS_BAD: &str = "SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3";
 
-/// How much of the ledger is kept in memory, in KiB: the upper levels of a table of
-/// tens of millions, and as much of the rest as is cheap.
-const CACHE_KIB: i64 = 8 * 1024;
-
 /// The memory of the ledger.
 #[derive(Debug)]
 pub struct Recall {
@@ -69,13 +65,7 @@ pub struct Known {
 impl Recall {
     /// Opens the ledger; nothing where there is none.
     pub fn open(path: &Path) -> Result<Option<Recall>, LedgerError> {
-        let Some(ledger) = Ledger::read(path)? else {
-            return Ok(None);
-        };
-        // A negative number is one of KiB.
-        let set = ledger.db.pragma_update(None, "cache_size", -CACHE_KIB);
-        ledger.checked(set)?;
-        Ok(Some(Recall { ledger }))
+        Ok(Ledger::read(path)?.map(|ledger| Recall { ledger }))
     }
 
     /// The number of the service at this address, where any lead went there.

@@ -1,8 +1,10 @@
 //! The same list every night, with a few people more.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
-use crate::util::{Folder, contacts, service};
+use crate::util::{Folder, contacts, number, service};
 
 /// What tonight's import comes to: exit code, requests, and the rows by status.
 fn tonight(folder: &Folder, service: &leadload::sandbox::Sandbox, args: &[&str]) -> Night {
@@ -95,6 +97,47 @@ fn who_was_imported_before_comes_back_with_id_and_time() {
         );
     }
     assert_eq!(second[3]["status"], "created");
+}
+
+#[test]
+fn however_the_ledger_is_asked_each_row_has_its_own_answer_and_its_place() {
+    const KNOWN: usize = 2_000;
+    let numbers = |count: usize, step: usize| {
+        let in_no_order = (0..count).map(move |i| number(i * step % count));
+        in_no_order.collect::<Vec<String>>()
+    };
+    let folder = Folder::new();
+    let service = service();
+    folder.write(
+        "leads.csv",
+        format!("phone\n{}\n", numbers(KNOWN, 7).join("\n")),
+    );
+    folder.import_leads(&service, &[]).expect(0);
+    let ids: HashMap<String, String> = folder
+        .records("leads.results.csv")
+        .into_iter()
+        .map(|row| (row["phone_number"].clone(), row["lead_id"].clone()))
+        .collect();
+    // In another order, with new ones and one that is no number among them.
+    let mut listed = numbers(KNOWN + 100, 11);
+    listed.insert(1_000, "none".into());
+    folder.write("more.csv", format!("phone\n{}\n", listed.join("\n")));
+    let args = ["more.csv", "--campaign", "101"];
+    folder.import(&service, &args).expect(1);
+    let results = folder.records("more.results.csv");
+    assert_eq!(results.len(), listed.len());
+    for (row, listed) in results.iter().zip(listed) {
+        assert_eq!(row["phone_number"], listed);
+        let status = match ids.get(&listed) {
+            Some(id) => {
+                assert_eq!(&row["lead_id"], id);
+                "already_imported"
+            }
+            None if listed == "none" => "invalid",
+            None => "created",
+        };
+        assert_eq!(row["status"], status, "{row:?}");
+    }
 }
 
 #[test]
