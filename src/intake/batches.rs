@@ -1,5 +1,7 @@
 //! Rows on their way from the reading threads to the async one, in input order.
 
+use std::vec;
+
 use tokio::sync::mpsc;
 
 use super::message::{IntakeError, Message};
@@ -10,16 +12,19 @@ use crate::source::RowBatch;
 /// Batches as they come from the thread, in input order.
 #[derive(Debug)]
 pub struct Batches {
-    receiver: mpsc::Receiver<Message<Batch>>,
+    receiver: mpsc::Receiver<Message<Vec<Batch>>>,
+    /// Those that have come and not been taken.
+    here: vec::IntoIter<Batch>,
     has_ended: bool,
 }
 
 impl Batches {
-    /// A channel in which so many batches may wait.
-    pub(super) fn channel(most: usize) -> (mpsc::Sender<Message<Batch>>, Batches) {
+    /// A channel in which so many groups of batches may wait.
+    pub(super) fn channel(most: usize) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
         let (sender, receiver) = mpsc::channel(most);
         let batches = Batches {
             receiver,
+            here: Vec::new().into_iter(),
             has_ended: false,
         };
         (sender, batches)
@@ -27,26 +32,31 @@ impl Batches {
 
     /// The next batch, or why there is none; nothing at the end.
     pub async fn next(&mut self) -> Option<Result<Batch, IntakeError>> {
-        if self.has_ended {
-            return None;
+        loop {
+            if let Some(batch) = self.here.next() {
+                return Some(Ok(batch));
+            }
+            if self.has_ended {
+                return None;
+            }
+            match Message::taken(self.receiver.recv().await) {
+                Some(Ok(group)) => self.here = group.into_iter(),
+                ended => {
+                    self.has_ended = true;
+                    return ended.and_then(Result::err).map(Err);
+                }
+            }
         }
-        let taken = Message::taken(self.receiver.recv().await);
-        self.has_ended = !matches!(taken, Some(Ok(_)));
-        taken
     }
 
     /// Batches that are all there already, for tests that stop the clock.
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
-        let (sender, receiver) = mpsc::channel(batches.len() + 1);
-        let messages = batches.into_iter().map(Message::Rows);
-        for message in messages.chain([Message::End]) {
+        let (sender, receiver) = Batches::channel(2);
+        for message in [Message::Rows(batches), Message::End] {
             sender.try_send(message).unwrap();
         }
-        Batches {
-            receiver,
-            has_ended: false,
-        }
+        receiver
     }
 }
 

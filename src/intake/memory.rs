@@ -28,19 +28,19 @@ impl Memory {
 
     /// Fills in what is known of the rows of some batches.
     ///
-    /// They are asked about in the order of their numbers, in which the ledger has them:
-    /// those of some thousand rows together take half the time of each by itself.
+    /// They are asked about in the order of their numbers, in which the ledger has them, so
+    /// that neighbours share what is read of it.
     pub(super) fn fill_in(
         &mut self,
         inputs: &[PlannedInput],
-        batches: &mut [&mut Batch],
+        batches: &mut [Batch],
     ) -> Result<(), LedgerError> {
         let mut look = Recollection {
             look: self.recall.look()?,
             rules: &self.rules,
         };
         for (_, batch, index) in by_number(batches) {
-            let Batch { rows, prepared } = &mut *batches[batch];
+            let Batch { rows, prepared } = &mut batches[batch];
             let mapping = &inputs[rows.file()].mapping;
             look.fill_in(mapping, rows.row(index), &mut prepared[index])?;
         }
@@ -49,7 +49,7 @@ impl Memory {
 }
 
 /// Every row by its number, its batch and its index there, in that order.
-fn by_number(batches: &[&mut Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
+fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
     let batches = batches.iter().enumerate();
     let rows = batches.flat_map(|(at, batch)| {
         let numbers = batch.prepared.iter().map(|row| row.phone).enumerate();

@@ -26,11 +26,12 @@ pub(super) enum Message<T> {
 }
 
 impl<T> Message<T> {
-    /// The rows that it brings.
-    pub(super) fn rows_mut(&mut self) -> Option<&mut T> {
+    /// What becomes of the rows, which may fail.
+    pub(super) fn then<U>(self, make: impl FnOnce(T) -> Result<U, IntakeError>) -> Message<U> {
         match self {
-            Message::Rows(rows) => Some(rows),
-            Message::Failed(_) | Message::End => None,
+            Message::Rows(rows) => make(rows).map_or_else(Message::Failed, Message::Rows),
+            Message::Failed(error) => Message::Failed(error),
+            Message::End => Message::End,
         }
     }
 

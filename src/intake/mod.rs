@@ -44,10 +44,6 @@ const MOST_NAMES: usize = 1000;
 /// How many batches may wait between the reading and the next stage.
 const BATCHES_AHEAD: usize = 4;
 
-/// How many rows the ledger is asked about together. As many wait to be asked about, and
-/// as many to be taken, so that neither side waits for the other: some megabytes each.
-const ROWS_RECALLED: usize = 32 * 1024;
-
 /// How many rows are looked at before the mapping is made.
 const SAMPLE_ROWS: usize = 1000;
 
@@ -245,14 +241,14 @@ impl Intake {
         let readings = Readings::start(self, purpose);
         let prepared = self.prepare(readings, Preparer::new(book, self));
         if let Some(memory) = memory {
-            let at_once = ROWS_RECALLED / purpose.batch_rows();
-            let (sender, batches) = Batches::channel(at_once);
-            recalling::start(Arc::clone(&self.inputs), memory, at_once, prepared, sender);
+            let (sender, batches) = Batches::channel(1);
+            recalling::start(Arc::clone(&self.inputs), memory, prepared, sender);
             return batches;
         }
         let (sender, batches) = Batches::channel(BATCHES_AHEAD);
         thread::spawn(move || {
             for message in prepared {
+                let message = message.then(|batch| Ok(vec![batch]));
                 // Where nobody is there to hear it, the run is over anyway.
                 if sender.blocking_send(message).is_err() {
                     return;

@@ -95,12 +95,8 @@ fn read_numbers(
     done: &SyncSender<Message<ReadBatch>>,
 ) {
     while let Ok(message) = batches.recv() {
-        let message = match message {
-            Message::Rows(rows) => Message::Rows(read_batch(intake, &mut numbers, rows)),
-            Message::Failed(error) => Message::Failed(error),
-            Message::End => Message::End,
-        };
-        if done.send(message).is_err() {
+        let read = message.then(|rows| Ok(read_batch(intake, &mut numbers, rows)));
+        if done.send(read).is_err() {
             return;
         }
     }

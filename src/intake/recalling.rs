@@ -2,12 +2,12 @@
 //!
 //! A row by itself is asked about in some microseconds, most of them for reading the page
 //! of the ledger on which it stands; of many together, in the order of the ledger, the
-//! pages are found faster. Nothing waits for more to come: where rows leave faster than
-//! they are read they are asked about batch by batch.
+//! pages are found faster. So while one thread asks, another gathers. Nothing waits for more
+//! to come: where rows leave faster than they are read they are asked about batch by batch.
 
-use std::iter;
+use std::mem;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
 use tokio::sync::mpsc::Sender;
@@ -15,45 +15,137 @@ use tokio::sync::mpsc::Sender;
 use super::message::Message;
 use super::{Batch, Memory, PlannedInput};
 
-/// Starts two threads: one that takes what is prepared, and one that asks about it and
-/// sends it on. Both end when nobody takes it any more.
+/// With so many rows, or bytes of them, enough have gathered. Four times as much is in
+/// memory at most: gathered, asked about, waiting, and being sent.
+const MOST_ROWS: usize = 32 * 1024;
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Starts the two threads. They end when nobody takes the rows any more.
 pub(super) fn start(
     inputs: Arc<[PlannedInput]>,
     memory: Memory,
-    at_once: usize,
     prepared: impl Iterator<Item = Message<Batch>> + Send + 'static,
-    recalled: Sender<Message<Batch>>,
+    recalled: Sender<Message<Vec<Batch>>>,
 ) {
-    let (ahead, waiting) = sync_channel(at_once);
-    thread::spawn(move || {
-        for message in prepared {
-            if ahead.send(message).is_err() {
+    // From hand to hand: what waited in between would not be gathered.
+    let (ahead, gathered) = sync_channel(0);
+    thread::spawn(move || gather(prepared, is_full, &ahead));
+    thread::spawn(move || recall(&inputs, memory, &gathered, &recalled));
+}
+
+fn is_full(batches: &[Batch]) -> bool {
+    let rows: usize = batches.iter().map(|batch| batch.rows.len()).sum();
+    let bytes: usize = batches.iter().map(|batch| batch.rows.size()).sum();
+    rows >= MOST_ROWS || bytes >= MOST_BYTES
+}
+
+/// Hands on what there is whenever it is asked for, and waits once that is enough.
+fn gather<T>(
+    prepared: impl Iterator<Item = Message<T>>,
+    is_full: fn(&[T]) -> bool,
+    ahead: &SyncSender<Message<Vec<T>>>,
+) {
+    let mut gathered = Vec::new();
+    for message in prepared {
+        match message {
+            Message::Rows(batch) => gathered.push(batch),
+            ending => {
+                // Behind the rows before it. Where nobody is there to hear it, the run is
+                // over anyway.
+                let ending = ending.then(|_| Ok(Vec::new()));
+                let _ = ahead.send(Message::Rows(gathered));
+                let _ = ahead.send(ending);
                 return;
             }
         }
-    });
-    thread::spawn(move || recall(&inputs, memory, at_once, &waiting, &recalled));
+        let is_full = is_full(&gathered);
+        let rows = Message::Rows(mem::take(&mut gathered));
+        let handed_on = match is_full {
+            true => ahead.send(rows).map_err(TrySendError::from),
+            false => ahead.try_send(rows),
+        };
+        match handed_on {
+            Ok(()) => {}
+            Err(TrySendError::Full(Message::Rows(kept))) => gathered = kept,
+            Err(_) => return,
+        }
+    }
 }
 
 fn recall(
     inputs: &[PlannedInput],
     mut memory: Memory,
-    at_once: usize,
-    prepared: &Receiver<Message<Batch>>,
-    recalled: &Sender<Message<Batch>>,
+    gathered: &Receiver<Message<Vec<Batch>>>,
+    recalled: &Sender<Message<Vec<Batch>>>,
 ) {
-    while let Ok(first) = prepared.recv() {
-        let ready = iter::once(first).chain(prepared.try_iter());
-        let mut messages: Vec<Message<Batch>> = ready.take(at_once).collect();
-        let batches = messages.iter_mut().filter_map(Message::rows_mut);
-        if let Err(error) = memory.fill_in(inputs, &mut batches.collect::<Vec<_>>()) {
-            messages = vec![Message::Failed(error.into())];
+    while let Ok(message) = gathered.recv() {
+        let message = message.then(|mut batches| {
+            memory.fill_in(inputs, &mut batches)?;
+            Ok(batches)
+        });
+        let is_over = !matches!(message, Message::Rows(_));
+        // Where nobody is there to hear it, the run is over anyway.
+        if recalled.blocking_send(message).is_err() || is_over {
+            return;
         }
-        for message in messages {
-            // Where nobody is there to hear it, the run is over anyway.
-            if recalled.blocking_send(message).is_err() {
-                return;
-            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intake::IntakeError;
+    use crate::source::SourceError;
+
+    /// What comes of a hundred batches and an ending, each group taken after a pause.
+    fn gathered(ending: Message<u32>, pause: fn(usize)) -> Vec<Message<Vec<u32>>> {
+        let (ahead, taken) = sync_channel(0);
+        let prepared = (0..100).map(Message::Rows).chain([ending]);
+        let gathering = thread::spawn(move || gather(prepared, |rows| rows.len() >= 30, &ahead));
+        let mut groups = Vec::new();
+        while let Ok(group) = taken.recv() {
+            groups.push(group);
+            pause(groups.len());
         }
+        gathering.join().unwrap();
+        groups
+    }
+
+    fn rows(groups: Vec<Message<Vec<u32>>>) -> Vec<Vec<u32>> {
+        let rows = |group| match group {
+            Message::Rows(rows) => rows,
+            ending => panic!("{ending:?}"),
+        };
+        groups.into_iter().map(rows).collect()
+    }
+
+    #[test]
+    fn what_gathers_comes_in_order_and_never_more_than_is_enough() {
+        let pauses: [fn(usize); 2] = [
+            |_| {},
+            |_| thread::sleep(std::time::Duration::from_millis(5)),
+        ];
+        for pause in pauses {
+            let mut groups = gathered(Message::End, pause);
+            assert!(matches!(groups.pop(), Some(Message::End)));
+            let groups = rows(groups);
+            assert!(groups.iter().all(|group| group.len() <= 30));
+            assert_eq!(groups.concat(), (0..100).collect::<Vec<u32>>());
+        }
+    }
+
+    #[test]
+    fn an_error_comes_behind_the_rows_before_it_and_nothing_behind_it() {
+        let error = IntakeError::from(SourceError::BrokeOff);
+        let mut groups = gathered(Message::Failed(error), |_| {});
+        assert!(matches!(groups.pop(), Some(Message::Failed(_))));
+        assert_eq!(rows(groups).concat(), (0..100).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn where_nobody_takes_it_the_gathering_ends() {
+        let (ahead, taken) = sync_channel(0);
+        drop(taken);
+        gather((0..).map(Message::Rows), |_: &[u32]| false, &ahead);
     }
 }
