@@ -115,11 +115,11 @@ impl Recollection<'_> {
         if self.rules.allow_duplicates && self.rules.known_bad == KnownBad::Retry {
             return Ok(());
         }
-        let scope = match self.rules.once {
-            Once::Campaign => Scope::Campaign(campaign),
-            Once::Service => Scope::Service,
-        };
-        let mut known = self.find(number, scope)?;
+        // The lead of its own campaign is the one to tell of, if there are several.
+        let mut known = self.find(number, Scope::Campaign(campaign))?;
+        if self.rules.once == Once::Service && known.settled.is_none() {
+            known = self.find(number, Scope::Service)?;
+        }
         if self.rules.allow_duplicates {
             // Leads are known by run and row: what others have made does not count.
             (known.settled, known.uncertain) = (None, None);

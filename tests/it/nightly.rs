@@ -180,8 +180,16 @@ fn a_number_goes_to_each_campaign_once_or_to_one_campaign_alone() {
             .expect(0);
         folder.column("leads.results.csv", "status")
     };
+    let lead_id = || folder.column("leads.results.csv", "lead_id");
+    let first = lead_id();
     assert_eq!(other(&["--once", "service"]), ["already_imported"]);
+    assert_eq!(lead_id(), first);
     assert_eq!(other(&[]), ["created"]);
+    // With a lead in either it is told of the campaign's own.
+    let second = lead_id();
+    assert_ne!(second, first);
+    assert_eq!(other(&["--once", "service"]), ["already_imported"]);
+    assert_eq!(lead_id(), second);
     folder.write(
         "both.csv",
         "phone,list\n+447911000009,101\n+447911000009,102\n",
