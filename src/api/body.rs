@@ -37,6 +37,7 @@ enum Field {
     Success,
     Status,
     Message,
+    Detail,
     Error,
     ErrorCode,
     Errors,
@@ -187,15 +188,6 @@ impl<'a> Body<'a> {
 
     /// The fields that a validation error complains about, with its sentences.
     fn errors(&self) -> Vec<(String, String)> {
-        let sentences = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            Value::Array(items) => items
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
-            _ => String::new(),
-        };
         match self
             .json
             .as_ref()
@@ -209,25 +201,37 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What `message`, `error` and `error_code` say, each in itself or in its `message`.
-    fn says(&self) -> impl Iterator<Item = Cow<'a, str>> {
-        let fields = [Field::Message, Field::Error, Field::ErrorCode];
-        fields.into_iter().filter_map(|field| {
-            let value = self.field(field)?;
-            text(value).or_else(|| Object::read(value.get())?.text(Field::Message))
-        })
+    /// What is said of no field in particular.
+    fn says(&self) -> impl Iterator<Item = String> {
+        let fields = [
+            Field::Message,
+            Field::Error,
+            Field::Detail,
+            Field::ErrorCode,
+        ];
+        let said = fields.into_iter().filter_map(|field| {
+            let value = self.json.as_ref()?.value(field)?;
+            Some(sentences(&value))
+        });
+        said.chain(self.listed_errors())
+    }
+
+    /// What `errors` says where it is a list, or a sentence.
+    fn listed_errors(&self) -> Option<String> {
+        let errors = self.json.as_ref()?.value(Field::Errors)?;
+        (!errors.is_object()).then(|| sentences(&errors))
     }
 
     /// The general sentence: the first that there is.
     fn message(&self) -> String {
-        let mut says = self.says().chain(self.plain.map(Cow::Borrowed));
+        let mut says = self.says().chain(self.plain.map(str::to_owned));
         let sentence = says.find(|text| !text.trim().is_empty());
         sentence.map_or_else(String::new, |text| text.trim().to_owned())
     }
 
     /// Everything that is said in general, in lower case.
     fn general_text(&self) -> String {
-        let says: Vec<_> = self.says().chain(self.plain.map(Cow::Borrowed)).collect();
+        let says: Vec<_> = self.says().chain(self.plain.map(str::to_owned)).collect();
         says.join(" ").to_lowercase()
     }
 
@@ -311,6 +315,7 @@ impl<'a> Body<'a> {
             .errors()
             .into_iter()
             .map(|(_, sentence)| sentence)
+            .chain(self.listed_errors())
             .filter(|sentence| !sentence.is_empty() && !message.contains(sentence.as_str()))
             .collect();
         let said = match (message.as_str(), details.join(" ")) {
@@ -323,6 +328,30 @@ impl<'a> Body<'a> {
             said => format!("HTTP {status}: {said}"),
         }
     }
+}
+
+/// The sentences that a value is, has in a list, or has in its `message` or else in any list.
+fn sentences(value: &Value) -> String {
+    let said: Vec<String> = match value {
+        Value::String(text) => return text.clone(),
+        Value::Array(items) => items.iter().map(sentences).collect(),
+        Value::Object(fields) => match fields.get("message") {
+            Some(message) => return sentences(message),
+            // Anything else may be the request, sent back.
+            None => fields
+                .values()
+                .filter(|value| value.is_array())
+                .map(sentences)
+                .collect(),
+        },
+        _ => Vec::new(),
+    };
+    let said: Vec<&str> = said
+        .iter()
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty())
+        .collect();
+    said.join(" ")
 }
 
 /// The body as a sentence; nothing where it is a page, or JSON of any kind.
@@ -398,5 +427,28 @@ mod tests {
             assert!(body.says_there_already(), "{field}");
             assert_eq!(body.text(422), "HTTP 422: Already exists.");
         }
+    }
+
+    #[test]
+    fn what_is_said_may_stand_in_lists_and_by_field() {
+        for body in [
+            r#"{"errors":["It already exists."]}"#,
+            r#"{"errors":"It already exists."}"#,
+            r#"{"errors":[{"field":"phone","message":"It already exists."}]}"#,
+            r#"{"errors":{"phone":{"message":"It already exists."}}}"#,
+            r#"{"errors":{"phone":[{"code":7,"message":"It already exists."}]}}"#,
+            r#"{"error":["It already exists."]}"#,
+            r#"{"error":{"phone":["It already exists."],"sent":{"name":"Ann"}}}"#,
+            r#"{"message":[" It already exists. ",""]}"#,
+            r#"{"detail":"It already exists."}"#,
+        ] {
+            let read = Body::read(body);
+            assert_eq!(read.text(422), "HTTP 422: It already exists.", "{body}");
+            assert!(read.says_there_already(), "{body}");
+        }
+        let both = Body::read(r#"{"message":"Invalid.","errors":["It is short.","It is old."]}"#);
+        assert_eq!(both.text(422), "HTTP 422: Invalid. It is short. It is old.");
+        let nothing = Body::read(r#"{"errors":[],"error":7,"message":null,"detail":{}}"#);
+        assert_eq!(nothing.text(422), "HTTP 422");
     }
 }
