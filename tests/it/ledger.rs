@@ -1,7 +1,7 @@
 //! The ledger as its users meet it: runs that go on, runs that are refused, and a machine
 //! that fails.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
@@ -32,6 +32,48 @@ fn at_work(folder: &Folder, rows: usize, args: &[&str]) -> (Sandbox, Child) {
         .start();
     wait_for_requests(&service, 2);
     (service, child)
+}
+
+#[test]
+fn a_ledger_of_an_older_version_that_is_sent_from_is_waited_for() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let ledger = folder.ledger();
+    // As the second version had it.
+    let db = rusqlite::Connection::open(&ledger).unwrap();
+    db.execute_batch(
+        "DROP TABLE journal;
+        CREATE TABLE claims (run, row, file, line_offset, number, campaign);
+        CREATE TABLE outcomes (
+            seq INTEGER PRIMARY KEY, run, row, file, line_offset, number, campaign,
+            status, http_status, attempts, lead_id, settled_at, error_code, error);
+        PRAGMA user_version = 2",
+    )
+    .unwrap();
+    drop(db);
+    folder.write("leads.csv", contacts(3));
+    let mut lock = ledger.into_os_string();
+    lock.push(".sender-1");
+    let sending = File::create(lock).unwrap();
+    sending.lock().unwrap();
+    let refused = folder.import_leads(&service, &[]).expect(6);
+    refused.tells("is of an older version of leadload, and another import is at work on it");
+    let mut waiting = folder.import_leads(&service, &["--wait"]).start();
+    let mut told = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    while !told
+        .next()
+        .unwrap()
+        .unwrap()
+        .contains("waiting until it has ended")
+    {}
+    drop(sending);
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!(
+        statuses,
+        ["already_imported", "already_imported", "created"]
+    );
 }
 
 #[test]

@@ -72,7 +72,10 @@ impl Record {
         let (path, address) = (path.clone(), settings.service.to_string());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
-            let mut ledger = ledger::open(&path)?;
+            let mut ledger = match &waits {
+                Some(watch) => ledger::open_patiently(&path, watch)?,
+                None => ledger::open(&path)?,
+            };
             let service = ledger.service(&address).or_stopped(StoppedBy::Usage)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
             // Nobody else can be sending: claims that are open were left by a crash.
