@@ -8,6 +8,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
@@ -26,6 +27,12 @@ impl FromSql for Seconds {
         let time = Timestamp::from_second(value.as_i64()?);
         time.map(Seconds).map_err(FromSqlError::other)
     }
+}
+
+/// Something as JSON.
+pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 /// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so

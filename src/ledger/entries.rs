@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::columns::json;
 use super::lead_id;
 use super::record::{line_offset, position, status_code};
 use super::{Claim, Group, Settlement};
@@ -76,8 +77,7 @@ impl<T> Entries<T> {
 impl<T: Serialize> Entries<T> {
     /// As they stand in the journal.
     pub(super) fn json(&self) -> rusqlite::Result<String> {
-        serde_json::to_string(self)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        json(self)
     }
 }
 
@@ -165,9 +165,17 @@ impl<T: Serialize> Serialize for Outcome<T> {
     }
 }
 
+impl StoredEntries {
+    /// Rows whose claims are not open any more.
+    pub(super) fn ended(&self) -> impl Iterator<Item = i64> {
+        let settled = self.outcomes.iter().map(|outcome| outcome.claim.row);
+        settled.chain(self.releases.iter().copied())
+    }
+}
+
 impl StoredOutcome {
     /// What it is ordered by where it is filed.
-    pub(super) fn key(&self, run: i64) -> (i64, i64, i64, i64) {
+    pub(super) fn place_in_sent(&self, run: i64) -> (i64, i64, i64, i64) {
         let StoredClaim {
             row,
             number,
@@ -223,7 +231,24 @@ mod tests {
     #[test]
     fn what_is_not_there_takes_no_room() {
         assert_eq!(Entries::of(&Group::default()).json().unwrap(), "{}");
+    }
+
+    #[test]
+    fn entries_of_today_are_read_for_ever() {
         let claim = Entries::of(&claims([1])).json().unwrap();
         assert_eq!(claim, r#"{"claims":[[1,0,1,447911061803,17]]}"#);
+        for (outcome, written) in [
+            (created(), r#"0,201,1,"4711",1700000005,null"#),
+            (
+                rejected(),
+                r#"2,422,2,null,null,["http_422","no such person: Ada Lovelace"]"#,
+            ),
+        ] {
+            let stored = Entries::of(&settlements([1], &outcome)).json().unwrap();
+            let claim = "[1,0,1,447911061803,17]";
+            assert_eq!(stored, format!(r#"{{"outcomes":[[{claim},{written}]]}}"#));
+        }
+        let release = Entries::of(&releases([1])).json().unwrap();
+        assert_eq!(release, r#"{"releases":[1]}"#);
     }
 }

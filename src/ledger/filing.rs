@@ -17,7 +17,8 @@ pub(super) struct Limits {
     /// With these many they are filed in any case: each of them takes some 150 bytes of
     /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
-    /// Rows that are gathered or placed at a time, for some tens of milliseconds.
+    /// Rows that are gathered or placed at a time, for some tens of milliseconds. Once in a
+    /// round all of them are sorted, for about as long.
     pub(super) slice: usize,
 }
 

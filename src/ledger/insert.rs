@@ -12,11 +12,11 @@ pub(super) struct Insert<const COLUMNS: usize>(pub(super) &'static str);
 
 impl<const COLUMNS: usize> Insert<COLUMNS> {
     /// Inserts a row for each thing, in that order.
-    pub(super) fn all<T>(
+    pub(super) fn all<T, V: IntoIterator<Item = Value>>(
         &self,
         change: &Transaction<'_>,
         things: &[T],
-        values: impl Fn(&T) -> [Value; COLUMNS],
+        values: impl Fn(&T) -> V,
     ) -> rusqlite::Result<()> {
         let (many, rest) = things.split_at(things.len() - things.len() % AT_ONCE);
         for (things, at_once) in [(many, AT_ONCE), (rest, 1)] {

@@ -9,12 +9,13 @@ use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
 
+use super::columns::json;
 use super::entries::Entries;
 use super::paces::learn;
 use super::record::position;
 use super::replay::APPEND;
 use super::{CellsDigest, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
-use crate::lead::{Counts, RunId, Status};
+use crate::lead::{RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
@@ -108,11 +109,6 @@ fn note_progress(change: &Transaction<'_>, run: i64, group: &Group) -> rusqlite:
     };
     let mut note = change.prepare_cached(NOTE_PROGRESS)?;
     Ok(ServiceId(note.query_row(values, |row| row.get(0))?))
-}
-
-fn json(counts: &Counts) -> rusqlite::Result<String> {
-    serde_json::to_string(counts)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 fn append(change: &Transaction<'_>, run: i64, group: &Group) -> rusqlite::Result<()> {

@@ -6,7 +6,6 @@
 use rusqlite::Transaction;
 
 use super::ServiceId;
-use super::entries::StoredClaim;
 use super::insert::Insert;
 use super::replay::{Replay, follow};
 use super::schema;
@@ -17,11 +16,6 @@ CREATE TEMP TABLE outcomes (
     seq INTEGER PRIMARY KEY, number, campaign, run, row, file, line_offset,
     status, http_status, attempts, lead_id, settled_at, error_code, error
 )";
-
-/// Drops them, where there are any.
-pub(super) const DROP: &str = "
-DROP TABLE IF EXISTS temp.claims;
-DROP TABLE IF EXISTS temp.outcomes";
 
 const CLAIM: Insert<6> =
     Insert("INSERT INTO temp.claims (number, campaign, run, row, file, line_offset)");
@@ -38,7 +32,6 @@ pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusq
     if schema::version(change)? < schema::HAS_JOURNAL {
         return Ok(());
     }
-    change.execute_batch(DROP)?;
     change.execute_batch(CREATE)?;
     let mut replay = Replay::default();
     follow(change, service, 0, |_, run, entries| {
@@ -48,10 +41,6 @@ pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusq
         SETTLE.all(change, &outcomes, |(run, outcome)| outcome.columns(*run))?;
         Ok(true)
     })?;
-    let open: Vec<(i64, StoredClaim)> = replay
-        .open
-        .into_iter()
-        .map(|((run, _), claim)| (run, claim))
-        .collect();
-    CLAIM.all(change, &open, |(run, claim)| claim.columns(*run))
+    let open: Vec<_> = replay.open.into_iter().collect();
+    CLAIM.all(change, &open, |((run, _), claim)| claim.columns(*run))
 }

@@ -30,9 +30,9 @@
 //! | before the claim is committed | nothing | nothing: no request has left |
 //! | before its answer | a claim | `uncertain`, `answer_lost` |
 //! | the answer has come, the group is not committed | a claim | the same: the request is repeated or held, as the user says |
-//! | the outcome is committed | the outcome | a record |
-//! | while it is filed | the outcome, or it and the record, or the record | the record; filing it again changes nothing |
-//! | the claim is released | nothing | nothing: it is certain that no request was taken |
+//! | the outcome is committed | the claim and the outcome | a record |
+//! | while it is filed | both, or both and the record, or the record | the record; filing it again changes nothing |
+//! | the claim is released | the claim and the release | nothing: it is certain that no request was taken |
 //! | while it is pruned or forgotten | all, or what stays | the run is still there, not noted as pruned: the same command finishes |
 //!
 //! A row that an earlier start of the run has left uncertain is claimed again under the

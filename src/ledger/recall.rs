@@ -6,7 +6,7 @@
 //!
 //! To ask is to hold a snapshot of the ledger, and to take one costs as much as to ask.
 //! So there is a [`Look`] for many questions, prepared once. While one is held, the log
-//! beside the ledger cannot begin anew and grows: it is for a batch of rows, not to be kept.
+//! beside the ledger cannot begin anew and grows: it is for some thousand rows, not to be kept.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub struct Recall {
     pub(super) ledger: Ledger,
 }
 
-/// The ledger as it was when the first question was asked; one for each batch of rows.
+/// The ledger as it was when the first question was asked; one for some thousand rows.
 pub struct Look<'a> {
     of_service: CachedStatement<'a>,
     of_campaign: CachedStatement<'a>,
@@ -74,7 +74,7 @@ impl Recall {
         ledger.checked(service_at(&ledger.db, address))
     }
 
-    /// Begins to look: for a batch of rows, a matter of milliseconds.
+    /// Begins to look: for some thousand rows, a matter of tenths of a second.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
         let Ledger { db, path, .. } = &self.ledger;
         look(db, path).map_err(|error| LedgerError::of(path, error))

@@ -77,3 +77,23 @@ fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u
     change.commit()?;
     Ok(Some(by_number.len() as u64))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::samples::{RUN, Sample, claims, created, settlements};
+
+    #[test]
+    fn an_outcome_that_is_not_filed_is_never_thrown_away() {
+        let mut sample = Sample::new();
+        sample.commit(RUN, claims([1, 2]));
+        sample.commit(RUN, settlements([1], &created()));
+        let service = sample.service;
+        assert_eq!(give_up(&mut sample.ledger.db, service), Ok(None));
+        assert_eq!(sample.number("SELECT count(*) FROM journal"), 2);
+        sample.ledger.file_service(service).unwrap();
+        assert_eq!(give_up(&mut sample.ledger.db, service), Ok(Some(1)));
+        assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
+        assert_eq!(sample.number("SELECT count(*) FROM sent"), 2);
+    }
+}

@@ -35,11 +35,10 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn take(&mut self, run: i64, entries: StoredEntries) {
-        let claims = entries.claims.into_iter();
+        let claims = entries.claims.iter();
         self.open
-            .extend(claims.map(|claim| ((run, claim.row), claim)));
-        let settled = entries.outcomes.iter().map(|outcome| outcome.claim.row);
-        for row in settled.chain(entries.releases) {
+            .extend(claims.map(|claim| ((run, claim.row), *claim)));
+        for row in entries.ended() {
             self.open.remove(&(run, row));
             self.has_ended = true;
         }

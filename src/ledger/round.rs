@@ -7,6 +7,8 @@
 //! is one transaction. Whenever the process ends, a row is in the journal, among `sent`, or
 //! in both with the same outcome, and a round that begins again overwrites it with itself.
 
+use std::iter;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -108,7 +110,7 @@ impl Round {
         if has_all || self.is_full {
             // Of one row the order stays: the last of them is placed last.
             let outcomes = &mut self.replay.outcomes;
-            outcomes.sort_by_key(|(run, outcome)| outcome.key(*run));
+            outcomes.sort_by_key(|(run, outcome)| outcome.place_in_sent(*run));
             return Ok(Step::Place(0));
         }
         Ok(Step::Gather)
@@ -119,10 +121,7 @@ impl Round {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let slice = &self.replay.outcomes[done..end];
         PLACE.all(&change, slice, |(run, outcome)| {
-            let mut columns = [const { Value::Null }; 14];
-            columns[0] = Value::Integer(self.service.0);
-            columns[1..].clone_from_slice(&outcome.columns(*run));
-            columns
+            iter::once(Value::Integer(self.service.0)).chain(outcome.columns(*run))
         })?;
         if done == 0 {
             let rows = self.replay.outcomes.iter();
@@ -139,11 +138,9 @@ impl Round {
     fn claim_again(&self, db: &mut Connection) -> rusqlite::Result<Step> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut open = self.replay.open.clone();
-        // What has come since: ended, or claimed there.
+        // What has ended since.
         follow(&change, Some(self.service), self.last, |_, run, entries| {
-            let claims = entries.claims.iter().map(|claim| claim.row);
-            let outcomes = entries.outcomes.iter().map(|outcome| outcome.claim.row);
-            for row in claims.chain(outcomes).chain(entries.releases) {
+            for row in entries.ended() {
                 open.remove(&(run, row));
             }
             Ok(true)

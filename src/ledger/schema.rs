@@ -209,7 +209,7 @@ INSERT OR REPLACE INTO sent
 SELECT service, number, campaign, run, row, file, line_offset,
      status, http_status, attempts, lead_id, settled_at, error_code, error
 FROM outcomes JOIN runs ON runs.id = run
-ORDER BY seq;
+ORDER BY number, campaign, run, row, seq;
 UPDATE runs SET
     reached = max(reached, coalesce((SELECT max(row) FROM outcomes WHERE run = runs.id), 0));
 INSERT INTO journal (run, entries)
@@ -292,17 +292,18 @@ mod tests {
         "known_bad",
     ];
 
-    /// A ledger as version 1 has left it.
-    fn version_1() -> (TempDir, PathBuf) {
+    /// A ledger as an older version has left it.
+    fn of_version(version: u32) -> (TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.sqlite3");
         let db = Connection::open(&path).unwrap();
         db.pragma_update(None, "journal_mode", "WAL").unwrap();
-        db.execute_batch(FIRST).unwrap();
+        db.execute_batch(&STEPS[..version as usize].concat())
+            .unwrap();
         db.execute_batch(ROWS).unwrap();
         db.pragma_update(None, "application_id", APPLICATION_ID)
             .unwrap();
-        db.pragma_update(None, "user_version", 1).unwrap();
+        db.pragma_update(None, "user_version", version).unwrap();
         (folder, path)
     }
 
@@ -333,48 +334,52 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_of_version_1_keeps_all_its_rows_and_learns_of_paces() {
-        let (_folder, path) = version_1();
-        let before = rows(&path);
-        assert_eq!(before, [1; TABLES.len()]);
-        let told_before = told(&Ledger::read(&path).unwrap().unwrap());
-        let statuses = told_before.iter().map(|row| row.outcome.status);
-        assert_eq!(
-            statuses.collect::<Vec<Status>>(),
-            [
-                Status::Created,
-                Status::Created,
-                Status::Uncertain,
-                Status::Invalid
-            ]
-        );
-        let ledger = Ledger::open(&path).unwrap();
-        assert_eq!(version(&ledger.db).unwrap(), VERSION);
-        assert_eq!(number(&ledger.db, "SELECT count(*) FROM paces"), 0);
-        assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
-        assert_eq!(told(&ledger), told_before);
-        assert_eq!(number(&ledger.db, "SELECT reached FROM runs"), 2);
-        drop(ledger);
-        assert_eq!(rows(&path), before);
-        // Opened once more there is nothing left to do.
-        Ledger::open(&path).unwrap();
-        assert_eq!(rows(&path), before);
+    fn a_ledger_of_an_older_version_keeps_all_its_rows_and_learns_of_paces() {
+        for older in 1..HAS_JOURNAL {
+            let (_folder, path) = of_version(older);
+            let before = rows(&path);
+            assert_eq!(before, [1; TABLES.len()]);
+            let told_before = told(&Ledger::read(&path).unwrap().unwrap());
+            let statuses = told_before.iter().map(|row| row.outcome.status);
+            assert_eq!(
+                statuses.collect::<Vec<Status>>(),
+                [
+                    Status::Created,
+                    Status::Created,
+                    Status::Uncertain,
+                    Status::Invalid
+                ]
+            );
+            let ledger = Ledger::open(&path).unwrap();
+            assert_eq!(version(&ledger.db).unwrap(), VERSION);
+            assert_eq!(number(&ledger.db, "SELECT count(*) FROM paces"), 0);
+            assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
+            assert_eq!(told(&ledger), told_before);
+            assert_eq!(number(&ledger.db, "SELECT reached FROM runs"), 2);
+            drop(ledger);
+            assert_eq!(rows(&path), before);
+            // Opened once more there is nothing left to do.
+            Ledger::open(&path).unwrap();
+            assert_eq!(rows(&path), before);
+        }
     }
 
     #[test]
-    fn a_ledger_of_version_1_is_read_as_it_is() {
-        let (_folder, path) = version_1();
-        let mut recall = Recall::open(&path).unwrap().unwrap();
-        let service = recall.service("https://service.example").unwrap();
-        assert_eq!(service, Some(ServiceId(1)));
-        let ledger = Ledger::read(&path).unwrap().unwrap();
-        assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
-        assert_eq!(version(&ledger.db).unwrap(), 1);
+    fn a_ledger_of_an_older_version_is_read_as_it_is() {
+        for older in 1..VERSION {
+            let (_folder, path) = of_version(older);
+            let mut recall = Recall::open(&path).unwrap().unwrap();
+            let service = recall.service("https://service.example").unwrap();
+            assert_eq!(service, Some(ServiceId(1)));
+            let ledger = Ledger::read(&path).unwrap().unwrap();
+            assert_eq!(ledger.known_rate(ServiceId(1)).unwrap(), None);
+            assert_eq!(version(&ledger.db).unwrap(), older);
+        }
     }
 
     #[test]
     fn a_ledger_of_an_older_version_stays_so_while_somebody_sends() {
-        let (_folder, path) = version_1();
+        let (_folder, path) = of_version(1);
         let sending = SenderLock::take(&path, ServiceId(1)).unwrap();
         let in_use = Ledger::open(&path).err();
         assert!(matches!(in_use, Some(LedgerError::InUse { .. })));
@@ -390,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_ledger_of_a_newer_version_is_refused_by_readers_and_writers() {
-        let (_folder, path) = version_1();
+        let (_folder, path) = of_version(1);
         let db = Connection::open(&path).unwrap();
         db.pragma_update(None, "user_version", VERSION + 1).unwrap();
         let refused = |error| matches!(error, Some(LedgerError::Newer { .. }));

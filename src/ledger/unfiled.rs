@@ -21,6 +21,11 @@ CREATE INDEX temp.unfiled_by_number ON unfiled (number, service, campaign);
 CREATE TEMP VIEW sent AS SELECT * FROM main.sent UNION ALL SELECT * FROM temp.unfiled;
 ";
 
+/// They are copied: the tables themselves are not there in a ledger of an older version.
+const DROP: &str = "
+DROP TABLE IF EXISTS temp.claims;
+DROP TABLE IF EXISTS temp.outcomes";
+
 /// What is claimed may have been taken.
 const FILL: &str = "
 INSERT INTO temp.unfiled
@@ -60,6 +65,6 @@ fn copy(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
         ];
         change.execute(FILL, values)?;
     }
-    change.execute_batch(journal_tables::DROP)?;
+    change.execute_batch(DROP)?;
     change.commit()
 }

@@ -283,9 +283,11 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
 
 /// Whether a place is that of the ledger, or of one of the files beside it.
 pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
-    // SQLite's `-wal`, `-shm` and `-journal`, and our locks.
-    let is_ending =
-        |rest: &[u8]| rest.is_empty() || rest.starts_with(b"-") || rest.starts_with(b".sender-");
+    // SQLite's files, and our locks.
+    let is_ending = |rest: &[u8]| {
+        let of_sqlite: [&[u8]; 4] = [b"", b"-wal", b"-shm", b"-journal"];
+        of_sqlite.contains(&rest) || rest.starts_with(b".sender-")
+    };
     let is_beside = |ledger: &Path| {
         let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
         let (Ok(place), Ok(ledger)) = (place_of(place), place_of(ledger)) else {
