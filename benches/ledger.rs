@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use common::cost::{Cost, by_this_process};
 use common::ledger::{CAMPAIGN, GROUP, NewLedger};
 use leadload::ledger::{Recall, Scope, ServiceId};
 use leadload::phone::PhoneNumber;
@@ -25,15 +26,11 @@ fn main() {
     let path = folder.path().join("ledger.db");
     let mut ledger = NewLedger::create(&path, "https://calls.example", number);
     println!("claims and settlements in groups of {GROUP}, random numbers, filed");
-    let mut first = Duration::ZERO;
+    let mut first = None;
     for million in 0..MOST / MILLION {
-        let (began, worked) = (Instant::now(), processor_time());
-        ledger.send(million * MILLION..(million + 1) * MILLION);
-        let took = began.elapsed();
-        if million == 0 {
-            first = took;
-        }
-        report(&path, million, took, first, worked);
+        let rows = million * MILLION..(million + 1) * MILLION;
+        let cost = Cost::of(by_this_process, || ledger.send(rows));
+        report(&path, million, cost, *first.get_or_insert(cost));
         if [1, 10].contains(&(million + 1)) {
             look_up(&path, ledger.service, (million + 1) * MILLION);
         }
@@ -65,30 +62,17 @@ fn look_up(path: &Path, service: ServiceId, leads: u64) {
     }
 }
 
-fn report(path: &Path, million: u64, took: Duration, first: Duration, worked: Option<Duration>) {
-    let processor = processor_time()
-        .zip(worked)
-        .map(|(now, then)| format!("{:.2} µs of processor time a lead, ", micros(now - then)));
+fn report(path: &Path, million: u64, cost: Cost, first: Cost) {
+    let micros = |time: Duration| time.as_secs_f64() * 1e6 / MILLION as f64;
+    let worked = cost.micros(MILLION as usize);
+    let worked = worked.map(|worked| format!("{worked:.2} µs of processor time a lead, "));
     println!(
         "  with {million:>2} million in it: {:.2} µs a lead, {}{:.2} of the first; {} MiB",
-        micros(took),
-        processor.unwrap_or_default(),
-        took.as_secs_f64() / first.as_secs_f64(),
+        micros(cost.took),
+        worked.unwrap_or_default(),
+        cost.took.as_secs_f64() / first.took.as_secs_f64(),
         fs::metadata(path).unwrap().len() >> 20,
     );
-}
-
-/// For each of a million.
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6 / MILLION as f64
-}
-
-/// What this thread, the only one, has had of the processor, in user and system mode.
-/// Only Linux tells.
-fn processor_time() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/self/schedstat").ok()?;
-    let nanos = text.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanos))
 }
 
 /// Another number for each row, far from its neighbours'.

@@ -33,6 +33,11 @@ pub fn number(i: usize) -> String {
     format!("+4479{:08}", i * 48_271 % 100_000_000)
 }
 
+/// The same as a number that can be called.
+pub fn phone(i: u64) -> PhoneNumber {
+    PhoneNumber::from_e164(&number(i as usize)).unwrap()
+}
+
 pub fn leadload() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadload"))
 }
@@ -50,11 +55,6 @@ pub fn import(url: &str, leads: &Path, ledger: &Path) -> Command {
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     command
-}
-
-/// The same as a number that can be called.
-pub fn phone(i: u64) -> PhoneNumber {
-    PhoneNumber::from_e164(&number(i as usize)).unwrap()
 }
 
 /// The bodies of an import of [`contacts`], a line each.

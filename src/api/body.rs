@@ -202,7 +202,7 @@ impl<'a> Body<'a> {
     }
 
     /// What is said of no field in particular.
-    fn says(&self) -> impl Iterator<Item = String> {
+    fn says(&self) -> impl Iterator<Item = Cow<'a, str>> {
         let fields = [
             Field::Message,
             Field::Error,
@@ -210,28 +210,31 @@ impl<'a> Body<'a> {
             Field::ErrorCode,
         ];
         let said = fields.into_iter().filter_map(|field| {
-            let value = self.json.as_ref()?.value(field)?;
-            Some(sentences(&value))
+            let value = self.field(field)?;
+            text(value).or_else(|| sentences_in(value))
         });
         said.chain(self.listed_errors())
     }
 
     /// What `errors` says where it is a list, or a sentence.
-    fn listed_errors(&self) -> Option<String> {
-        let errors = self.json.as_ref()?.value(Field::Errors)?;
-        (!errors.is_object()).then(|| sentences(&errors))
+    fn listed_errors(&self) -> Option<Cow<'a, str>> {
+        let errors = self.field(Field::Errors)?;
+        if errors.get().starts_with('{') {
+            return None;
+        }
+        sentences_in(errors)
     }
 
     /// The general sentence: the first that there is.
     fn message(&self) -> String {
-        let mut says = self.says().chain(self.plain.map(str::to_owned));
+        let mut says = self.says().chain(self.plain.map(Cow::Borrowed));
         let sentence = says.find(|text| !text.trim().is_empty());
         sentence.map_or_else(String::new, |text| text.trim().to_owned())
     }
 
     /// Everything that is said in general, in lower case.
     fn general_text(&self) -> String {
-        let says: Vec<_> = self.says().chain(self.plain.map(str::to_owned)).collect();
+        let says: Vec<_> = self.says().chain(self.plain.map(Cow::Borrowed)).collect();
         says.join(" ").to_lowercase()
     }
 
@@ -315,7 +318,7 @@ impl<'a> Body<'a> {
             .errors()
             .into_iter()
             .map(|(_, sentence)| sentence)
-            .chain(self.listed_errors())
+            .chain(self.listed_errors().map(Cow::into_owned))
             .filter(|sentence| !sentence.is_empty() && !message.contains(sentence.as_str()))
             .collect();
         let said = match (message.as_str(), details.join(" ")) {
@@ -328,6 +331,11 @@ impl<'a> Body<'a> {
             said => format!("HTTP {status}: {said}"),
         }
     }
+}
+
+fn sentences_in(value: &RawValue) -> Option<Cow<'static, str>> {
+    let value = serde_json::from_str(value.get()).ok()?;
+    Some(Cow::Owned(sentences(&value)))
 }
 
 /// The sentences that a value is, has in a list, or has in its `message` or else in any list.
