@@ -48,6 +48,9 @@ pub(super) struct Outcome<T> {
     settled_at: Option<i64>,
     /// A code and a sentence. Few have any, so that they do not take the room.
     why: Option<Box<(Option<T>, Option<T>)>>,
+    /// Its place among those that were gone through together: the last of a row counts.
+    #[serde(skip)]
+    pub(super) order: u32,
 }
 
 /// What was read.
@@ -137,6 +140,7 @@ impl<'a> Outcome<Cow<'a, str>> {
             lead_id: outcome.lead_id.as_deref().map(Cow::Borrowed),
             settled_at: outcome.settled_at.map(|time| time.as_second()),
             why: has_why.then(|| Box::new((code, error))),
+            order: 0,
         }
     }
 }
@@ -151,6 +155,7 @@ impl<T: Serialize> Serialize for Outcome<T> {
             lead_id,
             settled_at,
             why,
+            order: _,
         } = self;
         (
             claim,

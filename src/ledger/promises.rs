@@ -32,6 +32,22 @@ fn a_committed_claim_is_on_disk() {
 }
 
 #[test]
+fn of_outcomes_that_are_filed_together_the_last_of_a_row_counts() {
+    let mut sample = Sample::new();
+    for outcome in [uncertain(), rejected(), created()] {
+        sample.commit(RUN, claims(1..=100));
+        sample.commit(RUN, settlements(1..=100, &outcome));
+    }
+    let service = sample.service;
+    sample.ledger.file_service(service).unwrap();
+    assert_eq!(places(&sample), (0, 0, 100));
+    for row in 1..=100 {
+        let known = sample.find(number(row), Scope::Service);
+        assert!(known.settled.is_some(), "row {row}: {known:?}");
+    }
+}
+
+#[test]
 fn a_claim_without_outcome_is_uncertain_after_recovery() {
     let mut sample = Sample::new();
     sample.commit(RUN, claims([1, 2]));

@@ -42,8 +42,11 @@ impl Replay {
             self.open.remove(&(run, row));
             self.has_ended = true;
         }
-        let outcomes = entries.outcomes.into_iter();
-        self.outcomes.extend(outcomes.map(|outcome| (run, outcome)));
+        for mut outcome in entries.outcomes {
+            // Far fewer are gone through together than that.
+            outcome.order = u32::try_from(self.outcomes.len()).unwrap_or(u32::MAX);
+            self.outcomes.push((run, outcome));
+        }
     }
 }
 

@@ -108,9 +108,11 @@ impl Round {
         })?;
         self.is_full = !has_all && self.len() >= limits.most;
         if has_all || self.is_full {
-            // Of one row the order stays: the last of them is placed last.
+            // In place. Of one row the order stays: the last of them is placed last.
             let outcomes = &mut self.replay.outcomes;
-            outcomes.sort_by_key(|(run, outcome)| outcome.place_in_sent(*run));
+            outcomes.sort_unstable_by_key(|(run, outcome)| {
+                (outcome.place_in_sent(*run), outcome.order)
+            });
             return Ok(Step::Place(0));
         }
         Ok(Step::Gather)
