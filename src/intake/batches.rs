@@ -52,11 +52,11 @@ impl Batches {
     /// Batches that are all there already, for tests that stop the clock.
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
-        let (sender, receiver) = Batches::channel(2);
+        let (sender, ready) = Batches::channel(2);
         for message in [Message::Rows(batches), Message::End] {
             sender.try_send(message).unwrap();
         }
-        receiver
+        ready
     }
 }
 

@@ -103,27 +103,28 @@ impl StoredClaim {
 
     /// Number, campaign, run, row, file and the line's offset, as they stand in `sent`.
     pub(super) fn columns(&self, run: i64) -> [Value; 6] {
-        let StoredClaim {
-            row,
-            file,
-            line_offset,
-            number,
-            campaign,
-        } = *self;
-        [number, campaign, run, row, file, line_offset].map(Value::Integer)
+        [
+            self.number,
+            self.campaign,
+            run,
+            self.row,
+            self.file,
+            self.line_offset,
+        ]
+        .map(Value::Integer)
     }
 }
 
 impl Serialize for StoredClaim {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let StoredClaim {
-            row,
-            file,
-            line_offset,
-            number,
-            campaign,
-        } = self;
-        (row, file, line_offset, number, campaign).serialize(serializer)
+        (
+            self.row,
+            self.file,
+            self.line_offset,
+            self.number,
+            self.campaign,
+        )
+            .serialize(serializer)
     }
 }
 
@@ -147,24 +148,14 @@ impl<'a> Outcome<Cow<'a, str>> {
 
 impl<T: Serialize> Serialize for Outcome<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Outcome {
-            claim,
-            status,
-            http_status,
-            attempts,
-            lead_id,
-            settled_at,
-            why,
-            order: _,
-        } = self;
         (
-            claim,
-            status,
-            http_status,
-            attempts,
-            lead_id,
-            settled_at,
-            why,
+            &self.claim,
+            self.status,
+            self.http_status,
+            self.attempts,
+            &self.lead_id,
+            self.settled_at,
+            &self.why,
         )
             .serialize(serializer)
     }
@@ -181,13 +172,7 @@ impl StoredEntries {
 impl StoredOutcome {
     /// What it is ordered by where it is filed.
     pub(super) fn place_in_sent(&self, run: i64) -> (i64, i64, i64, i64) {
-        let StoredClaim {
-            row,
-            number,
-            campaign,
-            ..
-        } = self.claim;
-        (number, campaign, run, row)
+        (self.claim.number, self.claim.campaign, run, self.claim.row)
     }
 
     /// Those of the claim, then status, HTTP status, attempts, lead id, time, code and

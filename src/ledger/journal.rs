@@ -9,11 +9,12 @@ use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
 
+use serde::Serialize;
+
 use super::columns::json;
 use super::entries::Entries;
 use super::paces::learn;
 use super::record::position;
-use super::replay::APPEND;
 use super::{CellsDigest, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
 use crate::lead::{RunId, Status};
 
@@ -30,6 +31,8 @@ UPDATE runs SET
     END
 WHERE id = :run
 RETURNING service";
+
+const APPEND: &str = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
 
 const REFUSE: &str = "
 INSERT OR REPLACE INTO refusals (run, row, file, line, campaign, cell, error_code, error)
@@ -87,7 +90,7 @@ fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<Ser
     let run = run.0.cast_signed();
     // First, since it fails where there is no such run.
     let service = note_progress(&change, run, group)?;
-    append(&change, run, group)?;
+    append(&change, run, &Entries::of(group))?;
     refuse(&change, run, &group.refusals)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let refused = group.refusals.iter().map(|refusal| refusal.cells);
@@ -111,8 +114,12 @@ fn note_progress(change: &Transaction<'_>, run: i64, group: &Group) -> rusqlite:
     Ok(ServiceId(note.query_row(values, |row| row.get(0))?))
 }
 
-fn append(change: &Transaction<'_>, run: i64, group: &Group) -> rusqlite::Result<()> {
-    let entries = Entries::of(group);
+/// Writes a line at the end of the journal; none where there is nothing to write.
+pub(super) fn append<T: Serialize>(
+    change: &Transaction<'_>,
+    run: i64,
+    entries: &Entries<T>,
+) -> rusqlite::Result<()> {
     if !entries.is_empty() {
         let mut append = change.prepare_cached(APPEND)?;
         append.execute(params![run, entries.json()?])?;

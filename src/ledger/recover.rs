@@ -4,7 +4,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::entries::StoredClaim;
 use super::record::status_code;
-use super::replay::{Key, Replay, reach, replay};
+use super::replay::{Key, Replay, replay};
+use super::round::reach;
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{ErrorCode, Status};
 

@@ -6,18 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, params};
 
 use super::ServiceId;
-use super::entries::{Entries, StoredClaim, StoredEntries, StoredOutcome};
+use super::entries::{StoredClaim, StoredEntries, StoredOutcome};
 
 /// What follows a line of the journal, of one service or (NULL) of all.
 const AFTER: &str = "
 SELECT seq, run, entries FROM journal
 WHERE seq > ?2 AND (?1 IS NULL OR run IN (SELECT id FROM runs WHERE service = ?1))
 ORDER BY seq";
-
-pub(super) const APPEND: &str = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
 
 /// A row: run and number.
 pub(super) type Key = (i64, i64);
@@ -76,45 +74,4 @@ pub(super) fn replay(db: &Connection, service: ServiceId) -> rusqlite::Result<Re
         Ok(true)
     })?;
     Ok(replay)
-}
-
-const REACH: &str = "UPDATE runs SET reached = max(reached, ?2) WHERE id = ?1";
-
-/// Notes the highest of these rows for each run, with the first of them that is placed among
-/// `sent`: none there is ever beyond what is noted.
-pub(super) fn reach(
-    change: &Transaction<'_>,
-    rows: impl Iterator<Item = Key>,
-) -> rusqlite::Result<()> {
-    let mut reached: BTreeMap<i64, i64> = BTreeMap::new();
-    for (run, row) in rows {
-        let highest = reached.entry(run).or_default();
-        *highest = row.max(*highest);
-    }
-    let mut note = change.prepare_cached(REACH)?;
-    for (run, row) in reached {
-        note.execute([run, row])?;
-    }
-    Ok(())
-}
-
-/// Writes open claims at the end of the journal.
-pub(super) fn append_claims(
-    change: &Transaction<'_>,
-    open: &BTreeMap<Key, StoredClaim>,
-) -> rusqlite::Result<()> {
-    let mut by_run: BTreeMap<i64, Vec<StoredClaim>> = BTreeMap::new();
-    for ((run, _), claim) in open {
-        by_run.entry(*run).or_default().push(*claim);
-    }
-    let mut append = change.prepare_cached(APPEND)?;
-    for (run, claims) in by_run {
-        let entries: Entries<&str> = Entries {
-            claims,
-            outcomes: Vec::new(),
-            releases: Vec::new(),
-        };
-        append.execute(params![run, entries.json()?])?;
-    }
-    Ok(())
 }

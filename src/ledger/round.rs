@@ -7,15 +7,18 @@
 //! is one transaction. Whenever the process ends, a row is in the journal, among `sent`, or
 //! in both with the same outcome, and a round that begins again overwrites it with itself.
 
+use std::collections::BTreeMap;
 use std::iter;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::ServiceId;
+use super::entries::{Entries, StoredClaim};
 use super::filing::Limits;
 use super::insert::Insert;
-use super::replay::{Replay, append_claims, follow, reach};
+use super::journal::append;
+use super::replay::{Key, Replay, follow};
 
 /// The last outcome of a row is the one that stays.
 const PLACE: Insert<14> = Insert(
@@ -159,4 +162,44 @@ impl Round {
         clear.execute(params![self.service.0, done, end])?;
         Ok(Step::Clear(end))
     }
+}
+
+const REACH: &str = "UPDATE runs SET reached = max(reached, ?2) WHERE id = ?1";
+
+/// Notes the highest of these rows for each run, with the first of them that is placed among
+/// `sent`: none there is ever beyond what is noted.
+pub(super) fn reach(
+    change: &Transaction<'_>,
+    rows: impl Iterator<Item = Key>,
+) -> rusqlite::Result<()> {
+    let mut reached: BTreeMap<i64, i64> = BTreeMap::new();
+    for (run, row) in rows {
+        let highest = reached.entry(run).or_default();
+        *highest = row.max(*highest);
+    }
+    let mut note = change.prepare_cached(REACH)?;
+    for (run, row) in reached {
+        note.execute([run, row])?;
+    }
+    Ok(())
+}
+
+/// Writes open claims at the end of the journal.
+fn append_claims(
+    change: &Transaction<'_>,
+    open: &BTreeMap<Key, StoredClaim>,
+) -> rusqlite::Result<()> {
+    let mut by_run: BTreeMap<i64, Vec<StoredClaim>> = BTreeMap::new();
+    for ((run, _), claim) in open {
+        by_run.entry(*run).or_default().push(*claim);
+    }
+    for (run, claims) in by_run {
+        let entries: Entries<&str> = Entries {
+            claims,
+            outcomes: Vec::new(),
+            releases: Vec::new(),
+        };
+        append(change, run, &entries)?;
+    }
+    Ok(())
 }
