@@ -48,9 +48,6 @@ pub(super) struct Outcome<T> {
     settled_at: Option<i64>,
     /// A code and a sentence. Few have any, so that they do not take the room.
     why: Option<Box<(Option<T>, Option<T>)>>,
-    /// Its place among those that were gone through together: the last of a row counts.
-    #[serde(skip)]
-    pub(super) order: u32,
 }
 
 /// What was read.
@@ -141,7 +138,6 @@ impl<'a> Outcome<Cow<'a, str>> {
             lead_id: outcome.lead_id.as_deref().map(Cow::Borrowed),
             settled_at: outcome.settled_at.map(|time| time.as_second()),
             why: has_why.then(|| Box::new((code, error))),
-            order: 0,
         }
     }
 }
@@ -169,17 +165,12 @@ impl StoredEntries {
     }
 }
 
-impl StoredOutcome {
-    /// What it is ordered by where it is filed.
-    pub(super) fn place_in_sent(&self, run: i64) -> (i64, i64, i64, i64) {
-        (self.claim.number, self.claim.campaign, run, self.claim.row)
-    }
-
+impl<T: AsRef<str>> Outcome<T> {
     /// Those of the claim, then status, HTTP status, attempts, lead id, time, code and
     /// sentence, as they stand in `sent`.
     pub(super) fn columns(&self, run: i64) -> [Value; 13] {
         let [number, campaign, run, row, file, line_offset] = self.claim.columns(run);
-        let text = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned).into();
+        let text = |text: &Option<T>| text.as_ref().map(|text| text.as_ref().to_owned()).into();
         let (code, error) = self.why.as_deref().unwrap_or(&(None, None));
         [
             number,
@@ -191,7 +182,10 @@ impl StoredOutcome {
             self.status.into(),
             self.http_status.into(),
             self.attempts.into(),
-            self.lead_id.as_deref().map(lead_id::value).into(),
+            self.lead_id
+                .as_ref()
+                .map(|id| lead_id::value(id.as_ref()))
+                .into(),
             self.settled_at.into(),
             text(code),
             text(error),

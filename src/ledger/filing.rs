@@ -14,9 +14,12 @@ use super::{Ledger, LedgerError, ServiceId};
 pub(super) struct Limits {
     /// Fewer settled rows than these are not worth filing.
     pub(super) least: u64,
-    /// With these many they are filed in any case: each of them takes some 150 bytes of
+    /// With these many they are filed in any case: each of them takes some 50 bytes of
     /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
+    /// No more memory is taken than this: few rows have more to tell than their lead's id,
+    /// but a service may refuse many, with a sentence for each.
+    pub(super) most_bytes: usize,
     /// Rows that are gathered or placed at a time, for some tens of milliseconds. Once in a
     /// round all of them are sorted, for about as long.
     pub(super) slice: usize,
@@ -27,6 +30,7 @@ impl Default for Limits {
         Limits {
             least: 200_000,
             most: 500_000,
+            most_bytes: 24 * 1024 * 1024,
             slice: 16_384,
         }
     }

@@ -35,10 +35,9 @@ pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusq
     change.execute_batch(CREATE)?;
     let mut replay = Replay::default();
     follow(change, service, 0, |_, run, entries| {
-        replay.take(run, entries);
         // A group at a time: there may be hundreds of thousands of rows.
-        let outcomes = std::mem::take(&mut replay.outcomes);
-        SETTLE.all(change, &outcomes, |(run, outcome)| outcome.columns(*run))?;
+        let outcomes = replay.take(run, entries);
+        SETTLE.all(change, &outcomes, |outcome| outcome.columns(run))?;
         Ok(true)
     })?;
     let open: Vec<_> = replay.open.into_iter().collect();

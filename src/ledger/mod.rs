@@ -87,9 +87,11 @@ mod lead_id;
 mod model;
 mod outputs;
 mod paces;
+mod packed;
 #[cfg(test)]
 mod promises;
 mod prune;
+mod reached;
 mod recall;
 mod record;
 mod recover;

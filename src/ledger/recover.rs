@@ -3,9 +3,9 @@
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::entries::StoredClaim;
+use super::reached::Reached;
 use super::record::status_code;
-use super::replay::{Key, Replay, replay};
-use super::round::reach;
+use super::replay::{Key, Replay, follow};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{ErrorCode, Status};
 
@@ -52,12 +52,21 @@ impl Ledger {
 /// more, but no outcome is ever thrown away.
 fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u64>> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let Replay { outcomes, open, .. } = replay(&change, service)?;
-    if !outcomes.is_empty() {
+    let mut replay = Replay::default();
+    let mut is_filed = true;
+    follow(&change, Some(service), 0, |_, run, entries| {
+        is_filed = replay.take(run, entries).is_empty();
+        Ok(is_filed)
+    })?;
+    if !is_filed {
         return Ok(None);
     }
-    reach(&change, open.keys().copied())?;
-    let mut by_number: Vec<(Key, StoredClaim)> = open.into_iter().collect();
+    let mut reached = Reached::default();
+    for (run, row) in replay.open.keys() {
+        reached.note(*run, *row);
+    }
+    reached.write(&change)?;
+    let mut by_number: Vec<(Key, StoredClaim)> = replay.open.into_iter().collect();
     by_number.sort_by_key(|(_, claim)| claim.number);
     for ((run, row), claim) in &by_number {
         change.prepare_cached(GIVE_UP)?.execute(params![

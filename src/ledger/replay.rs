@@ -23,8 +23,6 @@ pub(super) type Key = (i64, i64);
 /// What the journal says, as far as it has been gone through.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    /// Rows with their runs, in the order in which they were settled.
-    pub(super) outcomes: Vec<(i64, StoredOutcome)>,
     /// Claims without an outcome.
     pub(super) open: BTreeMap<Key, StoredClaim>,
     /// Some claim is not open any more.
@@ -32,7 +30,9 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub(super) fn take(&mut self, run: i64, entries: StoredEntries) {
+    /// Goes on by a line. What has an outcome is told of, in the order in which it was
+    /// settled.
+    pub(super) fn take(&mut self, run: i64, entries: StoredEntries) -> Vec<StoredOutcome> {
         let claims = entries.claims.iter();
         self.open
             .extend(claims.map(|claim| ((run, claim.row), *claim)));
@@ -40,11 +40,7 @@ impl Replay {
             self.open.remove(&(run, row));
             self.has_ended = true;
         }
-        for mut outcome in entries.outcomes {
-            // Far fewer are gone through together than that.
-            outcome.order = u32::try_from(self.outcomes.len()).unwrap_or(u32::MAX);
-            self.outcomes.push((run, outcome));
-        }
+        entries.outcomes
     }
 }
 
@@ -64,14 +60,4 @@ pub(super) fn follow(
         }
     }
     Ok(())
-}
-
-/// All that the journal says of a service.
-pub(super) fn replay(db: &Connection, service: ServiceId) -> rusqlite::Result<Replay> {
-    let mut replay = Replay::default();
-    follow(db, Some(service), 0, |_, run, entries| {
-        replay.take(run, entries);
-        Ok(true)
-    })?;
-    Ok(replay)
 }

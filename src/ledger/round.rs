@@ -1,7 +1,6 @@
 //! One round of filing, slice by slice.
 //!
-//! A round has three steps: it *gathers* what there is to file, in memory, some 150 bytes
-//! for each row; it *places* the rows among `sent`, in the order of their numbers; and when
+//! A round has three steps: it *gathers* what there is to file, packed in memory; it *places* the rows among `sent`, in the order of their numbers; and when
 //! all of them are there it *clears* them from the journal, line by line from the oldest,
 //! after it has written the claims that are open once more behind them. What a slice writes
 //! is one transaction. Whenever the process ends, a row is in the journal, among `sent`, or
@@ -14,10 +13,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::ServiceId;
-use super::entries::{Entries, StoredClaim};
+use super::entries::{Entries, StoredClaim, StoredEntries};
 use super::filing::Limits;
 use super::insert::Insert;
 use super::journal::append;
+use super::packed::PackedOutcomes;
+use super::reached::Reached;
 use super::replay::{Key, Replay, follow};
 
 /// The last outcome of a row is the one that stays.
@@ -41,6 +42,8 @@ pub(super) struct Round {
     /// The first line of the journal that it has, and the last.
     first: i64,
     last: i64,
+    outcomes: PackedOutcomes,
+    reached: Reached,
     replay: Replay,
     /// There was more than a round can be of.
     is_full: bool,
@@ -63,6 +66,8 @@ impl Round {
             service,
             first: i64::MAX,
             last: 0,
+            outcomes: PackedOutcomes::default(),
+            reached: Reached::default(),
             replay: Replay::default(),
             is_full: false,
             step: Step::Gather,
@@ -71,7 +76,7 @@ impl Round {
 
     /// How many rows have been gathered.
     pub(super) fn len(&self) -> usize {
-        self.replay.outcomes.len()
+        self.outcomes.len()
     }
 
     /// Whether there was more than a round can be of.
@@ -98,42 +103,46 @@ impl Round {
     }
 
     fn gather(&mut self, db: &Connection, limits: Limits) -> rusqlite::Result<Step> {
-        let enough = limits.most.min(self.len() + limits.slice);
+        let slice_end = self.len() + limits.slice;
         let mut has_all = true;
         follow(db, Some(self.service), self.last, |seq, run, entries| {
-            has_all = self.replay.outcomes.len() < enough;
+            has_all = self.len() < slice_end && !self.has_enough(limits);
             if has_all {
-                self.replay.take(run, entries);
+                self.take(run, entries)?;
                 self.first = self.first.min(seq);
                 self.last = seq;
             }
             Ok(has_all)
         })?;
-        self.is_full = !has_all && self.len() >= limits.most;
+        self.is_full = !has_all && self.has_enough(limits);
         if has_all || self.is_full {
-            // In place. Of one row the order stays: the last of them is placed last.
-            let outcomes = &mut self.replay.outcomes;
-            outcomes.sort_unstable_by_key(|(run, outcome)| {
-                (outcome.place_in_sent(*run), outcome.order)
-            });
+            self.outcomes.sort();
             return Ok(Step::Place(0));
         }
         Ok(Step::Gather)
     }
 
+    fn has_enough(&self, limits: Limits) -> bool {
+        self.len() >= limits.most || self.outcomes.size() >= limits.most_bytes
+    }
+
+    fn take(&mut self, run: i64, entries: StoredEntries) -> rusqlite::Result<()> {
+        for outcome in self.replay.take(run, entries) {
+            self.reached.note(run, outcome.claim.row);
+            self.outcomes.push(run, &outcome)?;
+        }
+        Ok(())
+    }
+
     fn place(&self, db: &mut Connection, done: usize, slice: usize) -> rusqlite::Result<Step> {
         let end = self.len().min(done + slice);
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let slice = &self.replay.outcomes[done..end];
-        PLACE.all(&change, slice, |(run, outcome)| {
+        let slice = self.outcomes.unpack(done, end)?;
+        PLACE.all(&change, &slice, |(run, outcome)| {
             iter::once(Value::Integer(self.service.0)).chain(outcome.columns(*run))
         })?;
         if done == 0 {
-            let rows = self.replay.outcomes.iter();
-            reach(
-                &change,
-                rows.map(|(run, outcome)| (*run, outcome.claim.row)),
-            )?;
+            self.reached.write(&change)?;
         }
         change.commit()?;
         Ok(Step::Place(end))
@@ -164,26 +173,6 @@ impl Round {
     }
 }
 
-const REACH: &str = "UPDATE runs SET reached = max(reached, ?2) WHERE id = ?1";
-
-/// Notes the highest of these rows for each run, with the first of them that is placed among
-/// `sent`: none there is ever beyond what is noted.
-pub(super) fn reach(
-    change: &Transaction<'_>,
-    rows: impl Iterator<Item = Key>,
-) -> rusqlite::Result<()> {
-    let mut reached: BTreeMap<i64, i64> = BTreeMap::new();
-    for (run, row) in rows {
-        let highest = reached.entry(run).or_default();
-        *highest = row.max(*highest);
-    }
-    let mut note = change.prepare_cached(REACH)?;
-    for (run, row) in reached {
-        note.execute([run, row])?;
-    }
-    Ok(())
-}
-
 /// Writes open claims at the end of the journal.
 fn append_claims(
     change: &Transaction<'_>,
@@ -202,4 +191,37 @@ fn append_claims(
         append(change, run, &entries)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::samples::{RUN, Sample, rejected, settlements};
+
+    #[test]
+    fn a_round_is_of_no_more_than_fits_the_memory_it_may_take() {
+        let mut sample = Sample::new();
+        for row in 1..=100 {
+            sample.commit(RUN, settlements([row], &rejected()));
+        }
+        let most_bytes = 1000;
+        let limits = Limits {
+            most_bytes,
+            ..Limits::default()
+        };
+        let mut round = Round::new(sample.service);
+        while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
+        assert!(round.is_full());
+        // One more than fits, since that shows that it is full.
+        let size = round.outcomes.size();
+        let of_one = size / round.len();
+        assert!((most_bytes..=most_bytes + 2 * of_one).contains(&size));
+        let filed = sample.number("SELECT count(*) FROM sent");
+        assert_eq!(filed, round.len() as i64);
+        // All the others are still there to be filed.
+        sample.ledger.filing.limits = limits;
+        sample.ledger.file_service(sample.service).unwrap();
+        assert_eq!(sample.number("SELECT count(*) FROM sent"), 100);
+        assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
+    }
 }
