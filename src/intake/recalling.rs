@@ -4,6 +4,8 @@
 //! of the ledger on which it stands; of many together, in the order of the ledger, the
 //! pages are found faster. So while one thread asks, another gathers. Nothing waits for more
 //! to come: where rows leave faster than they are read they are asked about batch by batch.
+//! And where they leave more slowly than they are asked about, as when they are sent, few
+//! are enough.
 
 use std::mem;
 use std::sync::Arc;
@@ -20,6 +22,9 @@ use super::{Batch, Memory, PlannedInput};
 const MOST_ROWS: usize = 32 * 1024;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
+/// With so many they have while those before them wait to be taken.
+const ROWS_AHEAD: usize = 2 * 1024;
+
 /// Starts the two threads. They end when nobody takes the rows any more.
 pub(super) fn start(
     inputs: Arc<[PlannedInput]>,
@@ -29,20 +34,23 @@ pub(super) fn start(
 ) {
     // From hand to hand: what waited in between would not be gathered.
     let (ahead, gathered) = sync_channel(0);
-    thread::spawn(move || gather(prepared, is_full, &ahead));
+    let waiting = recalled.clone();
+    let is_enough = move |batches: &[Batch]| is_enough(batches, waiting.capacity() == 0);
+    thread::spawn(move || gather(prepared, is_enough, &ahead));
     thread::spawn(move || recall(&inputs, memory, &gathered, &recalled));
 }
 
-fn is_full(batches: &[Batch]) -> bool {
+fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
     let rows: usize = batches.iter().map(|batch| batch.rows.len()).sum();
     let bytes: usize = batches.iter().map(|batch| batch.rows.size()).sum();
-    rows >= MOST_ROWS || bytes >= MOST_BYTES
+    let most_rows = if others_wait { ROWS_AHEAD } else { MOST_ROWS };
+    rows >= most_rows || bytes >= MOST_BYTES
 }
 
 /// Hands on what there is whenever it is asked for, and waits once that is enough.
 fn gather<T>(
     prepared: impl Iterator<Item = Message<T>>,
-    is_full: fn(&[T]) -> bool,
+    is_enough: impl Fn(&[T]) -> bool,
     ahead: &SyncSender<Message<Vec<T>>>,
 ) {
     let mut gathered = Vec::new();
@@ -58,9 +66,9 @@ fn gather<T>(
                 return;
             }
         }
-        let is_full = is_full(&gathered);
+        let is_enough = is_enough(&gathered);
         let rows = Message::Rows(mem::take(&mut gathered));
-        let handed_on = match is_full {
+        let handed_on = match is_enough {
             true => ahead.send(rows).map_err(TrySendError::from),
             false => ahead.try_send(rows),
         };

@@ -350,7 +350,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn wants_rows(&self) -> bool {
-        self.stop.is_none() && !self.exhausted && self.window.has_room()
+        self.stop.is_none() && !self.exhausted && self.window.wants_rows()
     }
 
     fn is_over(&mut self) -> bool {

@@ -17,6 +17,9 @@ const MOST_ROWS: usize = 120_000;
 /// How many bytes of cells may be, likewise.
 const MOST_BYTES: usize = 32 << 20;
 
+/// How many batches are read beyond the row that is sent next: more would only take memory.
+const BATCHES_AHEAD: u64 = 8;
+
 /// A row's place in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Slot {
@@ -53,6 +56,13 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn has_room(&self) -> bool {
         self.rows < MOST_ROWS && self.bytes < MOST_BYTES
+    }
+
+    /// Whether more rows are to be read: there is room, and few are here to be sent next.
+    pub(super) fn wants_rows(&self) -> bool {
+        let end = self.first + self.batches.len() as u64;
+        let ahead = self.next.map_or(0, |next| end.saturating_sub(next.batch));
+        ahead < BATCHES_AHEAD && self.has_room()
     }
 
     pub(super) fn push(&mut self, batch: Batch) {
@@ -172,5 +182,80 @@ impl Window {
     fn waiting_mut(&mut self, batch: u64) -> Option<&mut Waiting> {
         self.batches
             .get_mut(usize::try_from(batch.checked_sub(self.first)?).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::{CampaignId, Status};
+    use crate::phone::PhoneNumber;
+    use crate::source::RowBatch;
+
+    fn batch(outcome: Option<RowOutcome>) -> Batch {
+        let row = PreparedRow {
+            phone: PhoneNumber::from_key(447_911_000_000),
+            kind: None,
+            campaign: Some(CampaignId(101)),
+            outcome,
+            earlier: None,
+        };
+        Batch {
+            rows: RowBatch::of_text(&[&["+447911000000"], &["+447911000000"]]),
+            prepared: vec![row.clone(), row],
+        }
+    }
+
+    /// Fills the window; how many batches it takes.
+    fn fill(window: &mut Window) -> u64 {
+        let batches = (0..).take_while(|_| {
+            let wants = window.wants_rows();
+            if wants {
+                window.push(batch(None));
+            }
+            wants
+        });
+        batches.count() as u64
+    }
+
+    #[test]
+    fn no_more_is_read_than_is_soon_sent() {
+        let mut window = Window::default();
+        assert_eq!(fill(&mut window), BATCHES_AHEAD);
+        for _ in 0..2 {
+            let slot = window.peek_ready().unwrap();
+            window.step_over(slot);
+        }
+        // The first batch is out, which is known when the next row is looked for.
+        assert_eq!(window.peek_ready(), Some(Slot::new(1, 0)));
+        assert_eq!(fill(&mut window), 1);
+    }
+
+    #[test]
+    fn behind_a_row_in_backoff_others_are_read_for_as_long_as_there_is_room() {
+        let mut window = Window::default();
+        window.push(batch(None));
+        let slow = window.peek_ready().unwrap();
+        window.step_over(slow);
+        while window.wants_rows() {
+            window.push(batch(None));
+            while let Some(slot) = window.peek_ready() {
+                window.step_over(slot);
+                window.settle(slot, RowOutcome::not_sent(Status::Created, None, None));
+            }
+        }
+        assert_eq!(window.rows, MOST_ROWS);
+        assert_eq!(window.open(), 1);
+    }
+
+    #[test]
+    fn rows_that_are_not_to_be_sent_do_not_keep_others_from_being_read() {
+        let mut window = Window::default();
+        let settled = RowOutcome::not_sent(Status::AlreadyImported, None, None);
+        for _ in 0..BATCHES_AHEAD {
+            window.push(batch(Some(settled.clone())));
+        }
+        assert_eq!(window.peek_ready(), None);
+        assert!(window.wants_rows());
     }
 }
