@@ -14,8 +14,8 @@ use super::lead_id;
 use super::record::{line_offset, position, status_code};
 use super::{Claim, Group, Settlement};
 
-/// The entries of a group. `T` is text: borrowed where it is written, owned where it was
-/// read.
+/// The entries of a group. `T` is text: borrowed where it is written or unpacked, owned
+/// where it was read.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entries<T> {
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]

@@ -17,8 +17,8 @@ pub(super) struct Limits {
     /// With these many they are filed in any case: each of them takes some 50 bytes of
     /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
-    /// No more memory is taken than this: few rows have more to tell than their lead's id,
-    /// but a service may refuse many, with a sentence for each.
+    /// About so much memory they may take: a service may refuse many, with a sentence for
+    /// each. The others are left to another round.
     pub(super) most_bytes: usize,
     /// Rows that are gathered or placed at a time, for some tens of milliseconds. Once in a
     /// round all of them are sorted, for about as long.
@@ -30,7 +30,7 @@ impl Default for Limits {
         Limits {
             least: 200_000,
             most: 500_000,
-            most_bytes: 24 * 1024 * 1024,
+            most_bytes: 32 * 1024 * 1024,
             slice: 16_384,
         }
     }

@@ -1,10 +1,11 @@
 //! One round of filing, slice by slice.
 //!
-//! A round has three steps: it *gathers* what there is to file, packed in memory; it *places* the rows among `sent`, in the order of their numbers; and when
-//! all of them are there it *clears* them from the journal, line by line from the oldest,
-//! after it has written the claims that are open once more behind them. What a slice writes
-//! is one transaction. Whenever the process ends, a row is in the journal, among `sent`, or
-//! in both with the same outcome, and a round that begins again overwrites it with itself.
+//! A round has three steps: it *gathers* what there is to file, packed in memory; it
+//! *places* the rows among `sent`, in the order of their numbers; and when all of them are
+//! there it *clears* them from the journal, line by line from the oldest, after it has
+//! written the claims that are open once more behind them. What a slice writes is one
+//! transaction. Whenever the process ends, a row is in the journal, among `sent`, or in both
+//! with the same outcome, and a round that begins again overwrites it with itself.
 
 use std::collections::BTreeMap;
 use std::iter;

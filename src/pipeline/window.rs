@@ -17,8 +17,10 @@ const MOST_ROWS: usize = 120_000;
 /// How many bytes of cells may be, likewise.
 const MOST_BYTES: usize = 32 << 20;
 
-/// How many batches are read beyond the row that is sent next: more would only take memory.
-const BATCHES_AHEAD: u64 = 8;
+/// How many batches are read beyond the row that is sent next, of 256 rows unless these are
+/// long. What is known of them tells how many of those to come are to be sent, and so how
+/// long it will take (`report::share_to_send`); more would only take memory.
+const BATCHES_AHEAD: u64 = 80;
 
 /// A row's place in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
