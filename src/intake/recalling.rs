@@ -22,7 +22,7 @@ use super::{Batch, Memory, PlannedInput};
 const MOST_ROWS: usize = 32 * 1024;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// With so many they have while those before them wait to be taken.
+/// So many rows are enough while others that have been asked about wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
 
 /// Starts the two threads. They end when nobody takes the rows any more.
@@ -103,7 +103,7 @@ fn recall(
 mod tests {
     use super::*;
     use crate::intake::IntakeError;
-    use crate::source::SourceError;
+    use crate::source::{RowBatch, SourceError};
 
     /// What comes of a hundred batches and an ending, each group taken after a pause.
     fn gathered(ending: Message<u32>, pause: fn(usize)) -> Vec<Message<Vec<u32>>> {
@@ -125,6 +125,18 @@ mod tests {
             ending => panic!("{ending:?}"),
         };
         groups.into_iter().map(rows).collect()
+    }
+
+    #[test]
+    fn fewer_rows_are_enough_while_others_wait() {
+        let batch = |rows: usize| Batch {
+            rows: RowBatch::of_text(&vec![&["+447911000000"][..]; rows]),
+            prepared: Vec::new(),
+        };
+        assert!(!is_enough(&[batch(ROWS_AHEAD - 1)], true));
+        assert!(is_enough(&[batch(ROWS_AHEAD - 1), batch(1)], true));
+        assert!(!is_enough(&[batch(MOST_ROWS - 1)], false));
+        assert!(is_enough(&[batch(MOST_ROWS - 1), batch(1)], false));
     }
 
     #[test]

@@ -20,8 +20,7 @@ pub(super) struct Limits {
     /// About so much memory they may take: a service may refuse many, with a sentence for
     /// each. The others are left to another round.
     pub(super) most_bytes: usize,
-    /// Rows that are gathered or placed at a time, for some tens of milliseconds. Once in a
-    /// round all of them are sorted, for about as long.
+    /// Rows that are gathered or placed at a time, for some tens of milliseconds.
     pub(super) slice: usize,
 }
 

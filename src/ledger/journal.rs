@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
-
 use serde::Serialize;
 
 use super::columns::json;

@@ -1,7 +1,8 @@
-//! Outcomes of a round, packed: half a million take some 25 MB of memory, a third of what
-//! they would take as they are read.
+//! Outcomes of a round, packed: half a million whose ids are whole numbers take some
+//! 25 MB of memory, a third of what they would take as they are read.
 
 use std::mem;
+use std::ops::Range;
 
 use postcard::{take_from_bytes, to_extend};
 use rusqlite::Error;
@@ -39,8 +40,7 @@ impl PackedOutcomes {
         let number = outcome.claim.number;
         let at = self.bytes.len();
         self.places.push(Place { number, at });
-        self.bytes = to_extend(&(run, outcome), mem::take(&mut self.bytes))
-            .map_err(|error| Error::ToSqlConversionFailure(error.into()))?;
+        self.bytes = to_extend(&(run, outcome), mem::take(&mut self.bytes)).map_err(failed)?;
         Ok(())
     }
 
@@ -49,30 +49,34 @@ impl PackedOutcomes {
         self.places.sort_unstable();
     }
 
-    /// From one up to another, which is not among them.
+    /// Some of them, by their places in the order that they are in.
     pub(super) fn unpack(
         &self,
-        from: usize,
-        to: usize,
+        which: Range<usize>,
     ) -> rusqlite::Result<Vec<(i64, Outcome<&str>)>> {
-        let places = self.places[from..to].iter();
+        let places = self.places[which].iter();
         places
             .map(|place| {
                 let (outcome, _) = take_from_bytes(&self.bytes[place.at..])?;
                 Ok(outcome)
             })
             .collect::<postcard::Result<_>>()
-            .map_err(|error| Error::ToSqlConversionFailure(error.into()))
+            .map_err(failed)
     }
+}
+
+fn failed(error: postcard::Error) -> Error {
+    Error::ToSqlConversionFailure(error.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lead::RowOutcome;
     use crate::ledger::entries::{Entries, StoredEntries};
     use crate::ledger::samples::{created, rejected, settlements, uncertain};
 
-    fn stored(row: u64, outcome: &crate::lead::RowOutcome) -> StoredOutcome {
+    fn stored(row: u64, outcome: &RowOutcome) -> StoredOutcome {
         let entries = Entries::of(&settlements([row], outcome)).json().unwrap();
         let mut entries: StoredEntries = serde_json::from_str(&entries).unwrap();
         entries.outcomes.remove(0)
@@ -96,7 +100,7 @@ mod tests {
         let [third, first, second, first_again] = &put_in;
         let expected = [first, first_again, second, third];
         let columns = expected.map(|outcome| outcome.columns(7));
-        let unpacked = packed.unpack(0, 4).unwrap();
+        let unpacked = packed.unpack(0..4).unwrap();
         let unpacked = unpacked.iter().map(|(run, outcome)| outcome.columns(*run));
         assert_eq!(unpacked.collect::<Vec<_>>(), columns);
     }

@@ -138,7 +138,7 @@ impl Round {
     fn place(&self, db: &mut Connection, done: usize, slice: usize) -> rusqlite::Result<Step> {
         let end = self.len().min(done + slice);
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let slice = self.outcomes.unpack(done, end)?;
+        let slice = self.outcomes.unpack(done..end)?;
         PLACE.all(&change, &slice, |(run, outcome)| {
             iter::once(Value::Integer(self.service.0)).chain(outcome.columns(*run))
         })?;
