@@ -10,7 +10,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::columns::json;
-use super::lead_id;
+use super::lead_id::ShortLeadId;
 use super::record::{line_offset, position, status_code};
 use super::{Claim, Group, Settlement};
 
@@ -37,14 +37,14 @@ pub(super) struct StoredClaim {
     pub(super) campaign: i64,
 }
 
-/// A row that has its outcome.
+/// A row that has its outcome. `L` is its lead id.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Outcome<T> {
+pub(super) struct Outcome<T, L = T> {
     pub(super) claim: StoredClaim,
     status: i64,
     http_status: Option<u16>,
     attempts: u32,
-    lead_id: Option<T>,
+    lead_id: Option<L>,
     settled_at: Option<i64>,
     /// A code and a sentence. Few have any, so that they do not take the room.
     why: Option<Box<(Option<T>, Option<T>)>>,
@@ -53,6 +53,9 @@ pub(super) struct Outcome<T> {
 /// What was read.
 pub(super) type StoredEntries = Entries<Box<str>>;
 pub(super) type StoredOutcome = Outcome<Box<str>>;
+
+/// What takes the least room.
+pub(super) type ShortOutcome<'a> = Outcome<&'a str, ShortLeadId<&'a str>>;
 
 impl<'a> Entries<Cow<'a, str>> {
     pub(super) fn of(group: &'a Group) -> Self {
@@ -142,7 +145,7 @@ impl<'a> Outcome<Cow<'a, str>> {
     }
 }
 
-impl<T: Serialize> Serialize for Outcome<T> {
+impl<T: Serialize, L: Serialize> Serialize for Outcome<T, L> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (
             &self.claim,
@@ -165,13 +168,27 @@ impl StoredEntries {
     }
 }
 
-impl<T: AsRef<str>> Outcome<T> {
+impl StoredOutcome {
+    pub(super) fn shortened(&self) -> ShortOutcome<'_> {
+        let why = self.why.as_deref();
+        Outcome {
+            claim: self.claim,
+            status: self.status,
+            http_status: self.http_status,
+            attempts: self.attempts,
+            lead_id: self.lead_id.as_deref().map(ShortLeadId::of),
+            settled_at: self.settled_at,
+            why: why.map(|(code, error)| Box::new((code.as_deref(), error.as_deref()))),
+        }
+    }
+}
+
+impl ShortOutcome<'_> {
     /// Those of the claim, then status, HTTP status, attempts, lead id, time, code and
     /// sentence, as they stand in `sent`.
     pub(super) fn columns(&self, run: i64) -> [Value; 13] {
         let [number, campaign, run, row, file, line_offset] = self.claim.columns(run);
-        let text = |text: &Option<T>| text.as_ref().map(|text| text.as_ref().to_owned()).into();
-        let (code, error) = self.why.as_deref().unwrap_or(&(None, None));
+        let (code, error) = self.why.as_deref().copied().unwrap_or_default();
         [
             number,
             campaign,
@@ -182,13 +199,10 @@ impl<T: AsRef<str>> Outcome<T> {
             self.status.into(),
             self.http_status.into(),
             self.attempts.into(),
-            self.lead_id
-                .as_ref()
-                .map(|id| lead_id::value(id.as_ref()))
-                .into(),
+            self.lead_id.map(Value::from).into(),
             self.settled_at.into(),
-            text(code),
-            text(error),
+            code.map(str::to_owned).into(),
+            error.map(str::to_owned).into(),
         ]
     }
 }

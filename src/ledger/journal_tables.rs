@@ -37,7 +37,9 @@ pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusq
     follow(change, service, 0, |_, run, entries| {
         // A group at a time: there may be hundreds of thousands of rows.
         let outcomes = replay.take(run, entries);
-        SETTLE.all(change, &outcomes, |outcome| outcome.columns(run))?;
+        SETTLE.all(change, &outcomes, |outcome| {
+            outcome.shortened().columns(run)
+        })?;
         Ok(true)
     })?;
     let open: Vec<_> = replay.open.into_iter().collect();

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+use serde::{Deserialize, Serialize};
 
 /// Where the hyphens of a UUID stand.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
@@ -15,14 +16,30 @@ const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredLeadId(pub(super) String);
 
-/// A lead id as it is stored.
-pub(super) fn value(lead_id: &str) -> Value {
-    if let Some(number) = number(lead_id) {
-        return Value::Integer(number);
+/// A lead id in the shortest form that gives it back. `T` is text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum ShortLeadId<T> {
+    Number(i64),
+    Uuid([u8; 16]),
+    Text(T),
+}
+
+impl<'a> ShortLeadId<&'a str> {
+    pub(super) fn of(lead_id: &'a str) -> Self {
+        if let Some(number) = number(lead_id) {
+            return ShortLeadId::Number(number);
+        }
+        uuid(lead_id).map_or(ShortLeadId::Text(lead_id), ShortLeadId::Uuid)
     }
-    match uuid(lead_id) {
-        Some(bytes) => Value::Blob(bytes.to_vec()),
-        None => Value::Text(lead_id.to_owned()),
+}
+
+impl From<ShortLeadId<&str>> for Value {
+    fn from(lead_id: ShortLeadId<&str>) -> Value {
+        match lead_id {
+            ShortLeadId::Number(number) => Value::Integer(number),
+            ShortLeadId::Uuid(bytes) => Value::Blob(bytes.to_vec()),
+            ShortLeadId::Text(text) => Value::Text(text.to_owned()),
+        }
     }
 }
 
@@ -102,9 +119,11 @@ mod tests {
     /// The kind of value it is stored as, and what is read again.
     fn stored(text: &str) -> (String, String) {
         let db = Connection::open_in_memory().unwrap();
-        let row = db.query_row("SELECT typeof(?1), ?1", [value(text)], |row| {
-            Ok((row.get(0)?, row.get::<_, StoredLeadId>(1)?.0))
-        });
+        let row = db.query_row(
+            "SELECT typeof(?1), ?1",
+            [Value::from(ShortLeadId::of(text))],
+            |row| Ok((row.get(0)?, row.get::<_, StoredLeadId>(1)?.0)),
+        );
         row.unwrap()
     }
 
