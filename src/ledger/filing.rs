@@ -66,9 +66,12 @@ impl Ledger {
     /// After an error what is in the ledger is as good as before, and the next call
     /// begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
+        let Filing {
+            limits, service, ..
+        } = self.filing;
         let round = match self.filing.round.take() {
             Some(round) => Some(round),
-            None if self.is_due()? => self.filing.service.map(Round::new),
+            None if self.is_due()? => service.map(|service| Round::new(service, limits)),
             None => None,
         };
         let Some(mut round) = round else {
@@ -96,7 +99,7 @@ impl Ledger {
         // What is under way is begun again, which does no harm.
         self.filing.round = None;
         loop {
-            let mut round = Round::new(service);
+            let mut round = Round::new(service, self.filing.limits);
             while !self.advance(&mut round)? {}
             if !round.is_full() {
                 break;

@@ -10,7 +10,7 @@ use rusqlite::Error;
 use super::entries::{ShortOutcome, StoredOutcome};
 
 /// Outcomes with their runs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PackedOutcomes {
     places: Vec<Place>,
     /// One behind the other, in the order in which they were settled.
@@ -26,6 +26,16 @@ struct Place {
 }
 
 impl PackedOutcomes {
+    /// Room for so many and so many bytes. What is not used takes no memory, and nothing
+    /// is moved to a larger place while they gather: what such moves leave behind was
+    /// 9 MiB of an import of three million rows.
+    pub(super) fn with_room(outcomes: usize, bytes: usize) -> PackedOutcomes {
+        PackedOutcomes {
+            places: Vec::with_capacity(outcomes),
+            bytes: Vec::with_capacity(bytes),
+        }
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.places.len()
@@ -85,7 +95,7 @@ mod tests {
 
     #[test]
     fn outcomes_come_out_as_they_were_put_in_by_number_and_then_by_time() {
-        let mut packed = PackedOutcomes::default();
+        let mut packed = PackedOutcomes::with_room(0, 0);
         let put_in = [
             (3, created()),
             (1, rejected()),
@@ -113,7 +123,7 @@ mod tests {
                 lead_id: Some(lead_id.to_owned()),
                 ..created()
             };
-            let mut packed = PackedOutcomes::default();
+            let mut packed = PackedOutcomes::with_room(0, 0);
             packed.push(7, &stored(1, &outcome)).unwrap();
             packed.bytes.len()
         };

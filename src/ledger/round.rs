@@ -62,12 +62,13 @@ enum Step {
 
 impl Round {
     /// A round for what the journal has of a service.
-    pub(super) fn new(service: ServiceId) -> Round {
+    pub(super) fn new(service: ServiceId, limits: Limits) -> Round {
         Round {
             service,
             first: i64::MAX,
             last: 0,
-            outcomes: PackedOutcomes::default(),
+            // The last line may go beyond, with a few hundred.
+            outcomes: PackedOutcomes::with_room(2 * limits.most, limits.most_bytes),
             reached: Reached::default(),
             replay: Replay::default(),
             is_full: false,
@@ -210,7 +211,7 @@ mod tests {
             most_bytes,
             ..Limits::default()
         };
-        let mut round = Round::new(sample.service);
+        let mut round = Round::new(sample.service, limits);
         while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
         assert!(round.is_full());
         // One more than fits, since that shows that it is full.
