@@ -54,7 +54,7 @@ pub(super) struct Outcome<T, L = T> {
 pub(super) type StoredEntries = Entries<Box<str>>;
 pub(super) type StoredOutcome = Outcome<Box<str>>;
 
-/// What takes the least room.
+/// As it is packed and filed, where it takes the least room.
 pub(super) type ShortOutcome<'a> = Outcome<&'a str, ShortLeadId<&'a str>>;
 
 impl<'a> Entries<Cow<'a, str>> {
@@ -169,6 +169,7 @@ impl StoredEntries {
 }
 
 impl StoredOutcome {
+    /// The same in the form that is packed and filed.
     pub(super) fn shortened(&self) -> ShortOutcome<'_> {
         let why = self.why.as_deref();
         Outcome {

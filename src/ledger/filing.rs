@@ -14,7 +14,7 @@ use super::{Ledger, LedgerError, ServiceId};
 pub(super) struct Limits {
     /// Fewer settled rows than these are not worth filing.
     pub(super) least: u64,
-    /// With these many they are filed in any case: each of them takes some 50 bytes of
+    /// With these many they are filed in any case: each of them takes 45 to 60 bytes of
     /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
     /// About so much memory they may take: a service may refuse many, with a sentence for
