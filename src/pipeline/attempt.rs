@@ -232,7 +232,7 @@ impl Job {
         match self.doubt.take() {
             None => self.outcome(Status::Rejected, reason),
             Some((code, why)) => {
-                let text = format!("{why}; sent again, it was refused: {}", reason.1);
+                let text = lost_then_refused(&why, &reason.1);
                 self.outcome(Status::Uncertain, (code, text))
             }
         }
@@ -252,5 +252,31 @@ impl Job {
             attempts: self.attempts,
             ..RowOutcome::not_sent(status, None, None)
         }
+    }
+}
+
+/// Why a row is uncertain that was lost and then refused. Of refusals at earlier starts
+/// nothing is kept: else the text would grow with every run that is refused alike.
+fn lost_then_refused(why: &str, refusal: &str) -> String {
+    const THEN: &str = "; sent again, it was refused: ";
+    let lost = why.split_once(THEN).map_or(why, |(lost, _)| lost);
+    format!("{lost}{THEN}{refusal}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_lost_row_does_not_grow_with_every_refusal() {
+        let once = lost_then_refused("the answer was lost", "no such city");
+        assert_eq!(
+            once,
+            "the answer was lost; sent again, it was refused: no such city"
+        );
+        assert_eq!(
+            lost_then_refused(&once, "out of credit"),
+            "the answer was lost; sent again, it was refused: out of credit"
+        );
     }
 }
