@@ -17,8 +17,9 @@ pub(super) struct Limits {
     /// With these many they are filed in any case: each of them takes 45 to 60 bytes of
     /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
-    /// About so much memory they may take: a service may refuse many, with a sentence for
-    /// each. The others are left to another round.
+    /// About so much memory they may take, of the 64 MiB that a run may beside its numbers:
+    /// a service may refuse many, with a sentence for each. The others are left to another
+    /// round.
     pub(super) most_bytes: usize,
     /// Rows that are gathered or placed at a time, for some tens of milliseconds.
     pub(super) slice: usize,
@@ -28,8 +29,8 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             least: 200_000,
-            most: 500_000,
-            most_bytes: 32 * 1024 * 1024,
+            most: 350_000,
+            most_bytes: 16 * 1024 * 1024,
             slice: 16_384,
         }
     }
@@ -66,12 +67,9 @@ impl Ledger {
     /// After an error what is in the ledger is as good as before, and the next call
     /// begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
-        let Filing {
-            limits, service, ..
-        } = self.filing;
         let round = match self.filing.round.take() {
             Some(round) => Some(round),
-            None if self.is_due()? => service.map(|service| Round::new(service, limits)),
+            None if self.is_due()? => self.filing.service.map(Round::new),
             None => None,
         };
         let Some(mut round) = round else {
@@ -99,7 +97,7 @@ impl Ledger {
         // What is under way is begun again, which does no harm.
         self.filing.round = None;
         loop {
-            let mut round = Round::new(service, self.filing.limits);
+            let mut round = Round::new(service);
             while !self.advance(&mut round)? {}
             if !round.is_full() {
                 break;

@@ -62,13 +62,12 @@ enum Step {
 
 impl Round {
     /// A round for what the journal has of a service.
-    pub(super) fn new(service: ServiceId, limits: Limits) -> Round {
+    pub(super) fn new(service: ServiceId) -> Round {
         Round {
             service,
             first: i64::MAX,
             last: 0,
-            // The last line may go beyond, with a few hundred.
-            outcomes: PackedOutcomes::with_room(2 * limits.most, limits.most_bytes),
+            outcomes: PackedOutcomes::new(),
             reached: Reached::default(),
             replay: Replay::default(),
             is_full: false,
@@ -211,7 +210,7 @@ mod tests {
             most_bytes,
             ..Limits::default()
         };
-        let mut round = Round::new(sample.service, limits);
+        let mut round = Round::new(sample.service);
         while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
         assert!(round.is_full());
         // One more than fits, since that shows that it is full.
