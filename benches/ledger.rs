@@ -19,7 +19,7 @@ use leadload::phone::PhoneNumber;
 const MILLION: u64 = 1_000_000;
 const MOST: u64 = 11 * MILLION;
 /// Rows that are looked up together.
-const BATCH: u64 = 32 * 1024;
+const BATCH: u64 = 16 * 1024;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();

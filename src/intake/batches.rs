@@ -69,6 +69,14 @@ pub struct Batch {
     pub prepared: Vec<PreparedRow>,
 }
 
+impl Batch {
+    /// The bytes that it takes in memory, roughly.
+    pub fn size(&self) -> usize {
+        let prepared: usize = self.prepared.iter().map(PreparedRow::size).sum();
+        self.rows.size() + prepared
+    }
+}
+
 /// One row on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreparedRow {
@@ -85,6 +93,15 @@ pub struct PreparedRow {
 }
 
 impl PreparedRow {
+    /// The bytes that it takes in memory, roughly, with what is said of it.
+    pub fn size(&self) -> usize {
+        let outcome = self.outcome.as_ref();
+        let texts = outcome.map(|outcome| [&outcome.lead_id, &outcome.error]);
+        let texts = texts.into_iter().flatten().flatten();
+        let doubt = self.earlier.iter().flat_map(|earlier| &earlier.doubt);
+        size_of::<PreparedRow>() + texts.chain(doubt).map(String::capacity).sum::<usize>()
+    }
+
     /// Whether it has no outcome although an earlier attempt may have been taken.
     pub fn is_doubtful(&self) -> bool {
         let doubt = self.earlier.as_ref().and_then(|e| e.doubt.as_ref());

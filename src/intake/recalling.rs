@@ -19,8 +19,8 @@ use super::{Batch, Memory, PlannedInput};
 
 /// With so many rows, or bytes of them, enough have gathered. Four times as much is in
 /// memory at most: gathered, asked about, waiting, and being sent.
-const MOST_ROWS: usize = 32 * 1024;
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MOST_ROWS: usize = 16 * 1024;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// So many rows are enough while others that have been asked about wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
@@ -42,7 +42,7 @@ pub(super) fn start(
 
 fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
     let rows: usize = batches.iter().map(|batch| batch.rows.len()).sum();
-    let bytes: usize = batches.iter().map(|batch| batch.rows.size()).sum();
+    let bytes: usize = batches.iter().map(Batch::size).sum();
     let most_rows = if others_wait { ROWS_AHEAD } else { MOST_ROWS };
     rows >= most_rows || bytes >= MOST_BYTES
 }

@@ -306,7 +306,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             if self.is_over() {
                 break;
             }
-            if wake.is_none() && self.is_waiting_for_the_aside() {
+            if wake.is_none() && self.is_full_of_rows_in_doubt() {
+                self.settle_exhausted();
                 self.reject_aside(|_| true);
                 continue;
             }
@@ -368,11 +369,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             && self.window.peek_ready().is_none()
     }
 
-    /// Whether nothing can happen any more but that rows put aside make room: an
-    /// answer that shows whose refusal it was will not come.
-    fn is_waiting_for_the_aside(&self) -> bool {
+    /// Whether nothing can happen any more but that rows make room that are put aside, or
+    /// have had all their attempts: an answer that shows whose fault it was will not come.
+    fn is_full_of_rows_in_doubt(&self) -> bool {
         self.in_flight.is_empty()
-            && !self.aside.is_empty()
+            && !(self.aside.is_empty() && self.exhausted_rows.is_empty())
             && !self.books.are_busy()
             && !self.window.has_room()
             && !self.window.is_front_done()

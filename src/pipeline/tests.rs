@@ -452,6 +452,19 @@ fn a_row_that_was_put_aside_does_not_hold_up_more_rows_than_the_window_has_room_
     assert_eq!(ran.rows[1].1, Some((Status::Rejected, 1)));
 }
 
+/// Nor can anything show that it was the service that was away.
+#[test]
+fn a_row_without_attempts_left_does_not_hold_up_more_rows_than_the_window_has_room_for() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(10, never_taken(), false); 9]);
+    let mut numbers = vec![0, 1];
+    numbers.extend(std::iter::repeat_n(0, 130_000));
+    let ran = run_with(&service, policy(), &numbers, &[]);
+    assert!(ran.end.stop.is_none());
+    assert_eq!(ran.rows.len(), 130_002);
+    assert_eq!(ran.rows[1].1, Some((Status::Failed, 4)));
+}
+
 #[test]
 fn a_row_that_failed_does_not_show_that_refusals_were_those_rows_own() {
     let service = Service::default();

@@ -2,7 +2,7 @@
 //!
 //! Answers come in any order; results are written in that of the input. Batches
 //! wait here until all their rows have an outcome, and leave from the front. The
-//! window is bounded in rows and in bytes: one row in a long backoff must not
+//! window is bounded by the memory that it takes: one row in a long backoff must not
 //! stop the others for a long time, nor make the window fill the memory.
 
 use std::collections::VecDeque;
@@ -11,11 +11,10 @@ use crate::intake::{Batch, PreparedRow};
 use crate::lead::RowOutcome;
 use crate::source::Row;
 
-/// How many rows may be on their way before no more are read.
-const MOST_ROWS: usize = 120_000;
-
-/// How many bytes of cells may be, likewise.
-const MOST_BYTES: usize = 32 << 20;
+/// How many bytes of rows may be on their way before no more are read, of the 64 MiB that a
+/// run may take beside its numbers: 65,000 rows of a few short cells, a minute's at a
+/// thousand a second.
+const MOST_BYTES: usize = 16 << 20;
 
 /// How many batches are read beyond the row that is sent next, of 256 rows unless these are
 /// long. What is known of them tells how many of those to come are to be sent, and so how
@@ -49,7 +48,6 @@ pub(super) struct Window {
     batches: VecDeque<Waiting>,
     /// The number of the batch at the front.
     first: u64,
-    rows: usize,
     bytes: usize,
     /// From here on rows have not been looked at for sending.
     next: Option<Slot>,
@@ -57,7 +55,7 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn has_room(&self) -> bool {
-        self.rows < MOST_ROWS && self.bytes < MOST_BYTES
+        self.bytes < MOST_BYTES
     }
 
     /// Whether more rows are to be read: there is room, and few are here to be sent next.
@@ -68,8 +66,7 @@ impl Window {
     }
 
     pub(super) fn push(&mut self, batch: Batch) {
-        self.rows += batch.rows.len();
-        self.bytes += batch.rows.size();
+        self.bytes += batch.size();
         let open = batch
             .prepared
             .iter()
@@ -126,9 +123,12 @@ impl Window {
         let Some(row) = waiting.batch.prepared.get_mut(slot.index) else {
             return;
         };
+        let before = row.size();
         if row.outcome.replace(outcome).is_none() {
             waiting.open -= 1;
         }
+        let after = row.size();
+        self.bytes = self.bytes - before + after;
     }
 
     /// Leaves a row without an outcome: it is not sent in this run, and holds up no other.
@@ -164,8 +164,7 @@ impl Window {
     pub(super) fn take_front(&mut self) -> Option<Batch> {
         let Waiting { batch, .. } = self.batches.pop_front()?;
         self.first += 1;
-        self.rows -= batch.rows.len();
-        self.bytes -= batch.rows.size();
+        self.bytes -= batch.size();
         // A place in a batch that has left means the beginning of the next one.
         if self.next.is_some_and(|next| next.batch < self.first) {
             self.next = (!self.batches.is_empty()).then_some(Slot {
@@ -189,6 +188,8 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
     use crate::lead::{CampaignId, Status};
     use crate::phone::PhoneNumber;
@@ -206,6 +207,11 @@ mod tests {
             rows: RowBatch::of_text(&[&["+447911000000"], &["+447911000000"]]),
             prepared: vec![row.clone(), row],
         }
+    }
+
+    fn refused() -> RowOutcome {
+        let error = "The city is unknown. ".repeat(10);
+        RowOutcome::not_sent(Status::Rejected, None, Some(error))
     }
 
     /// Fills the window; how many batches it takes.
@@ -243,11 +249,17 @@ mod tests {
             window.push(batch(None));
             while let Some(slot) = window.peek_ready() {
                 window.step_over(slot);
-                window.settle(slot, RowOutcome::not_sent(Status::Created, None, None));
+                window.settle(slot, refused());
             }
         }
-        assert_eq!(window.rows, MOST_ROWS);
         assert_eq!(window.open(), 1);
+        // What the service said of the rows takes room too.
+        let sizes: Vec<usize> = iter::from_fn(|| window.take_front())
+            .map(|batch| batch.size())
+            .collect();
+        let (all, one) = (sizes.iter().sum::<usize>(), sizes[1]);
+        assert!((MOST_BYTES..MOST_BYTES + one).contains(&all));
+        assert_eq!(window.bytes, 0);
     }
 
     #[test]

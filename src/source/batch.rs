@@ -7,7 +7,7 @@ use super::encoding::shown;
 use crate::lead::RowId;
 
 /// Consecutive rows of one input, their cells end to end in one buffer.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RowBatch {
     /// Which input the rows are from, counted from 0.
     file: usize,
@@ -65,9 +65,16 @@ impl RowBatch {
 
     /// The bytes that it takes in memory, roughly.
     pub fn size(&self) -> usize {
-        self.bytes.len()
-            + size_of::<usize>() * self.cell_ends.len()
-            + size_of::<Span>() * self.rows.len()
+        self.bytes.capacity()
+            + size_of::<usize>() * self.cell_ends.capacity()
+            + size_of::<Span>() * self.rows.capacity()
+    }
+
+    /// The same without room for more rows, since many batches wait for their answers.
+    ///
+    /// A copy: what shrinks where it is leaves holes that are too small for the next one.
+    pub(super) fn without_room(&self) -> RowBatch {
+        self.clone()
     }
 
     /// The row at `index`, which counts from 0 in this batch.

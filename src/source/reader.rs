@@ -176,7 +176,7 @@ impl CsvReader {
         }
         batch.bytes.truncate(end.bytes);
         batch.cell_ends.truncate(end.cells);
-        Ok(batch)
+        Ok(batch.without_room())
     }
 
     /// Adds one row behind `begin` and returns where it ends; nothing at the end of

@@ -68,7 +68,7 @@ impl SheetReader {
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
             self.next += 1;
         }
-        batch
+        batch.without_room()
     }
 
     /// The row that comes next.
