@@ -15,8 +15,14 @@ pub struct Service {
 
 impl Service {
     pub fn start() -> Service {
+        Service::start_with(&[])
+    }
+
+    /// One with such settings.
+    pub fn start_with(settings: &[&str]) -> Service {
         let mut process = leadload()
             .args(["sandbox", "--listen", "127.0.0.1:0"])
+            .args(settings)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
