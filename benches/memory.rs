@@ -143,7 +143,7 @@ fn measure(what: &str, rows: usize, command: &mut Command) {
     let pace = rows as f64 / began.elapsed().as_secs_f64();
     match memory {
         Some(kib) => {
-            let may_take = 64 + (rows * 16 >> 20);
+            let may_take = 64 + ((rows * 16) >> 20);
             println!(
                 "  {what}: {} of {may_take} MiB, {pace:.0} rows/s",
                 kib >> 10

@@ -372,8 +372,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// Whether nothing can happen any more but that rows make room that are put aside, or
     /// have had all their attempts: an answer that shows whose fault it was will not come.
     fn is_full_of_rows_in_doubt(&self) -> bool {
-        self.in_flight.is_empty()
-            && !(self.aside.is_empty() && self.exhausted_rows.is_empty())
+        self.aside.len() + self.exhausted_rows.len() > 0
+            && self.in_flight.is_empty()
             && !self.books.are_busy()
             && !self.window.has_room()
             && !self.window.is_front_done()
