@@ -295,7 +295,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.refused.push((campaign, stop));
         let (mut jobs, rows) = self.gates.shut(campaign);
         let is_of_it = |job: &Job| job.claim.campaign == campaign;
-        jobs.extend(self.queue.take(is_of_it));
+        jobs.extend(self.queue.take_campaign(campaign));
         jobs.extend(self.door.take_if(|job| is_of_it(job)));
         let aside = self.take_aside(is_of_it).into_iter();
         jobs.extend(aside.map(|(job, _)| job));

@@ -66,6 +66,7 @@ use crate::ledger::{CellsDigest, Claim, Committed, Keeper, LedgerError, Refusal}
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
+use crate::text::counted;
 use answering::wall_clock;
 
 use attempt::Job;
@@ -306,9 +307,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             if self.is_over() {
                 break;
             }
-            if wake.is_none() && self.is_full_of_rows_in_doubt() {
-                self.settle_exhausted();
-                self.reject_aside(|_| true);
+            if wake.is_none() && self.waits_for_nothing() {
+                self.end_waiting_for_nothing();
                 continue;
             }
             let wake = earlier_of(wake, self.watch_the_clock());
@@ -369,14 +369,25 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             && self.window.peek_ready().is_none()
     }
 
-    /// Whether nothing can happen any more but that rows make room that are put aside, or
-    /// have had all their attempts: an answer that shows whose fault it was will not come.
-    fn is_full_of_rows_in_doubt(&self) -> bool {
-        self.aside.len() + self.exhausted_rows.len() > 0
-            && self.in_flight.is_empty()
+    /// Whether nothing will happen any more by itself: no answer, commit, time, row or writer
+    /// is waited for. [`Pipeline::run`] asks only where no time is.
+    fn waits_for_nothing(&self) -> bool {
+        self.in_flight.is_empty()
             && !self.books.are_busy()
-            && !self.window.has_room()
+            && !self.wants_rows()
             && !self.window.is_front_done()
+    }
+
+    /// Settles the rows that wait for an answer to another row, which will not come: rows
+    /// that were put aside, or have had all their attempts. That there is no such row has
+    /// no known cause. A run that stops and says so can go on; one that hangs cannot.
+    fn end_waiting_for_nothing(&mut self) {
+        if self.aside.len() + self.exhausted_rows.len() > 0 {
+            self.settle_exhausted();
+            self.reject_aside(|_| true);
+        } else {
+            self.stop(stalled(self.window.open()));
+        }
     }
 
     /// Puts batches whose rows all have their outcome behind the books, and hands those
@@ -605,6 +616,19 @@ fn time_up() -> Stop {
     Stop {
         by: StoppedBy::MaxDuration,
         text: "stopped after the time that `--max-duration` allows; rows without a line in the results have not become leads".into(),
+    }
+}
+
+/// Rows are left, and nothing is waited for that could bring them further.
+fn stalled(rows: u64) -> Stop {
+    Stop {
+        by: StoppedBy::Outage,
+        text: format!(
+            "{} could neither be sent nor given up\n\n\
+             hint: this is a fault in leadload, please report it; the same command goes on with \
+             these rows",
+            counted(rows, "row")
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::Target;
 use super::attempt::Job;
 use super::window::Slot;
+use crate::lead::CampaignId;
 
 /// The jobs that are neither new nor in flight.
 #[derive(Debug, Default)]
@@ -71,18 +72,21 @@ impl Queue {
             .for_each(change);
     }
 
-    /// Takes out the jobs that are meant.
-    pub(super) fn take(&mut self, is_meant: impl Fn(&Job) -> bool) -> Vec<Job> {
+    /// Takes out the jobs of a campaign, also those that wait for a number: the answer that
+    /// would let them go may be the one that ends the campaign.
+    pub(super) fn take_campaign(&mut self, campaign: CampaignId) -> Vec<Job> {
         let all = std::mem::take(&mut self.waiting);
-        let mut taken = Vec::new();
+        let (mut taken, mut kept) = (Vec::new(), BTreeMap::new());
         for (key, job) in all {
-            if is_meant(&job) {
+            if job.claim.campaign == campaign {
                 taken.push(job);
             } else {
-                self.waiting.insert(key, job);
+                kept.insert(key, job);
             }
         }
-        // Those that wait for a number are let go with the answer to it.
+        self.waiting = kept;
+        let parked = self.parked.extract_if(|(of, _), _| *of == campaign);
+        taken.extend(parked.flat_map(|(_, jobs)| jobs));
         taken
     }
 
@@ -93,9 +97,8 @@ impl Queue {
         waiting.chain(parked.flatten()).collect()
     }
 
-    /// Whether no job waits for its time. Those that wait for a number are let go
-    /// with the answer to it.
+    /// Whether no job waits, for its time or for a number.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.parked.is_empty()
     }
 }

@@ -167,8 +167,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Starts a request that is counted as started `now`: the pacing knows it by this time.
     fn start(&mut self, mut job: Job, now: Instant) {
+        // A row that waits for its outcome is always in the window.
         let Some(body) = self.body(&job) else {
-            return;
+            return self.give_up(job);
         };
         self.queue.depart(job.target());
         self.outage.started(now);

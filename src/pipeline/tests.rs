@@ -41,6 +41,8 @@ struct State {
     same_number_at_once: bool,
     leads: HashSet<String>,
     allow_duplicates: bool,
+    /// Campaigns that say the same to all attempts after the first few.
+    from_then_on: HashMap<i64, (usize, Verdict)>,
 }
 
 impl Service {
@@ -57,7 +59,7 @@ impl Service {
 }
 
 impl State {
-    fn arrive(&mut self, number: &str) -> Reply {
+    fn arrive(&mut self, number: &str, campaign: i64) -> Reply {
         self.attempts.push((Instant::now(), number.to_owned()));
         self.same_number_at_once |= self.in_flight.iter().any(|other| other == number);
         self.in_flight.push(number.to_owned());
@@ -66,14 +68,16 @@ impl State {
             .script
             .get_mut(number)
             .filter(|replies| !replies.is_empty());
-        let mut reply = match scripted {
+        let mut answer = match scripted {
             Some(replies) => replies.remove(0),
-            None => Reply {
-                takes: Duration::from_millis(10),
-                verdict: created(),
-                stores: true,
-            },
+            None => reply(10, created(), true),
         };
+        match self.from_then_on.get_mut(&campaign) {
+            Some((0, verdict)) => answer = reply(10, verdict.clone(), false),
+            Some((left, _)) => *left -= 1,
+            None => {}
+        }
+        let mut reply = answer;
         if reply.stores && !self.leads.insert(number.to_owned()) && !self.allow_duplicates {
             reply.verdict = Verdict::Duplicate {
                 lead_id: None,
@@ -96,7 +100,8 @@ impl LeadSender for Service {
         async move {
             let json: Value = serde_json::from_slice(&body).unwrap();
             let number = json["phone_number"].as_str().unwrap().to_owned();
-            let reply = state.borrow_mut().arrive(&number);
+            let campaign = json["campaign_id"].as_i64().unwrap();
+            let reply = state.borrow_mut().arrive(&number, campaign);
             tokio::time::sleep(reply.takes).await;
             state.borrow_mut().leave(&number);
             Answer {
@@ -234,6 +239,17 @@ fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) 
 }
 
 fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[&str]) -> Ran {
+    run_changed(service, policy, prepared, rates, |_| {})
+}
+
+/// The same with a pipeline that is changed before it begins.
+fn run_changed(
+    service: &Service,
+    policy: Policy,
+    prepared: Prepared,
+    rates: &[&str],
+    change: impl FnOnce(&mut Pipeline<'_, Service>),
+) -> Ran {
     let (batches, inputs, runtime) = prepared;
     runtime.block_on(async {
         let began = Instant::now();
@@ -244,7 +260,7 @@ fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[
         let mut no_events = |_: RunEvent<'_>| {};
         let pacing = Pacing::new(&RateChoice::Limits(rates), None);
         let outlet = Outlet::Writer(settled);
-        let pipeline = Pipeline::new(
+        let mut pipeline = Pipeline::new(
             service.clone(),
             policy,
             pacing,
@@ -252,7 +268,11 @@ fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[
             outlet,
             &mut no_events,
         );
-        let end = pipeline.run(batches, interrupts).await;
+        change(&mut pipeline);
+        // Nothing takes so long but a loop that waits for what does not come.
+        let day = Duration::from_secs(24 * 3600);
+        let running = tokio::time::timeout(day, pipeline.run(batches, interrupts));
+        let end = running.await.expect("the run comes to an end");
         let mut rows = Vec::new();
         while let Some(batch) = done.recv().await {
             for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
@@ -558,6 +578,76 @@ fn every_attempt_pays_the_pacer() {
     assert!(most <= Some(10), "{most:?}");
 }
 
+fn missing_campaign() -> Verdict {
+    Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    }
+}
+
+/// Rows of one number wait for each other; none may be left waiting for one that was
+/// given up with its campaign.
+#[test]
+fn rows_of_one_number_end_with_their_campaign_and_the_others_are_sent() {
+    for hold in [false, true] {
+        let service = Service::default();
+        service.0.borrow_mut().allow_duplicates = true;
+        let from_then_on = [(1, (1, missing_campaign()))];
+        service.0.borrow_mut().from_then_on = from_then_on.into();
+        for n in [1, 5, 30] {
+            service.says(&number(n), vec![reply(5, refused(Some(1)), false); 2]);
+        }
+        let same = std::iter::repeat_n("+447911000001,1\n".to_owned(), 30);
+        let others = (2..302).map(|n| format!("{},2\n", number(n)));
+        let list: String = ["phone,list\n+447911000000,1\n".to_owned()]
+            .into_iter()
+            .chain(same)
+            .chain(others)
+            .collect();
+        let policy = Policy {
+            on_uncertain: match hold {
+                true => OnUncertain::Hold,
+                false => OnUncertain::Resend,
+            },
+            form: LeadForm {
+                allow_duplicates: true,
+                ..LeadForm::default()
+            },
+            ..policy()
+        };
+        let prepared = prepare_list(policy, &list, 0, Some("list"));
+        let ran = run_prepared(&service, policy, prepared, &[]);
+        let stop = ran.end.stop.unwrap();
+        assert_eq!(stop.by, StoppedBy::Campaign, "{}", stop.text);
+        let created = ran.rows.iter().filter(|(_, outcome)| outcome.is_some());
+        assert_eq!(created.count(), 301, "hold: {hold}");
+    }
+}
+
+/// What no answer, no time and no row can change any more must not be waited for.
+#[test]
+fn rows_that_nothing_can_bring_further_stop_the_run_which_says_so() {
+    let service = Service::default();
+    let prepared = prepare(policy(), &[0, 1, 2]);
+    let ran = run_changed(&service, policy(), prepared, &[], |pipeline| {
+        // As if a request for it were under way.
+        let busy = PhoneNumber::from_key(447_911_000_001).unwrap();
+        pipeline.queue.depart((CampaignId(1), busy));
+    });
+    let stop = ran.end.stop.unwrap();
+    assert_eq!(stop.by, StoppedBy::Outage);
+    assert!(
+        stop.text
+            .starts_with("1 row could neither be sent nor given up"),
+        "{}",
+        stop.text
+    );
+    let statuses = ran.rows.iter().map(|(_, o)| o.map(|(status, _)| status));
+    let created = Some(Status::Created);
+    assert_eq!(statuses.collect::<Vec<_>>(), [created, None, created]);
+}
+
 fn any_reply() -> impl Strategy<Value = Reply> {
     let verdict = prop_oneof![
         4 => Just((created(), true)),
@@ -636,5 +726,84 @@ proptest! {
             prop_assert!(!is_settled || exists, "{n}: {statuses:?}");
             prop_assert!(!exists || is_settled || is_uncertain, "{n}: {statuses:?}");
         }
+    }
+}
+
+/// What all attempts of a campaign are answered from some time on.
+fn any_end_of_a_campaign() -> impl Strategy<Value = (usize, Verdict)> {
+    let token = Verdict::Fatal {
+        cause: FatalCause::Forbidden,
+        code: ErrorCode::Http(403),
+        text: "no".into(),
+    };
+    let verdict = prop_oneof![
+        3 => Just(missing_campaign()),
+        1 => Just(token),
+        1 => Just(Verdict::Rejected { code: ErrorCode::Http(422), text: "no".into() }),
+        1 => Just(never_taken()),
+        1 => Just(lost()),
+    ];
+    (0usize..20, verdict)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn whatever_campaigns_numbers_and_answers_are_mixed_the_run_comes_to_an_end(
+        rows in 1u32..700,
+        numbers in prop_oneof![1u32..40, Just(10_000)],
+        scripts in prop::collection::btree_map(0u32..40, prop::collection::vec(any_reply(), 0..6), 0..30),
+        campaigns in 1u32..5,
+        ends in prop::collection::hash_map(0i64..5, any_end_of_a_campaign(), 0..3),
+        concurrency in 1usize..10,
+        max_attempts in 1u32..5,
+        allow_duplicates: bool,
+        hold: bool,
+        has_small_window: bool,
+    ) {
+        let service = Service::default();
+        {
+            let mut state = service.0.borrow_mut();
+            state.allow_duplicates = allow_duplicates;
+            state.from_then_on = ends.clone();
+        }
+        for (n, replies) in scripts {
+            service.says(&number(n), replies);
+        }
+        let policy = Policy {
+            concurrency: in_flight(concurrency),
+            max_attempts,
+            on_uncertain: if hold { OnUncertain::Hold } else { OnUncertain::Resend },
+            form: LeadForm { allow_duplicates, ..LeadForm::default() },
+            ..policy()
+        };
+        let numbers: Vec<u32> = (0..rows).map(|row| row * 7 % numbers).collect();
+        let campaign_of = |n: u32| i64::from(n % campaigns);
+        let rows = numbers.iter().map(|n| format!("{},{}\n", number(*n), campaign_of(*n)));
+        let list: String = std::iter::once("phone,list\n".to_owned()).chain(rows).collect();
+        let column = (campaigns > 1).then_some("list");
+        let prepared = prepare_list(policy, &list, 0, column);
+        // It is here that it would not end: see `run_changed`.
+        let ran = run_changed(&service, policy, prepared, &[], |pipeline| {
+            if has_small_window {
+                pipeline.window = Window::of_bytes(1);
+            }
+        });
+        let stop = ran.end.stop.as_ref();
+        let stalled = stop.is_some_and(|stop| stop.text.contains("neither be sent"));
+        prop_assert!(!stalled, "{stop:?}");
+        match stop.map(|stop| stop.by) {
+            None => prop_assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_some())),
+            // Nothing ends but by what was answered: 403 for all of a campaign, or in a row.
+            Some(by) => {
+                let is_expected = matches!(
+                    by,
+                    StoppedBy::Campaign | StoppedBy::Token | StoppedBy::Outage | StoppedBy::Rejections
+                );
+                prop_assert!(is_expected, "{stop:?}");
+            }
+        }
+        prop_assert!(!service.0.borrow().same_number_at_once);
     }
 }

@@ -43,8 +43,10 @@ struct Waiting {
     open: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Window {
+    /// How many bytes of rows it holds before it has no room.
+    most_bytes: usize,
     batches: VecDeque<Waiting>,
     /// The number of the batch at the front.
     first: u64,
@@ -53,9 +55,26 @@ pub(super) struct Window {
     next: Option<Slot>,
 }
 
+impl Default for Window {
+    fn default() -> Self {
+        Window::of_bytes(MOST_BYTES)
+    }
+}
+
 impl Window {
+    /// A window that is full with so many bytes of rows.
+    pub(super) fn of_bytes(most_bytes: usize) -> Window {
+        Window {
+            most_bytes,
+            batches: VecDeque::new(),
+            first: 0,
+            bytes: 0,
+            next: None,
+        }
+    }
+
     pub(super) fn has_room(&self) -> bool {
-        self.bytes < MOST_BYTES
+        self.bytes < self.most_bytes
     }
 
     /// Whether more rows are to be read: there is room, and few are here to be sent next.
