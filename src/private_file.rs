@@ -1,6 +1,6 @@
 //! Files that hold what is known of people: readable by their owner only.
 
-use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -15,6 +15,17 @@ pub fn options() -> OpenOptions {
     options.read(true).write(true).create(true).truncate(false);
     keep_others_out(&mut options);
     options
+}
+
+/// Makes a file for its owner only, where there is none.
+///
+/// # Errors
+///
+/// [`ErrorKind::AlreadyExists`] where there is anything, and those of making files.
+pub fn create(path: &Path) -> io::Result<File> {
+    let mut options = options();
+    options.create_new(true);
+    options.open(path)
 }
 
 /// Makes folders for their owner only.
@@ -73,7 +84,7 @@ pub fn without_name(error: io::Error) -> io::Error {
 /// Makes a rename durable. Where it cannot be, the data still is.
 #[cfg(unix)]
 pub fn sync_folder(path: &Path) {
-    if let Ok(folder) = std::fs::File::open(folder_of(path)) {
+    if let Ok(folder) = File::open(folder_of(path)) {
         let _ = folder.sync_all();
     }
 }

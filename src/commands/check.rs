@@ -20,7 +20,7 @@ use crate::report::{
     CampaignNames, Checked, Deed, Ended, InDoubt, Log, Page, PageNotes, Tally, check_json,
     check_text, console, log_check, log_end,
 };
-use crate::results::{KnownOutputs, OutputError, ReportFile, Writer, Written};
+use crate::results::{KnownOutputs, OutputError, ReportFile, RunEnd, Writer, Written};
 use crate::settings::{CheckSettings, Environment, LedgerChoice, MappingToSave};
 use crate::text::counted;
 
@@ -63,7 +63,7 @@ async fn check(
     };
     let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
     let found = dry_run.run(show, log, take).await?;
-    let written = writer.finish().or_stopped(StoppedBy::Disk)?;
+    let written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
     let mut ended = ended(&settings, &intake, &found.tally, written, began);
     warn_of_what_only_import_does(&settings, found.ready());
     let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, command));
@@ -180,7 +180,7 @@ pub(super) async fn remember(
     let (path, name) = (path.to_owned(), service.clone());
     let opened = service::on_a_thread(move || open(&path, &name)).await;
     let opened = opened.unwrap_or(Err(LedgerError::BrokeOff));
-    let Some((recall, service, ledger)) = opened.or_stopped(StoppedBy::Usage)? else {
+    let Some((recall, service, ledger)) = opened? else {
         return Ok(Remembered::default());
     };
     if settings.reading.allow_duplicates && !settings.again {
@@ -198,8 +198,8 @@ pub(super) async fn remember(
     };
     Ok(Remembered {
         memory: Some(Memory::new(recall, rules)),
-        campaign_ids: ledger.campaign_ids(service).or_stopped(StoppedBy::Usage)?,
-        known_rate: ledger.known_rate(service).or_stopped(StoppedBy::Usage)?,
+        campaign_ids: ledger.campaign_ids(service)?,
+        known_rate: ledger.known_rate(service)?,
     })
 }
 
@@ -227,7 +227,7 @@ async fn warn_of_senders(
     let contents = fingerprints.iter().map(|fingerprint| fingerprint.sha256);
     let known_by: Vec<_> = inputs::places(intake).zip(contents).collect();
     let senders = ledger.senders_of(service, &known_by);
-    if let Some(run) = senders.or_stopped(StoppedBy::Usage)?.last() {
+    if let Some(run) = senders?.last() {
         let import = match allowed_by {
             None => "`leadload import --allow-duplicates`".to_owned(),
             Some(profile) => {

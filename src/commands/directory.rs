@@ -90,7 +90,7 @@ pub(super) async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failur
     service::on_a_thread(move || intake.campaign_names())
         .await
         .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
-        .or_stopped(StoppedBy::Usage)
+        .map_err(Failure::from)
 }
 
 /// A list that cannot be had is the service's doing, not the user's.

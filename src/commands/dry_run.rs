@@ -5,7 +5,7 @@ use super::inputs;
 use crate::api::wire::LeadForm;
 use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::rate::KnownRate;
@@ -49,7 +49,7 @@ impl DryRun<'_> {
         let purpose = Purpose::Checking;
         let mut batches = self.intake.start(self.book, purpose, self.memory);
         while let Some(batch) = batches.next().await {
-            let mut batch = batch.or_stopped(StoppedBy::Usage)?;
+            let mut batch = batch?;
             for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
                 let mapping = &inputs[row.file()].mapping;
                 let ready = || RowOutcome::not_sent(Status::Ready, None, None);

@@ -48,11 +48,9 @@ pub(super) async fn survey(
 fn survey_each(args: &ImportArgs, ancestors: &Ancestors) -> Result<Vec<SurveyedInput>, Failure> {
     let form = form_choice(&args.reading);
     let encoding_of = |run| ancestors.encoding_of(run);
-    open_each(&args.inputs)?
-        .into_iter()
-        .map(|input| SurveyedInput::new(input, &form, &encoding_of))
-        .collect::<Result<_, _>>()
-        .or_stopped(StoppedBy::Usage)
+    let inputs = open_each(&args.inputs)?.into_iter();
+    let surveyed = inputs.map(|input| SurveyedInput::new(input, &form, &encoding_of));
+    Ok(surveyed.collect::<Result<_, SourceError>>()?)
 }
 
 /// Fits the flags to the inputs and reads the do-not-call lists.
@@ -92,9 +90,7 @@ pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Fa
     let inputs = Arc::clone(&intake.inputs);
     service::on_a_thread(move || {
         let inputs = inputs.iter().map(|planned| planned.input.fingerprint());
-        inputs
-            .collect::<Result<_, _>>()
-            .or_stopped(StoppedBy::Usage)
+        Ok(inputs.collect::<Result<_, SourceError>>()?)
     })
     .await
     .unwrap_or_else(broke_off)
@@ -112,14 +108,14 @@ pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
 }
 
 pub(super) fn broke_off<T>() -> Result<T, Failure> {
-    Err(SourceError::BrokeOff).or_stopped(StoppedBy::Usage)
+    Err(SourceError::BrokeOff.into())
 }
 
 /// Makes sure that they are there, and each once. Standard input is read to its end.
 pub(super) fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
-        let input = Input::open(path).or_stopped(StoppedBy::Usage)?;
+        let input = Input::open(path)?;
         if inputs.iter().any(|other| other.is_same(&input)) {
             let error = anyhow!(
                 "`{}` is given twice\n\nhint: name each input once",

@@ -10,7 +10,6 @@ mod directory;
 mod dry_run;
 mod import;
 mod inputs;
-mod ledger;
 mod man;
 mod places;
 mod question;

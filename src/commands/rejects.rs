@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use crate::cli::ImportArgs;
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::SurveyedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerError};
@@ -113,7 +113,7 @@ impl Ancestors {
         run: RunId,
         input: &SurveyedInput,
     ) -> Result<Option<RunDefaults>, Failure> {
-        let ancestor = self.find(run).or_stopped(StoppedBy::Usage)?;
+        let ancestor = self.find(run)?;
         // Numbers of runs are the same in every ledger: another one's is known by the
         // columns of its inputs.
         let columns = columns_digest(&input.own_columns());

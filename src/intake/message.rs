@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::exit::{Failure, StoppedBy};
 use crate::ledger::LedgerError;
 use crate::source::SourceError;
 
@@ -14,6 +15,22 @@ pub enum IntakeError {
     /// What earlier runs have done cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+}
+
+impl IntakeError {
+    /// What it stops.
+    pub fn stopped_by(&self) -> StoppedBy {
+        match self {
+            IntakeError::Source(error) => error.stopped_by(),
+            IntakeError::Ledger(_) => StoppedBy::Ledger,
+        }
+    }
+}
+
+impl From<IntakeError> for Failure {
+    fn from(error: IntakeError) -> Failure {
+        Failure::new(error.stopped_by(), error)
+    }
 }
 
 /// Rows, or why there are no more. The end is said, so that a thread that has died is

@@ -298,11 +298,9 @@ impl Intake {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
                 }
-                // Before the last rows are handed on: one that was cut off in the
-                // middle is nobody's row.
-                if reader.is_at_end() {
-                    planned.input.check_unchanged()?;
-                }
+                // Before any of them is handed on: what was read from a file that has
+                // changed may be another list, or a row that was cut off in the middle.
+                planned.input.check_unchanged()?;
                 if rows.is_empty() {
                     break;
                 }

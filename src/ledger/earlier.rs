@@ -114,7 +114,7 @@ fn defaults_of(db: &Connection, run: RunId) -> rusqlite::Result<Option<StoredDef
 }
 
 pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<AtWork>> {
-    let latest = "SELECT run, process, starts.began_at FROM starts JOIN runs ON runs.id = run
+    let latest = "SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
         WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
         ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
     let found = db.query_row(latest, [service.0], |row| {
@@ -122,6 +122,7 @@ pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<O
         Ok(AtWork {
             run: RunId(row.get(0)?),
             process: row.get(1)?,
+            host: row.get(3)?,
             began_at,
         })
     });
@@ -194,8 +195,9 @@ mod tests {
         assert_eq!(
             at_work.to_string(),
             format!(
-                "run 2 is being sent by process {}, since 1970-01-01 00:00:20 UTC",
-                std::process::id()
+                "run 2 is being sent by process {} on {}, since 1970-01-01 00:00:20 UTC",
+                std::process::id(),
+                gethostname::gethostname().display()
             )
         );
         test.sql("UPDATE starts SET ended_at = 30 WHERE run = 2");

@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::{AskedPause, StartsInSecond};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::KnownRate;
@@ -34,6 +35,10 @@ pub struct Group {
     /// it is learned again. A group that has nothing else is written all the same when it
     /// is handed over, so the last word of a run can be.
     pub learned: Option<KnownRate>,
+    /// Requests that were started since the last group.
+    pub starts: Vec<StartsInSecond>,
+    /// A wait that the service has asked for.
+    pub pause: Option<AskedPause>,
 }
 
 /// A row that is about to be sent.
@@ -107,6 +112,19 @@ impl Group {
             self.counts = later.counts;
         }
         self.learned = later.learned.or(self.learned);
+        self.starts.extend(later.starts);
+        self.pause = later.pause.or(self.pause);
+    }
+
+    /// Counts a request that starts in this second.
+    pub fn count_start(&mut self, second: i64) {
+        match self.starts.last_mut() {
+            Some(last) if last.second == second => last.requests += 1,
+            _ => self.starts.push(StartsInSecond {
+                second,
+                requests: 1,
+            }),
+        }
     }
 
     /// Drops all entries.
@@ -120,6 +138,8 @@ impl Group {
             && self.settlements.is_empty()
             && self.releases.is_empty()
             && self.refusals.is_empty()
+            && self.starts.is_empty()
+            && self.pause.is_none()
     }
 }
 

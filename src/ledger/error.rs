@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use crate::exit::{Failure, StoppedBy};
+
 /// A ledger that cannot be used.
 #[derive(Debug, Error)]
 pub enum LedgerError {
@@ -29,28 +31,18 @@ pub enum LedgerError {
         /// The file.
         path: PathBuf,
     },
-    /// A version to come has written it.
+    /// Another version has written it.
     #[error(
-        "the ledger `{}` was written by a newer version of leadload (format {version}, this one knows {known})\n\nhint: use that version",
+        "the ledger `{}` was written by another version of leadload (format {version}, this one knows {known})\n\nhint: use that version, or name another file with `--ledger`",
         path.display()
     )]
-    Newer {
+    OtherVersion {
         /// The file.
         path: PathBuf,
         /// Its format.
         version: u32,
-        /// The newest that this program knows.
+        /// The one that this program knows.
         known: u32,
-    },
-    /// An older version has written it, and a run is being sent, perhaps by that version: it
-    /// would find its tables gone.
-    #[error(
-        "the ledger `{}` is of an older version of leadload, and another import is at work on it\n\nhint: wait until that has ended, then run the same command again",
-        path.display()
-    )]
-    InUse {
-        /// The file.
-        path: PathBuf,
     },
     /// Another program holds it.
     #[error(
@@ -76,6 +68,15 @@ pub enum LedgerError {
         path.display()
     )]
     Gone {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another file has been put in its place.
+    #[error(
+        "the ledger `{}` was replaced by another file while it was in use\n\nhint: what was sent until then is in the file that stood there before: put that back, with the files beside it, then run the same command again; restore a backup only while nothing is being sent",
+        path.display()
+    )]
+    Replaced {
         /// The file.
         path: PathBuf,
     },
@@ -133,6 +134,12 @@ pub enum LedgerError {
         /// What SQLite says.
         error: rusqlite::Error,
     },
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Failure {
+        Failure::new(StoppedBy::Ledger, error)
+    }
 }
 
 impl LedgerError {

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::filing::Filing;
-use super::{LedgerError, SenderLocks, schema};
+use super::{LedgerError, schema};
 use crate::private_file;
-use crate::source::folder_of;
+use crate::source::{file_identity, folder_of};
 
 /// More statements than there are: none is prepared twice.
 const MOST_STATEMENTS: usize = 64;
@@ -33,6 +33,8 @@ const LOG_BYTES: i64 = 8 * 1024 * 1024;
 pub struct Ledger {
     pub(super) db: Connection,
     pub(super) path: PathBuf,
+    /// The files that are open.
+    identity: FilesIdentity,
     pub(super) filing: Filing,
 }
 
@@ -46,9 +48,8 @@ impl Ledger {
         })?;
         let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
-        let _nobody_sends = ledger.alone_to_migrate()?;
         let Ledger { db, .. } = &mut ledger;
-        let opened = begin_to_write(db).and_then(|()| schema::migrate(db));
+        let opened = begin_to_write(db).and_then(|()| schema::create(db));
         ledger.checked(opened)?;
         Ok(ledger)
     }
@@ -92,27 +93,14 @@ impl Ledger {
         let ledger = Ledger {
             db,
             path: path.to_owned(),
+            identity: FilesIdentity::of(path),
             filing: Filing::default(),
         };
         ledger.checked(ledger.db.busy_timeout(PATIENCE))?;
         Ok(ledger)
     }
 
-    /// What is of an older version is brought to this one while nobody sends.
-    fn alone_to_migrate(&self) -> Result<Option<SenderLocks>, LedgerError> {
-        let version = self.checked(schema::version(&self.db))?;
-        if !(1..schema::VERSION).contains(&version) {
-            return Ok(None);
-        }
-        match SenderLocks::try_take(self)? {
-            Ok(locks) => Ok(Some(locks)),
-            Err(_) => Err(LedgerError::InUse {
-                path: self.path.clone(),
-            }),
-        }
-    }
-
-    /// Makes sure that it is a ledger, and of no version to come.
+    /// Makes sure that it is a ledger, and of this version.
     fn refuse_others(&self) -> Result<(), LedgerError> {
         let path = self.path.clone();
         // First of all, since another command may be making it right now.
@@ -122,8 +110,8 @@ impl Ledger {
         if !is_new && application_id != schema::APPLICATION_ID {
             return Err(LedgerError::NotALedger { path });
         }
-        if version > schema::VERSION {
-            return Err(LedgerError::Newer {
+        if ![0, schema::VERSION].contains(&version) {
+            return Err(LedgerError::OtherVersion {
                 path,
                 version,
                 known: schema::VERSION,
@@ -132,10 +120,64 @@ impl Ledger {
         Ok(())
     }
 
+    /// Makes sure that what is open is what others find at the path: what is written to a
+    /// file that nobody finds again is lost without an error, be that deleted, replaced by
+    /// a backup, or put aside by a program that keeps folders in step.
+    pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
+        let path = &self.path;
+        if !path.exists() {
+            return Err(LedgerError::Gone { path: path.clone() });
+        }
+        if !self.identity.is_still(path) {
+            return Err(LedgerError::Replaced { path: path.clone() });
+        }
+        Ok(())
+    }
+
     /// The value, or what went wrong with the ledger.
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
         result.map_err(|error| LedgerError::of(&self.path, error))
     }
+}
+
+/// The ledger's file and the log beside it, as they are known from others of these names.
+///
+/// Asked without opening them: to close any handle of a file takes SQLite's locks on it away
+/// from the whole process. Where that cannot be asked (Windows), a file that is open can be
+/// neither removed nor renamed.
+#[derive(Debug, Default)]
+struct FilesIdentity {
+    file: Option<(u64, u64)>,
+    /// Known once there is a log, which stays the same as long as the ledger is open.
+    log: Option<(u64, u64)>,
+}
+
+impl FilesIdentity {
+    fn of(path: &Path) -> FilesIdentity {
+        FilesIdentity {
+            file: identity_at(path),
+            log: None,
+        }
+    }
+
+    /// Whether they are still those that stand at the path.
+    fn is_still(&mut self, path: &Path) -> bool {
+        let log = identity_at(&log_of(path));
+        let is_same_log = self.log.is_none() || log == self.log;
+        self.log = self.log.or(log);
+        is_same_log && identity_at(path) == self.file
+    }
+}
+
+fn identity_at(path: &Path) -> Option<(u64, u64)> {
+    file_identity(&path.metadata().ok()?)
+}
+
+/// The log that SQLite keeps beside a database.
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
 }
 
 /// Where two commands make the ledger at the same moment, SQLite refuses the later one this

@@ -51,6 +51,8 @@ pub struct StartRecord {
     pub ended_at: Option<Timestamp>,
     /// Its id in the operating system.
     pub process: u32,
+    /// The computer that it ran on.
+    pub host: String,
     /// The version of the program.
     pub version: String,
     /// The exit code that it ended with.
@@ -221,7 +223,7 @@ fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
 
 fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
     let mut select = db.prepare_cached(
-        "SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests
+        "SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
             FROM starts WHERE run = ?1 ORDER BY start",
     )?;
     let starts = select.query_map([run.0], |row| {
@@ -234,6 +236,7 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
             exit_code: row.get(5)?,
             stopped_by: row.get(6)?,
             requests: row.get(7)?,
+            host: row.get(8)?,
         })
     })?;
     starts.collect()
@@ -301,6 +304,8 @@ mod tests {
             complete: stopped_by.is_none(),
             input_rows: Vec::new(),
             counts: Counts::default(),
+            last_read: 0,
+            has_rejects: true,
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
     }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::columns::json;
 use super::entries::Entries;
 use super::paces::learn;
+use super::recent;
 use super::record::position;
 use super::{CellsDigest, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
 use crate::lead::{RunId, Status};
@@ -37,7 +38,9 @@ const REFUSE: &str = "
 INSERT OR REPLACE INTO refusals (run, row, file, line, campaign, cell, error_code, error)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
-const NOTE_BAD: &str = "INSERT OR IGNORE INTO known_bad (service, digest, run) VALUES (?1, ?2, ?3)";
+const NOTE_BAD: &str = "
+INSERT INTO known_bad (service, digest, run) VALUES (?1, ?2, ?3)
+ON CONFLICT DO UPDATE SET run = excluded.run WHERE NOT in_rejects";
 
 impl Ledger {
     /// The number of the service at this address, which is given one when it is new.
@@ -50,12 +53,7 @@ impl Ledger {
     /// in one. When this returns, all of it is on disk; after an error nothing of it is in
     /// the ledger, and the same group can be committed again.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
-        // A file that nobody finds again could be written for ever without an error.
-        if !self.path.exists() {
-            return Err(LedgerError::Gone {
-                path: self.path.clone(),
-            });
-        }
+        self.refuse_replaced()?;
         let committed = write(&mut self.db, run, group);
         let service = self.checked(committed)?;
         self.filing.note(service, group.settlements.len());
@@ -96,6 +94,10 @@ fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<Ser
     note_bad(&change, service, run, rejected.chain(refused))?;
     if let Some(learned) = group.learned {
         learn(&change, service, learned, Timestamp::now())?;
+    }
+    recent::add(&change, service, &group.starts)?;
+    if let Some(pause) = group.pause {
+        recent::pause(&change, service, pause)?;
     }
     change.commit()?;
     Ok(service)
@@ -143,8 +145,8 @@ fn refuse(change: &Transaction<'_>, run: i64, refusals: &[Refusal]) -> rusqlite:
     Ok(())
 }
 
-/// Notes cells that are not worth sending again as they are; the first run to find so
-/// stays the one that did.
+/// Notes cells that are not worth sending again as they are. They count once a rejects file
+/// of the run holds them: see `runs::end`.
 fn note_bad(
     change: &Transaction<'_>,
     service: ServiceId,

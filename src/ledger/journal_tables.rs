@@ -1,14 +1,12 @@
 //! The journal as two tables, `claims` and `outcomes`, for whoever only looks.
 //!
-//! They are the connection's own, and hold the journal as it is when they are made. In a
-//! ledger of version 1 or 2 the journal was two such tables, which are there then.
+//! They are the connection's own, and hold the journal as it is when they are made.
 
 use rusqlite::Transaction;
 
 use super::ServiceId;
 use super::insert::Insert;
 use super::replay::{Replay, follow};
-use super::schema;
 
 const CREATE: &str = "
 CREATE TEMP TABLE claims (run, row, file, line_offset, number, campaign);
@@ -29,9 +27,6 @@ const SETTLE: Insert<13> = Insert(
 /// Makes the tables of what the journal has of one service, or of all, within a transaction:
 /// what is filed meanwhile is in the tables still for whoever reads in the same one.
 pub(super) fn make(change: &Transaction<'_>, service: Option<ServiceId>) -> rusqlite::Result<()> {
-    if schema::version(change)? < schema::HAS_JOURNAL {
-        return Ok(());
-    }
     change.execute_batch(CREATE)?;
     let mut replay = Replay::default();
     follow(change, service, 0, |_, run, entries| {

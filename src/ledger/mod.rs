@@ -44,17 +44,15 @@
 //! written, and the run can go on when there is room. *A copy* of the ledger is whole
 //! only together with the log beside it (`-wal`).
 //!
-//! Beside its leads a service has one line of its own: the pace that it was last found to
-//! take (`paces`), which stays when runs are pruned or forgotten. Nothing depends on it but
-//! how fast the next run begins.
+//! Beside its leads a service has some lines of its own, which stay when runs are pruned or
+//! forgotten: the pace that it was last found to take (`paces`), on which nothing depends but
+//! how fast the next run begins; and what was sent to it lately and how long it asked to be
+//! left alone (`recent`), so that limits hold across processes.
 //!
 //! # Versions
 //!
-//! A ledger that an older version has written is brought to this one when it is opened to
-//! be written in, in one transaction ([`Ledger::open`]). One that is only read is read as
-//! it is: whatever its version does not know is not known of it. One of a newer version is
-//! refused. While anybody sends nothing is brought to another version: an older process
-//! would find its tables gone.
+//! A ledger that another version of the tables has written is refused, to readers and
+//! writers alike.
 //!
 //! # Who may be at it at once
 //!
@@ -93,6 +91,7 @@ mod promises;
 mod prune;
 mod reached;
 mod recall;
+mod recent;
 mod record;
 mod recover;
 mod replay;
@@ -115,9 +114,10 @@ pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, Start
 pub use keeper::{Committed, Keeper};
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
+pub use recent::{AskedPause, RecentUse, StartsInSecond};
 pub use record::Record;
 pub use run::{
-    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputKind, OutputRecord, Predecessors,
-    Sha256, StoredDefaults, Unfinished,
+    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,
+    Predecessors, Sha256, StoredDefaults, Unfinished,
 };
 pub use sender::{SenderLock, SenderLocks};

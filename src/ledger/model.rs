@@ -122,9 +122,7 @@ impl Model {
         for settlement in &group.settlements {
             let outcome = settlement.outcome.clone();
             if outcome.status == Status::Rejected {
-                self.bad
-                    .entry(digest(settlement.claim.row.0))
-                    .or_insert(run);
+                self.bad.insert(digest(settlement.claim.row.0), run);
             }
             self.journal
                 .insert((run, settlement.claim.row.0), Some(outcome));
@@ -323,6 +321,9 @@ impl World {
         self.check_filed();
         let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
         assert_eq!(killed.recover(), model.recover());
+        for run in model.bad.values() {
+            killed.note_rejects(*run);
+        }
         let mut recall = killed.recall();
         let mut look = recall.look().unwrap();
         for of in 0..NUMBERS {

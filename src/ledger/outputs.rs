@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::columns::{PathText, place};
-use super::run::{OutputRecord, Sha256};
+use super::run::{OutputAt, OutputRecord};
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 
@@ -25,16 +25,12 @@ impl Ledger {
         self.checked(recorded)
     }
 
-    /// What is known of these places, by any run. A record with a SHA-256 says what was
-    /// written there once, one without says that a run has begun to write there.
+    /// What is known of these places, by any run.
     ///
     /// # Errors
     ///
     /// Where the ledger cannot be read.
-    pub fn outputs_at(
-        &self,
-        paths: &[PathBuf],
-    ) -> Result<Vec<(PathBuf, Option<Sha256>)>, LedgerError> {
+    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputAt>, LedgerError> {
         let found = at(&self.db, paths);
         self.checked(found)
     }
@@ -64,13 +60,17 @@ fn record(db: &mut Connection, run: RunId, outputs: &[OutputRecord]) -> rusqlite
     step.commit()
 }
 
-fn at(db: &Connection, paths: &[PathBuf]) -> rusqlite::Result<Vec<(PathBuf, Option<Sha256>)>> {
-    let mut known = db.prepare("SELECT sha256 FROM outputs WHERE place = ?1 ORDER BY run")?;
+fn at(db: &Connection, paths: &[PathBuf]) -> rusqlite::Result<Vec<OutputAt>> {
+    let mut known = db.prepare("SELECT run, sha256 FROM outputs WHERE place = ?1 ORDER BY run")?;
     let mut found = Vec::new();
     for path in paths {
         let mut rows = known.query([place(path)])?;
         while let Some(row) = rows.next()? {
-            found.push((path.clone(), row.get(0)?));
+            found.push(OutputAt {
+                path: path.clone(),
+                run: RunId(row.get(0)?),
+                sha256: row.get(1)?,
+            });
         }
     }
     Ok(found)

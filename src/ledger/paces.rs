@@ -11,7 +11,6 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::columns::Seconds;
-use super::schema::{self, KNOWS_PACES};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::rate::{KnownRate, Rate};
 
@@ -23,7 +22,7 @@ const KNOWN: &str = "SELECT requests, per_ms, is_stated FROM paces WHERE service
 
 impl Ledger {
     /// What was learned last of the rate that the service takes; nothing where nobody has
-    /// found out, or where an older version has written the ledger.
+    /// found out.
     ///
     /// # Errors
     ///
@@ -33,11 +32,7 @@ impl Ledger {
     }
 }
 
-/// A ledger that is only read is not brought to this version, and may have no such table.
 fn known_rate(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<KnownRate>> {
-    if schema::version(db)? < KNOWS_PACES {
-        return Ok(None);
-    }
     db.query_row(KNOWN, [service.0], read).optional()
 }
 

@@ -321,7 +321,14 @@ fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
             cells: Some(CellsDigest([row as u8 + 7; 16])),
         });
     }
+    // A run that was killed has left no rejects: nobody has heard of its bad rows.
+    let killed = sample.run();
+    sample.commit(killed, group.clone());
     sample.commit(RUN, group.clone());
+    for digest in [refused, rejected_cells] {
+        assert!([killed, RUN, later].map(|run| sample.is_known_bad(digest, run)) == [false; 3]);
+    }
+    sample.note_rejects(RUN);
     sample.commit(later, group);
     for digest in [refused, rejected_cells] {
         assert!(!sample.is_known_bad(digest, RUN));
@@ -367,6 +374,7 @@ fn pruned_texts_are_nowhere_in_the_files_and_numbers_stay() {
     assert_eq!(sample.status(1), Some(Status::Rejected));
     assert_eq!(sample.status(2), Some(Status::Rejected));
     assert_eq!(sample.status(4), Some(Status::Uncertain));
+    sample.note_rejects(RUN);
     assert!(sample.is_known_bad(CellsDigest([3; 16]), RunId(2)));
 }
 
@@ -374,8 +382,8 @@ fn pruned_texts_are_nowhere_in_the_files_and_numbers_stay() {
 fn a_run_is_as_old_as_its_last_end() {
     let mut sample = with_texts();
     let start = |start: i64, ended_at: Option<i64>| {
-        let add = "INSERT INTO starts (run, start, began_at, ended_at, process, version)
-            VALUES (1, ?1, ?2, ?3, 1, '1')";
+        let add = "INSERT INTO starts (run, start, began_at, ended_at, process, host, version)
+            VALUES (1, ?1, ?2, ?3, 1, 'h', '1')";
         let began_at = BEGAN_AT + start * 100;
         let values = (start, began_at, ended_at);
         sample.ledger.db.execute(add, values).unwrap();

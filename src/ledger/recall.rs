@@ -22,7 +22,8 @@ const OF_SERVICE: &str = select_sent!("WHERE service = ?1 AND number = ?2");
 const OF_CAMPAIGN: &str = select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3");
 const OF_ROW: &str =
     select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5");
-const IS_BAD: &str = "SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3";
+const IS_BAD: &str = "
+SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_rejects";
 
 /// The memory of the ledger.
 #[derive(Debug)]
@@ -135,7 +136,7 @@ impl Look<'_> {
     }
 
     /// Whether a run other than `run` has found that these cells cannot be sent, or
-    /// that the service refuses them.
+    /// that the service refuses them, and has ended with a rejects file that holds them.
     pub fn is_known_bad(
         &mut self,
         service: ServiceId,

@@ -1,12 +1,13 @@
 //! What a run that ended anyhow has left behind is put in order, before the next begins.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::entries::StoredClaim;
 use super::reached::Reached;
 use super::record::status_code;
 use super::replay::{Key, Replay, follow};
-use super::{Ledger, LedgerError, ServiceId};
+use super::{Ledger, LedgerError, ServiceId, StartsInSecond, recent};
 use crate::lead::{ErrorCode, Status};
 
 /// One attempt at least may have left, beside those of earlier starts; whether there were
@@ -82,6 +83,12 @@ fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u
             NO_ANSWER,
         ])?;
     }
+    let started = StartsInSecond {
+        second: Timestamp::now().as_second(),
+        requests: u32::try_from(by_number.len()).unwrap_or(u32::MAX),
+    };
+    let started = (started.requests > 0).then_some(started);
+    recent::add(&change, service, started.as_slice())?;
     change.execute(CLEAR, [service.0])?;
     change.execute(NOTE_KILLED, [service.0])?;
     change.commit()?;

@@ -93,6 +93,17 @@ pub struct OutputRecord {
     pub rows: u64,
 }
 
+/// What is known of a place where a run has written, or begun to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputAt {
+    /// Where it is, as an absolute path.
+    pub path: PathBuf,
+    /// The run.
+    pub run: RunId,
+    /// What it has written there, once that was complete.
+    pub sha256: Option<Sha256>,
+}
+
 /// A run that has begun, or goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
@@ -104,6 +115,8 @@ pub struct Begun {
     pub continues: bool,
     /// No row above this one has ever been claimed; 0 if none has.
     pub reached: u64,
+    /// No row above this one stands in a file that an earlier start has left; 0 if none does.
+    pub read_to: u64,
 }
 
 /// What there is before a run begins.
@@ -141,6 +154,11 @@ pub struct Ending<'a> {
     pub input_rows: Vec<Option<u64>>,
     /// The rows of the run by status.
     pub counts: Counts,
+    /// The row that was read last.
+    pub last_read: u64,
+    /// Whether rejects files that stand in their places hold all its rows that somebody has
+    /// to correct, as far as it has come.
+    pub has_rejects: bool,
 }
 
 /// What a rejects file of a run takes for its defaults.
@@ -155,23 +173,27 @@ pub struct StoredDefaults {
 }
 
 /// The process that is sending to a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtWork {
     /// Its run.
     pub run: RunId,
     /// Its id in the operating system.
     pub process: u32,
+    /// The computer that it runs on.
+    pub host: String,
     /// Since when it is at it.
     pub began_at: Timestamp,
 }
 
 impl fmt::Display for AtWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AtWork { run, process, .. } = self;
+        let AtWork {
+            run, process, host, ..
+        } = self;
         let began_at = self.began_at.strftime("%Y-%m-%d %H:%M:%S UTC");
         write!(
             f,
-            "run {run} is being sent by process {process}, since {began_at}"
+            "run {run} is being sent by process {process} on {host}, since {began_at}"
         )
     }
 }

@@ -4,6 +4,7 @@
 //! next start then begins a new one. What a start promises to write is known before it
 //! writes it, so that a file it leaves behind is known for its own.
 
+use gethostname::gethostname;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::json;
@@ -46,6 +47,7 @@ impl Ledger {
         ending: &Ending<'_>,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
+        self.refuse_replaced()?;
         let ended = end(&mut self.db, run, start, ending, now);
         self.checked(ended)
     }
@@ -73,11 +75,13 @@ fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<
     let start = insert_start(&step, run, now)?;
     insert_lists(&step, run, start, new)?;
     insert_outputs(&step, run, new)?;
+    let (reached, read_to) = reached(&step, run)?;
     let begun = Begun {
         run,
         start,
         continues: unfinished.is_some(),
-        reached: reached(&step, run)?,
+        reached,
+        read_to,
     };
     step.commit()?;
     Ok(begun)
@@ -135,11 +139,12 @@ fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Resul
 }
 
 fn insert_start(step: &Transaction<'_>, run: RunId, now: Timestamp) -> rusqlite::Result<u32> {
-    let insert = "INSERT INTO starts (run, start, began_at, process, version)
-        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4 FROM starts WHERE run = ?1
+    let insert = "INSERT INTO starts (run, start, began_at, process, host, version)
+        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5 FROM starts WHERE run = ?1
         RETURNING start";
     let version = env!("CARGO_PKG_VERSION");
-    let values = params![run.0, Seconds(now), std::process::id(), version];
+    let host = gethostname().to_string_lossy().into_owned();
+    let values = params![run.0, Seconds(now), std::process::id(), host, version];
     step.query_row(insert, values, |row| row.get(0))
 }
 
@@ -182,9 +187,9 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
 }
 
 /// Every row with an outcome is filed: whoever begins to send has seen to that.
-fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<u64> {
-    let highest = "SELECT reached FROM runs WHERE id = ?1";
-    step.query_row(highest, [run.0], |row| row.get(0))
+fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<(u64, u64)> {
+    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
+    step.query_row(highest, [run.0], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The latest unfinished run of the same inputs, whatever its service: an address that
@@ -245,9 +250,16 @@ fn end(
             ending.requests
         ],
     )?;
+    if ending.has_rejects {
+        step.execute(
+            "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1",
+            [run.0],
+        )?;
+    }
     // A start that stopped early may have counted less far than the one before it.
     step.execute(
-        "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END, counts = CASE
+        "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END,
+            read_to = max(read_to, ?6), counts = CASE
             WHEN ?2 OR ?5 >= (SELECT coalesce(sum(value), 0) FROM json_each(counts))
             THEN ?4 ELSE counts END
             WHERE id = ?1",
@@ -257,6 +269,7 @@ fn end(
             Seconds(now),
             json!(ending.counts).to_string(),
             ending.counts.total(),
+            ending.last_read,
         ],
     )?;
     for (position, rows) in ending.input_rows.iter().enumerate() {
@@ -271,7 +284,7 @@ mod tests {
     use super::*;
     use crate::lead::{Counts, Status};
     use crate::ledger::testing::{TestLedger, at, input};
-    use crate::ledger::{ListRecord, OutputKind, OutputRecord};
+    use crate::ledger::{ListRecord, OutputAt, OutputKind, OutputRecord};
 
     fn created(rows: usize) -> Counts {
         let mut counts = Counts::default();
@@ -289,6 +302,8 @@ mod tests {
             complete,
             input_rows: vec![complete.then_some(rows as u64)],
             counts: created(rows),
+            last_read: rows as u64,
+            has_rejects: true,
         }
     }
 
@@ -426,6 +441,7 @@ mod tests {
         let start = &known.starts[0];
         assert_eq!((start.began_at, start.ended_at), (at(1), Some(at(2))));
         assert_eq!(start.process, std::process::id());
+        assert_eq!(start.host, gethostname().to_string_lossy());
         assert_eq!(start.version, env!("CARGO_PKG_VERSION"));
         assert_eq!((start.exit_code, start.requests), (Some(0), Some(7)));
         assert_eq!(start.lists[0].name.as_deref(), Some("dnc.txt"));
@@ -454,7 +470,12 @@ mod tests {
         let places = [path.clone(), "/elsewhere".into()];
         let begun = test.ledger.begin(&run, at(1)).unwrap();
         let known = |test: &TestLedger| test.ledger.outputs_at(&places).unwrap();
-        assert_eq!(known(&test), [(path.clone(), None)]);
+        let at = |sha256| OutputAt {
+            path: path.clone(),
+            run: begun.run,
+            sha256,
+        };
+        assert_eq!(known(&test), [at(None)]);
         let output = OutputRecord {
             path: path.clone(),
             kind: OutputKind::Results,
@@ -462,8 +483,10 @@ mod tests {
             rows: 3,
         };
         test.ledger.record_outputs(begun.run, &[output]).unwrap();
-        assert_eq!(known(&test), [(path.clone(), Some([8; 32]))]);
-        test.ledger.begin(&run, at(2)).unwrap();
-        assert_eq!(known(&test), [(path.clone(), Some([8; 32])), (path, None)]);
+        assert_eq!(known(&test), [at(Some([8; 32]))]);
+        test.ledger
+            .begin(&run, Timestamp::from_second(2).unwrap())
+            .unwrap();
+        assert_eq!(known(&test), [at(Some([8; 32])), at(None)]);
     }
 }

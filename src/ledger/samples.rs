@@ -49,8 +49,8 @@ impl Sample {
 
     /// Notes that the run goes on, later than anything is pruned.
     pub(super) fn start(&self, run: RunId) {
-        let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, version)
-            VALUES (?1, 2, 9000000000, 1, '1')";
+        let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, host, version)
+            VALUES (?1, 2, 9000000000, 1, 'h', '1')";
         let run = [run.0.cast_signed()];
         self.ledger.db.execute(add, run).unwrap();
     }
@@ -109,6 +109,12 @@ impl Sample {
 
     pub(super) fn status(&self, row: u64) -> Option<Status> {
         self.row(RUN, row).map(|record| record.outcome.status)
+    }
+
+    /// Notes that a rejects file of the run holds its bad rows.
+    pub(super) fn note_rejects(&self, run: RunId) {
+        let note = "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1";
+        self.ledger.db.execute(note, [run.0]).unwrap();
     }
 
     pub(super) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {

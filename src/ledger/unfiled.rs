@@ -21,10 +21,10 @@ CREATE INDEX temp.unfiled_by_number ON unfiled (number, service, campaign);
 CREATE TEMP VIEW sent AS SELECT * FROM main.sent UNION ALL SELECT * FROM temp.unfiled;
 ";
 
-/// They are copied: the tables themselves are not there in a ledger of an older version.
+/// They are copied.
 const DROP: &str = "
-DROP TABLE IF EXISTS temp.claims;
-DROP TABLE IF EXISTS temp.outcomes";
+DROP TABLE temp.claims;
+DROP TABLE temp.outcomes";
 
 /// What is claimed may have been taken.
 const FILL: &str = "

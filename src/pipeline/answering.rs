@@ -1,5 +1,7 @@
 //! What an answer changes: for its row, its campaign, and all.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
@@ -14,7 +16,7 @@ use crate::event::RunEvent;
 use crate::exit::Stop;
 use crate::intake::PlannedInput;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
-use crate::ledger::CellsDigest;
+use crate::ledger::{AskedPause, CellsDigest};
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes an answer: the row is settled, waits for another attempt, or stops its
@@ -253,6 +255,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let until = now + wait;
         self.held_at = Some(now);
         self.pacing.hold(until);
+        if let (Some(_), ErrorCode::Http(http_status)) = (hint.time(), why) {
+            self.books.note_pause(AskedPause {
+                until: wall_clock_ahead(wait),
+                http_status,
+            });
+        }
+        self.note_hold(until, wait, hint, why);
+    }
+
+    /// Takes note that everything waits, and tells it.
+    pub(super) fn note_hold(&mut self, until: Instant, wait: Duration, hint: Wait, why: ErrorCode) {
         self.asks_again_at = self.asks_again_at.max(Some(until));
         self.held_why = why;
         (self.events)(RunEvent::Held { wait, hint, why });
@@ -365,6 +378,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
             None => self.window.pass_over(slot),
         }
     }
+}
+
+/// The time of day after a wait.
+pub(super) fn wall_clock_ahead(wait: Duration) -> Timestamp {
+    let wait = SignedDuration::try_from(wait).unwrap_or_default();
+    Timestamp::now().saturating_add(wait).unwrap_or_default()
 }
 
 /// The time of day at a moment of the clock that only moves on.

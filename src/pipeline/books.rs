@@ -17,17 +17,25 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::Policy;
 use super::attempt::Job;
 use crate::intake::{Batch, OnUncertain};
 use crate::lead::{Counts, RowId, RowOutcome};
-use crate::ledger::{CellsDigest, Claim, Committed, Group, Keeper, Refusal, Settlement};
+use crate::ledger::{
+    AskedPause, CellsDigest, Claim, Committed, Group, Keeper, Refusal, Settlement,
+};
 use crate::rate::KnownRate;
 
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
+
+/// How long requests that were started are counted before that is written down, unless
+/// something else is: a row is hardly ever sent twice in that time, so that after a kill
+/// its open claim stands for what was not written.
+const START_DELAY: Duration = Duration::from_secs(1);
 
 /// Claimed and not yet started, at most.
 const MOST_AHEAD: usize = 4096;
@@ -38,9 +46,9 @@ const MOST_BATCHES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Books {
     keeper: Option<Keeper<Batch>>,
-    /// The group that gathers, and since when.
+    /// The group that gathers, and when it is due.
     group: Group,
-    since: Option<Instant>,
+    due: Option<Instant>,
     /// Batches whose outcomes are in it or in a group before it.
     batches: Vec<Batch>,
     /// Whether a group is with the keeper, …
@@ -73,7 +81,7 @@ impl Books {
         Books {
             keeper,
             group: Group::default(),
-            since: None,
+            due: None,
             batches: Vec::new(),
             is_busy: false,
             settling: 0,
@@ -191,8 +199,29 @@ impl Books {
         self.begin_group();
     }
 
+    /// Counts a request that leaves now, for the limits of later processes.
+    pub(super) fn count_request(&mut self) {
+        if self.are_kept() {
+            self.group.count_start(Timestamp::now().as_second());
+            self.begin_group_due_in(START_DELAY);
+        }
+    }
+
+    /// Writes down that the service has asked for a wait, which later processes obey too.
+    pub(super) fn note_pause(&mut self, pause: AskedPause) {
+        if self.are_kept() {
+            self.group.pause = Some(pause);
+            self.begin_group();
+        }
+    }
+
     fn begin_group(&mut self) {
-        self.since.get_or_insert_with(Instant::now);
+        self.begin_group_due_in(DELAY);
+    }
+
+    fn begin_group_due_in(&mut self, delay: Duration) {
+        let due = Instant::now() + delay;
+        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
     /// Whether a batch may be put behind the entries.
@@ -220,7 +249,7 @@ impl Books {
         if self.is_busy || self.group.is_empty() && self.batches.is_empty() {
             return None;
         }
-        let due = self.since.map(|since| since + DELAY);
+        let due = self.due;
         let is_due = due.is_none_or(|due| due <= Instant::now());
         if !at_once && !is_due && !self.is_starved {
             return due;
@@ -234,7 +263,7 @@ impl Books {
             self.known = known;
             group.learned = known;
         }
-        self.since = None;
+        self.due = None;
         self.settling += group.settlements.len() + group.releases.len();
         self.asked_before.append(&mut self.asked);
         self.is_busy = true;

@@ -35,7 +35,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             while let Some(batch) = self.window.take_front() {
                 self.pass_on(batch, writer).await;
             }
-            let is_done = self.last_read >= self.reached || self.exhausted;
+            let is_done = self.last_read >= self.read_to || self.exhausted;
             let Some((batches, interrupts)) = &mut rest else {
                 break;
             };
@@ -49,6 +49,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.close_books().await;
         End {
             rows_total: self.rows_total(),
+            last_read: self.last_read,
+            is_shorter: self.last_read < self.read_to,
             stop: self.stop,
             requests: self.requests,
             is_written_down: !self.books.have_failed(),
@@ -72,9 +74,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             }
         }
         self.tell_stop();
-        if self.stop.is_none() {
-            self.stop = refusals(&self.refused, self.counts.of(Status::Created) > 0);
-        }
+        let refusals = refusals(&self.refused, self.counts.of(Status::Created) > 0);
+        self.stop = match (self.stop.take(), refusals) {
+            (Some(stop), Some(refusals)) => Some(both(stop, refusals)),
+            (stop, refusals) => stop.or(refusals),
+        };
     }
 
     /// Rows that were rejected alike are no reason to stop when they were the last ones, of
@@ -148,6 +152,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let committed = self.books.committed().await;
             self.take_committed(committed);
         }
+    }
+}
+
+/// What stopped the run, and what would have stopped it otherwise: somebody has to see to
+/// that too.
+fn both(stop: Stop, other: Stop) -> Stop {
+    let (what, hint) = stop.text.split_once("\n\n").unwrap_or((&stop.text, ""));
+    let text = format!("{what}\n\n{}\n\n{hint}", other.text);
+    Stop {
+        by: stop.by,
+        text: text.trim_end().to_owned(),
     }
 }
 

@@ -94,6 +94,7 @@ fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEven
         let outlet = Outlet::Ledger(Box::new(LedgerOutlet {
             keeper: Keeper::start(books.ledger, books.run, settled),
             reached: RowId(0),
+            read_to: RowId(0),
         }));
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let interrupts = Interrupts::new(interrupts);

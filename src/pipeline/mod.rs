@@ -32,6 +32,7 @@ mod books;
 mod closing;
 mod concurrency;
 mod gates;
+mod input_check;
 mod outage;
 mod pacer;
 mod pacing;
@@ -55,6 +56,7 @@ use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use crate::api::verdict::Wait;
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::backoff::Backoff;
@@ -67,12 +69,13 @@ use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
 use crate::text::counted;
-use answering::wall_clock;
+use answering::{wall_clock, wall_clock_ahead};
 
 use attempt::Job;
 use books::Books;
 use concurrency::Concurrency;
 use gates::Gates;
+use input_check::InputCheck;
 use outage::Outage;
 pub use pacing::Pacing;
 use queue::Queue;
@@ -136,9 +139,11 @@ pub enum Outlet {
 pub struct LedgerOutlet {
     /// Who writes in it.
     pub keeper: Keeper<Batch>,
-    /// No row above this one has an outcome there: rows up to here are read even when
-    /// nothing more is sent, so that the results are as complete as they can be.
+    /// No row above this one has been claimed there.
     pub reached: RowId,
+    /// No row above this one is in the files of an earlier start: rows up to here are read
+    /// even when nothing more is sent, so that the results have no fewer rows than before.
+    pub read_to: RowId,
 }
 
 /// How a run ended.
@@ -150,6 +155,10 @@ pub struct End {
     pub requests: u64,
     /// How many rows there are, where they were read to their end.
     pub rows_total: Option<u64>,
+    /// The row that was read last.
+    pub last_read: RowId,
+    /// Whether an earlier start has come further.
+    pub is_shorter: bool,
     /// Whether the ledger has all that there is to know, and whoever writes the results
     /// has got it.
     pub is_written_down: bool,
@@ -181,6 +190,7 @@ pub struct Pipeline<'a, S> {
     pacing: Pacing,
     concurrency: Concurrency,
     inputs: Arc<[PlannedInput]>,
+    input_check: InputCheck,
     events: &'a mut dyn FnMut(RunEvent<'_>),
     window: Window,
     /// Requests under way; each gives the place of its row and the answer.
@@ -199,8 +209,9 @@ pub struct Pipeline<'a, S> {
     books: Books,
     /// Where batches go that are not put behind the books.
     writer: Option<mpsc::Sender<Batch>>,
-    /// See [`LedgerOutlet::reached`].
+    /// See [`LedgerOutlet`].
     reached: RowId,
+    read_to: RowId,
     /// The row that was read last.
     last_read: RowId,
     counts: Counts,
@@ -247,9 +258,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         outlet: Outlet,
         events: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Self {
-        let (writer, keeper, reached) = match outlet {
-            Outlet::Writer(writer) => (Some(writer), None, RowId(0)),
-            Outlet::Ledger(ledger) => (None, Some(ledger.keeper), ledger.reached),
+        let (writer, keeper, reached, read_to) = match outlet {
+            Outlet::Writer(writer) => (Some(writer), None, RowId(0), RowId(0)),
+            Outlet::Ledger(ledger) => {
+                let read_to = ledger.reached.max(ledger.read_to);
+                (None, Some(ledger.keeper), ledger.reached, read_to)
+            }
         };
         Pipeline {
             sender,
@@ -257,9 +271,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             pacing,
             concurrency: Concurrency::new(policy.concurrency),
             inputs,
+            input_check: InputCheck::default(),
             books: Books::new(keeper, &policy),
             writer,
             reached,
+            read_to,
             last_read: RowId(0),
             counts: Counts::default(),
             events,
@@ -299,6 +315,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> End {
         let writer = self.writer.take();
         let mut ends_at_once = false;
+        self.go_on_waiting();
         loop {
             let wake = earlier_of(self.start_what_may(), self.write_down());
             if self.has_sent_all() {
@@ -343,6 +360,17 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
         let rest = (!ends_at_once).then_some((batches, interrupts));
         self.finish(rest, writer.as_ref()).await
+    }
+
+    /// Goes on with a wait that the service asked an earlier process for.
+    fn go_on_waiting(&mut self) {
+        let Some((until, why)) = self.pacing.pause_at_start() else {
+            return;
+        };
+        let now = Instant::now();
+        self.outage.started(now);
+        let left = until - now;
+        self.note_hold(until, left, Wait::Said(left), why);
     }
 
     /// Whether there is something to be written without the books, and somebody to do it.
@@ -434,15 +462,21 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Some(Err(error)) => {
                 self.has_lost_rows = true;
                 self.stop(Stop {
-                    by: match error {
-                        IntakeError::Source(_) => StoppedBy::Input,
-                        IntakeError::Ledger(_) => StoppedBy::Ledger,
+                    by: match error.stopped_by() {
+                        // Once something was sent the run is one that can go on.
+                        StoppedBy::Usage if self.has_sent_any() => StoppedBy::Input,
+                        by => by,
                     },
                     text: error.to_string(),
                 });
             }
             None => self.exhausted = true,
         }
+    }
+
+    /// Whether a request of this run has left, now or earlier.
+    fn has_sent_any(&self) -> bool {
+        self.requests > 0 || self.reached > RowId(0)
     }
 
     /// How many rows there are, where they were read to their end.
@@ -579,6 +613,29 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// No answer about any row has come for as long as may be.
     fn too_long(&self) -> Stop {
+        match self.pacing.held_until() {
+            Some(until) => self.refused_too_long(until),
+            None => self.silent_too_long(),
+        }
+    }
+
+    /// The service asks for a wait that ends later than that.
+    fn refused_too_long(&self, until: Instant) -> Stop {
+        let why = self.held_why;
+        let wait = until.saturating_duration_since(Instant::now());
+        let until = wall_clock_ahead(wait);
+        Stop {
+            by: StoppedBy::Outage,
+            text: format!(
+                "the service refuses requests for now ({why}) and asks to wait until {until:.0}, \
+                 which is longer than `--max-outage` allows\n\n\
+                 hint: run the same command again after that; `--max-outage` says how long to \
+                 wait for the service"
+            ),
+        }
+    }
+
+    fn silent_too_long(&self) -> Stop {
         let since = self
             .outage
             .asking_since()
@@ -605,8 +662,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.interrupted = true;
         self.stop(Stop {
             by: StoppedBy::Signal,
-            text: "stopped by a signal; rows without a line in the results have not become leads"
-                .into(),
+            text: "stopped by a signal; rows without a line in the results were not reached".into(),
         });
     }
 }
@@ -615,7 +671,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 fn time_up() -> Stop {
     Stop {
         by: StoppedBy::MaxDuration,
-        text: "stopped after the time that `--max-duration` allows; rows without a line in the results have not become leads".into(),
+        text: "stopped after the time that `--max-duration` allows; rows without a line in the results were not reached".into(),
     }
 }
 

@@ -32,6 +32,7 @@ use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
+use jiff::SignedDuration;
 use tokio::time::Instant;
 
 use crate::rate::Rate;
@@ -49,6 +50,19 @@ const SLACK: f64 = 1.01;
 /// So many starts are remembered though no rate in force needs them: rates that come
 /// later may. Half a minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
+
+/// Where on its clock a pacer begins: starts of earlier processes lie before that, as far
+/// back as the longest span of any rate, a day.
+const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
+
+/// Requests that earlier processes have started.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EarlierStarts {
+    /// When they were, seen from now: mostly before, and a second after at most.
+    pub(super) after_now: SignedDuration,
+    /// How many.
+    pub(super) requests: u32,
+}
 
 /// A clock for governor that stands where it was put, so that starts can be told to
 /// it after the fact, and tests need not wait.
@@ -82,7 +96,7 @@ pub struct Pacer {
     rates: Vec<Rate>,
     spacer: Option<Spacer>,
     guards: Vec<Guard>,
-    /// The last starts, counted from the origin.
+    /// The last starts, on a clock that shows [`BEGIN`] at the origin.
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
 }
@@ -98,6 +112,26 @@ impl Pacer {
             starts: VecDeque::new(),
             held_until: None,
         }
+    }
+
+    /// Takes note of what was started before the pacer was made, in order of time: the rates
+    /// hold over that too.
+    pub(super) fn resume(&mut self, earlier: &[EarlierStarts]) {
+        let needed = self.remembered();
+        for starts in earlier.iter().rev() {
+            let after = starts.after_now;
+            let at = match after.is_negative() {
+                true => BEGIN.saturating_sub(after.unsigned_abs()),
+                false => BEGIN + after.unsigned_abs(),
+            };
+            for _ in 0..starts.requests {
+                if self.starts.len() == needed {
+                    break;
+                }
+                self.starts.push_front(at);
+            }
+        }
+        self.spacer = Spacer::new(&self.rates, self.starts.back().copied());
     }
 
     /// From now on these rates hold, also over the starts already made.
@@ -119,7 +153,7 @@ impl Pacer {
             }
             self.held_until = None;
         }
-        let elapsed = now - self.origin;
+        let elapsed = BEGIN + (now - self.origin);
         let free_at = self
             .guards
             .iter()
@@ -127,7 +161,7 @@ impl Pacer {
             .max()
             .unwrap_or_default();
         if elapsed < free_at {
-            return Err(self.origin + free_at);
+            return Err(self.origin + (free_at - BEGIN));
         }
         if let Some(spacer) = &self.spacer {
             spacer.check(elapsed).map_err(|wait| now + wait)?;
@@ -137,11 +171,16 @@ impl Pacer {
     }
 
     fn note(&mut self, at: Duration) {
-        let needed = self.guards.iter().map(|guard| guard.most).max();
-        while self.starts.len() >= needed.unwrap_or_default().max(REMEMBERED) {
+        while self.starts.len() >= self.remembered() {
             self.starts.pop_front();
         }
         self.starts.push_back(at);
+    }
+
+    /// How many starts are remembered.
+    fn remembered(&self) -> usize {
+        let needed = self.guards.iter().map(|guard| guard.most).max();
+        needed.unwrap_or_default().max(REMEMBERED)
     }
 
     /// Lets nothing start before `until`, unless a longer pause is on already.
@@ -175,7 +214,7 @@ impl Spacer {
             quota = quota.allow_burst(BURST);
         }
         let clock = SetClock::default();
-        clock.set(last.unwrap_or_default());
+        clock.set(last.unwrap_or(BEGIN));
         let spacer = Spacer {
             limiter: RateLimiter::direct_with_clock(quota, clock.clone()),
             clock,
@@ -184,7 +223,7 @@ impl Spacer {
             Some(last) => while spacer.check(last).is_ok() {},
             // Nothing has come late yet: two at once at the beginning would, with the hole
             // that the guards then make, go on for ever.
-            None if space < WIDE_SPACE => drop(spacer.check(Duration::ZERO)),
+            None if space < WIDE_SPACE => drop(spacer.check(BEGIN)),
             None => {}
         }
         Some(spacer)

@@ -3,11 +3,15 @@
 //! [`Tempo`] knows what is allowed and learns it from answers; the [`Pacer`] keeps to it.
 //! Here each is told of the other.
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::pacer::Pacer;
+use super::pacer::{EarlierStarts, Pacer};
 use super::tempo::{Change, Tempo};
 use crate::api::Quota;
+use crate::api::verdict::LONGEST_WAIT;
+use crate::lead::ErrorCode;
+use crate::ledger::{AskedPause, RecentUse, StartsInSecond};
 use crate::rate::{KnownRate, Rate, RateChoice};
 
 /// Decides when requests start.
@@ -17,6 +21,8 @@ pub struct Pacing {
     pacer: Pacer,
     /// There is news of the pace.
     has_news: bool,
+    /// A wait that an earlier process was asked for, and why.
+    pause_at_start: Option<(Instant, ErrorCode)>,
 }
 
 impl Pacing {
@@ -28,7 +34,29 @@ impl Pacing {
             tempo,
             pacer,
             has_news: true,
+            pause_at_start: None,
         }
+    }
+
+    /// The same after earlier processes, which the service counts too: what they started is
+    /// within the limits, and a wait that it asked them for is obeyed. `now` is the time of
+    /// day.
+    #[must_use]
+    pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> Pacing {
+        self.pacer.resume(&starts_before(&recent.starts, now));
+        let pause = recent.pause.filter(|pause| pause.until > now);
+        if let Some(AskedPause { until, http_status }) = pause {
+            let left = now.duration_until(until).unsigned_abs().min(LONGEST_WAIT);
+            let until = Instant::now() + left;
+            self.pacer.hold(until);
+            self.pause_at_start = Some((until, ErrorCode::Http(http_status)));
+        }
+        self
+    }
+
+    /// The wait that an earlier process was asked for and that has not passed, and why.
+    pub(super) fn pause_at_start(&self) -> Option<(Instant, ErrorCode)> {
+        self.pause_at_start
     }
 
     /// Starts a request now and says when that is, by which its answer is known again, or
@@ -101,5 +129,126 @@ impl Pacing {
     /// What the next run should know of the service.
     pub(super) fn known(&self) -> Option<KnownRate> {
         self.tempo.known()
+    }
+}
+
+/// When earlier processes started how many requests, seen from `now`. They are counted by
+/// the second, and may have left at the end of it; if the clock was set back, now.
+fn starts_before(starts: &[StartsInSecond], now: Timestamp) -> Vec<EarlierStarts> {
+    let second = SignedDuration::from_secs(1);
+    starts
+        .iter()
+        .filter_map(|start| {
+            let began = Timestamp::from_second(start.second).ok()?.min(now);
+            let end = began.saturating_add(second).ok()?;
+            Some(EarlierStarts {
+                after_now: now.duration_until(end),
+                requests: start.requests,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millisecond(millis).unwrap()
+    }
+
+    fn limited(rate: &str, recent: &RecentUse, now: Timestamp) -> Pacing {
+        let choice = RateChoice::Limits(vec![rate.parse().unwrap()]);
+        Pacing::new(&choice, None).after(recent, now)
+    }
+
+    /// How long after the beginning each of so many requests may start.
+    async fn start(pacing: &mut Pacing, requests: usize) -> Vec<Duration> {
+        let began = Instant::now();
+        let mut starts = Vec::new();
+        while starts.len() < requests {
+            match pacing.try_start() {
+                Ok(at) => starts.push(at - began),
+                Err(when) => tokio::time::sleep_until(when).await,
+            }
+        }
+        starts
+    }
+
+    fn counted(seconds: impl Iterator<Item = i64>) -> RecentUse {
+        let start = |second| StartsInSecond {
+            second,
+            requests: 1,
+        };
+        RecentUse {
+            starts: seconds.map(start).collect(),
+            pause: None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_earlier_processes_have_started_is_within_the_limit() {
+        // Fifteen requests, a second apart, the last of them half a second ago.
+        let recent = counted(86..=100);
+        let mut pacing = limited("20/10s", &recent, at(100_500));
+        let mut all: Vec<f64> = (86..=100).map(|second| second as f64).collect();
+        let new = start(&mut pacing, 40).await;
+        all.extend(new.iter().map(|after| 100.5 + after.as_secs_f64()));
+        for (first, at) in all.iter().enumerate() {
+            let in_span = all[first..].iter().take_while(|t| **t < at + 10.0);
+            assert!(in_span.count() <= 20, "from {at}: {all:?}");
+        }
+        assert!(new[0] < Duration::from_millis(1_100), "{:?}", new[0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn three_processes_one_after_the_other_keep_to_one_limit() {
+        let began = Instant::now();
+        let wall_clock = || at(1_000_000 + began.elapsed().as_millis() as i64);
+        let mut all: Vec<Duration> = Vec::new();
+        for requests in [9, 9, 9] {
+            let seconds = all.iter().map(|at| 1_000 + at.as_secs() as i64);
+            let mut pacing = limited("20/10s", &counted(seconds), wall_clock());
+            let before = began.elapsed();
+            let new = start(&mut pacing, requests).await;
+            all.extend(new.into_iter().map(|after| before + after));
+        }
+        for (first, at) in all.iter().enumerate() {
+            let span = *at + Duration::from_secs(10);
+            assert!(all[first..].iter().take_while(|t| **t < span).count() <= 20);
+        }
+        // Evenly spread all the while, but for a second at each beginning.
+        assert!(all[26] < Duration::from_secs(17), "{all:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_that_an_earlier_process_was_asked_for_is_obeyed_to_its_end() {
+        let asked = |until| RecentUse {
+            starts: Vec::new(),
+            pause: Some(AskedPause {
+                until: at(until),
+                http_status: 429,
+            }),
+        };
+        let mut pacing = limited("20/s", &asked(700_000), at(100_000));
+        let (_, why) = pacing.pause_at_start().unwrap();
+        assert_eq!(why, ErrorCode::Http(429));
+        assert_eq!(start(&mut pacing, 1).await, [Duration::from_secs(600)]);
+        let mut pacing = limited("20/s", &asked(100_000), at(100_000));
+        assert_eq!(pacing.pause_at_start(), None);
+        assert_eq!(start(&mut pacing, 1).await, [Duration::ZERO]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn starts_that_a_clock_has_put_into_the_future_count_as_just_made() {
+        let recent = counted([5_000, 5_001].into_iter());
+        let mut pacing = limited("2/10s", &recent, at(100_000));
+        let new = start(&mut pacing, 1).await;
+        let expected = Duration::from_millis(11_100);
+        assert!(
+            new[0].abs_diff(expected) < Duration::from_millis(10),
+            "{new:?}"
+        );
     }
 }

@@ -8,6 +8,7 @@ use super::gates::Passage;
 use super::window::Slot;
 use super::{Flight, LeadSender, Pipeline, claim};
 use crate::event::RunEvent;
+use crate::exit::Stop;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
 
 impl<S: LeadSender> Pipeline<'_, S> {
@@ -28,6 +29,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.door = self.next_job(is_due);
                 continue;
             }
+            if let Some(stop) = self.changed_input() {
+                self.stop(stop);
+                return None;
+            }
             let now = match self.may_start() {
                 Ok(now) => now,
                 Err(when) => {
@@ -45,6 +50,16 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.claim_ahead();
         }
         None
+    }
+
+    /// Why the row that is sent next must not be: its input is not what it was any more.
+    fn changed_input(&mut self) -> Option<Stop> {
+        let (row, _) = self.window.get(self.door.as_ref()?.slot)?;
+        let checked = self.input_check.check(&self.inputs, row.file());
+        checked.err().map(|error| Stop {
+            by: error.stopped_by(),
+            text: error.to_string(),
+        })
     }
 
     /// In flight at most: one until it is known that answers are understood.
@@ -173,6 +188,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         };
         self.queue.depart(job.target());
         self.outage.started(now);
+        self.books.count_request();
         job.attempts += 1;
         self.requests += 1;
         let slot = job.slot;

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Write;
 use std::rc::Rc;
 
 use proptest::prelude::*;
@@ -195,9 +194,7 @@ pub(super) fn prepare_list(
     campaign: i64,
     campaign_column: Option<&str>,
 ) -> Prepared {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(list.as_bytes()).unwrap();
-    let input = Input::open(file.path()).unwrap();
+    let input = Input::of_text(list);
     let spec = MappingSpec {
         campaign_column: campaign_column.map(str::to_owned),
         ..MappingSpec::default()

@@ -64,6 +64,7 @@ fn start(start: &StartRecord) -> Value {
         "began_at": start.began_at,
         "ended_at": start.ended_at,
         "process": start.process,
+        "host": start.host,
         "version": start.version,
         "exit_code": start.exit_code,
         "stopped_by": start.stopped_by,

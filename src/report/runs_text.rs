@@ -190,8 +190,8 @@ fn write_start(
     }
     write!(
         line,
-        ", process {}, version {}",
-        start.process, start.version
+        ", process {} on {}, version {}",
+        start.process, start.host, start.version
     )?;
     writeln!(text, "  {number}  {}", printable(&line))?;
     for list in &start.lists {

@@ -142,6 +142,7 @@ impl OutputError {
     fn stops_before(&self) -> StoppedBy {
         match self {
             OutputError::Busy { .. } => StoppedBy::Busy,
+            OutputError::Unwritable { .. } | OutputError::NotReplaced { .. } => StoppedBy::Disk,
             _ => StoppedBy::Usage,
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::csv_output::CsvForm;
+use super::existing::Existing;
 use super::results_csv::{ExtraColumns, ResultsCsv, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
 
@@ -45,7 +46,7 @@ impl ExportFile {
         let mut file = self.0.into_file()?;
         file.seal()?;
         // No record is kept of exports: one that stands there may be anybody's.
-        let (path, kept) = file.finish(&KnownOutputs::default())?;
+        let (path, kept) = file.finish(|_| Existing::IsRenamed)?;
         Ok(Written {
             results: Some(path),
             kept: kept.into_iter().collect(),

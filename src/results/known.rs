@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use super::existing::Existing;
+use crate::lead::RunId;
+use crate::ledger::OutputAt;
 use crate::source::Fingerprint;
 
 /// The outputs that the ledger has recorded, by place. Whatever is in them can be made
@@ -15,22 +18,21 @@ pub struct KnownOutputs {
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct KnownPlace {
-    /// The SHA-256 of every file that was completed there.
-    completed: Vec<[u8; 32]>,
+    /// The SHA-256 of every file that was completed there, and by which run.
+    completed: Vec<([u8; 32], RunId)>,
     /// Whether a run has begun to write there and not come to an end.
     is_begun: bool,
 }
 
 impl KnownOutputs {
-    /// From records of places, as [`OutputPaths::places`](super::OutputPaths::places)
-    /// names them. With a SHA-256: such a file was completed there. Without: a run began
-    /// to write there.
-    pub fn new(records: impl IntoIterator<Item = (PathBuf, Option<[u8; 32]>)>) -> KnownOutputs {
+    /// From what the ledger has recorded of the
+    /// [places](super::OutputPaths::places).
+    pub fn new(records: impl IntoIterator<Item = OutputAt>) -> KnownOutputs {
         let mut places: HashMap<_, KnownPlace> = HashMap::new();
-        for (place, sha256) in records {
-            let known = places.entry(place).or_default();
+        for OutputAt { path, run, sha256 } in records {
+            let known = places.entry(path).or_default();
             known.is_begun |= sha256.is_none();
-            known.completed.extend(sha256);
+            known.completed.extend(sha256.map(|sha256| (sha256, run)));
         }
         KnownOutputs { places }
     }
@@ -41,26 +43,38 @@ impl KnownOutputs {
     pub(super) fn has_part(&self, place: &Path, part: &Path) -> bool {
         self.places
             .get(place)
-            .is_some_and(|known| known.is_begun || known.holds(part))
+            .is_some_and(|known| known.is_begun || !known.authors(part).is_empty())
     }
 
-    /// Whether the file that stands there is as a run has written it. One that cannot be
-    /// read is taken for another.
-    pub(super) fn is_as_written(&self, place: &Path) -> bool {
-        self.places
-            .get(place)
-            .is_some_and(|known| known.holds(place))
+    /// The runs that have written the file that stands there as it is; none if somebody has
+    /// changed it, or if it cannot be read.
+    pub(super) fn authors(&self, place: &Path) -> Vec<RunId> {
+        let known = self.places.get(place);
+        known.map_or_else(Vec::new, |known| known.authors(place))
+    }
+
+    /// What becomes of the file at `place` where it is enough that we have written it as it
+    /// is, whichever run did.
+    pub(super) fn existing(&self, place: &Path) -> Existing {
+        match self.authors(place).is_empty() {
+            true => Existing::IsRenamed,
+            false => Existing::Goes,
+        }
     }
 }
 
 impl KnownPlace {
-    fn holds(&self, path: &Path) -> bool {
+    fn authors(&self, path: &Path) -> Vec<RunId> {
         // Asked before opening, which would wait for ever at a pipe without a writer.
         let is_file = || fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        let found = || File::open(path).and_then(Fingerprint::of);
-        !self.completed.is_empty()
-            && is_file()
-            && found().is_ok_and(|found| self.completed.contains(&found.sha256))
+        if self.completed.is_empty() || !is_file() {
+            return Vec::new();
+        }
+        let Ok(found) = File::open(path).and_then(Fingerprint::of) else {
+            return Vec::new();
+        };
+        let as_found = self.completed.iter().filter(|of| of.0 == found.sha256);
+        as_found.map(|(_, run)| *run).collect()
     }
 }
 
@@ -72,35 +86,45 @@ mod tests {
         Fingerprint::of(bytes).unwrap().sha256
     }
 
-    #[test]
-    fn a_file_is_as_written_if_any_run_has_written_those_bytes_in_that_place() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("r.csv");
-        let elsewhere = folder.path().join("s.csv");
-        let known = KnownOutputs::new([
-            (place.clone(), Some(sha256(b"first"))),
-            (place.clone(), None),
-            (place.clone(), Some(sha256(b"second"))),
-        ]);
-        for (bytes, is_as_written) in [("first", true), ("second", true), ("mine", false)] {
-            fs::write(&place, bytes).unwrap();
-            fs::write(&elsewhere, bytes).unwrap();
-            assert_eq!(known.is_as_written(&place), is_as_written, "{bytes}");
-            assert!(!known.is_as_written(&elsewhere), "{bytes}");
+    fn record(place: &Path, run: u64, bytes: Option<&[u8]>) -> OutputAt {
+        OutputAt {
+            path: place.to_owned(),
+            run: RunId(run),
+            sha256: bytes.map(sha256),
         }
     }
 
     #[test]
-    fn where_nothing_was_completed_nothing_is_as_written() {
+    fn a_file_is_known_by_its_place_and_its_bytes_and_so_are_the_runs_that_wrote_it() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("r.csv");
-        let begun = KnownOutputs::new([(place.clone(), None)]);
+        let elsewhere = folder.path().join("s.csv");
+        let known = KnownOutputs::new([
+            record(&place, 1, Some(b"first")),
+            record(&place, 2, None),
+            record(&place, 3, Some(b"second")),
+            record(&place, 4, Some(b"first")),
+        ]);
+        for (bytes, runs) in [("first", &[1, 4][..]), ("second", &[3]), ("mine", &[])] {
+            fs::write(&place, bytes).unwrap();
+            fs::write(&elsewhere, bytes).unwrap();
+            let runs: Vec<RunId> = runs.iter().copied().map(RunId).collect();
+            assert_eq!(known.authors(&place), runs, "{bytes}");
+            assert_eq!(known.authors(&elsewhere), [], "{bytes}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_completed_no_file_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("r.csv");
+        let begun = KnownOutputs::new([record(&place, 1, None)]);
         assert!(begun.has_part(&place, &place));
         assert!(!KnownOutputs::default().has_part(&place, &place));
-        let completed = KnownOutputs::new([(place.clone(), Some(sha256(b"")))]);
-        assert!(!completed.is_as_written(&place), "there is none");
+        let completed = KnownOutputs::new([record(&place, 1, Some(b""))]);
+        assert_eq!(completed.authors(&place), [], "there is none");
         fs::write(&place, "").unwrap();
-        assert!(!begun.is_as_written(&place));
-        assert!(completed.is_as_written(&place));
+        assert_eq!(begun.authors(&place), []);
+        assert_eq!(completed.authors(&place), [RunId(1)]);
     }
 }

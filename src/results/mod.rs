@@ -5,10 +5,9 @@
 //! complete: until then they are written beside, as `NAME.part`, then sealed (all of
 //! them is on disk, and their digests are known) and renamed.
 //!
-//! What stands in their places before is somebody's. It is replaced only where it is
-//! certain that nothing is lost: a file that is, byte for byte, one that the ledger has
-//! recorded there, or a page whose last line says that it is as it was written. Any other
-//! is kept under another name. A `.part` that a killed run has left where the ledger knows
+//! What is in their places before is replaced only where nothing is lost by it (`existing`
+//! has the rules): a file is known for ours if it is, byte for byte, one that the ledger has
+//! recorded there, or a page whose last line says that it is as it was written. A `.part` that a killed run has left where the ledger knows
 //! of a run holds nothing that the ledger does not; without that it may be all that is
 //! known of the leads it made, and is kept too.
 //!
@@ -16,6 +15,7 @@
 
 mod csv_output;
 mod error;
+mod existing;
 mod export_file;
 mod formula;
 mod known;
@@ -33,6 +33,7 @@ mod workbook;
 mod tests;
 
 pub use error::{ExportError, OutputError, what_to_mend, what_to_mend_with_folders};
+pub use existing::RunEnd;
 pub use export_file::ExportFile;
 pub use known::KnownOutputs;
 pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};
@@ -45,6 +46,7 @@ use std::path::PathBuf;
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
 use crate::ledger::OutputRecord;
+use existing::Places;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
 use sealed::SealedFile;
@@ -55,6 +57,8 @@ pub struct Writer {
     results: Option<ResultsFile>,
     /// One for each input.
     rejects: Vec<Option<RejectsFile>>,
+    /// Whether there is one for each.
+    has_rejects: bool,
     rejects_uncertain: bool,
     /// The run that the rejects name.
     run: Option<RunId>,
@@ -76,6 +80,8 @@ pub struct Written {
     pub kept: Vec<PathBuf>,
     /// What is to be said about the files beside where they are.
     pub notes: Vec<String>,
+    /// Whether every row that somebody has to correct is in the rejects.
+    pub has_all_rejects: bool,
 }
 
 impl Writer {
@@ -108,6 +114,7 @@ impl Writer {
             })
             .collect::<Result<_, _>>()?;
         Ok(Writer {
+            has_rejects: paths.rejects.iter().all(Option::is_some),
             results,
             rejects,
             rejects_uncertain,
@@ -189,11 +196,19 @@ impl Writer {
     ///
     /// Those of [`seal`](Self::seal), and [`OutputError::NotReplaced`]. What cannot be
     /// put in its place is left beside.
-    pub fn finish(mut self) -> Result<Written, OutputError> {
+    pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
         self.seal()?;
-        let mut written = Written::default();
+        let places = Places {
+            known: &self.known,
+            run: self.run,
+            end,
+        };
+        let mut written = Written {
+            has_all_rejects: self.has_rejects && !end.is_shorter,
+            ..Written::default()
+        };
         for sealed in self.sealed {
-            sealed.finish(&self.known, &mut written)?;
+            sealed.finish(places, &mut written)?;
         }
         Ok(written)
     }

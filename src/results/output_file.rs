@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use same_file::Handle;
 use sha2::{Digest, Sha256};
 
+use super::existing::Existing;
 use super::paths::{part_of, place_of};
 use super::{KnownOutputs, OutputError};
 use crate::private_file;
@@ -55,7 +56,7 @@ impl OutputFile {
             error,
         };
         let place = place_of(path).map_err(unwritable)?;
-        let opened = open_part(&part, || known.has_part(&place, &part)).map_err(unwritable)?;
+        let opened = make_part(&part, || known.has_part(&place, &part)).map_err(unwritable)?;
         let Some(file) = opened else {
             return Err(OutputError::Busy {
                 path: path.to_owned(),
@@ -156,29 +157,34 @@ impl OutputFile {
         Ok(self.digest.clone().finalize().into())
     }
 
-    /// Puts the sealed file in its place. A file that stands there is replaced if it is
-    /// as we wrote it; any other is kept under another name, which is returned.
+    /// Puts the sealed file in its place, unless what is there stays. `existing` says what
+    /// becomes of a file that is there; returns where the output is now, and under which
+    /// names such files were kept.
     pub(super) fn finish(
         mut self,
-        known: &KnownOutputs,
+        existing: impl Fn(&Path) -> Existing,
     ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
         self.refuse_gone()?;
+        if existing(&self.place) == Existing::Stays && self.path.exists() {
+            self.is_left.set(false);
+            return Ok((self.path.clone(), Vec::new()));
+        }
         let mut kept = Vec::new();
         if let Some(left) = &self.left_place {
-            kept.extend(clear(left, known)?);
+            kept.extend(clear(left, &existing)?);
         }
-        kept.extend(self.put_in_place(known)?);
+        kept.extend(self.put_in_place(existing(&self.place))?);
         // Only now the lock may go: before, another run could take the part over.
         self.file = None;
         private_file::sync_folder(&self.path);
         Ok((self.path.clone(), kept))
     }
 
-    fn put_in_place(&self, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
+    fn put_in_place(&self, existing: Existing) -> Result<Option<PathBuf>, OutputError> {
         let put = || {
-            let kept = match known.is_as_written(&self.place) {
-                true => None,
-                false => keep_existing(&self.path)?,
+            let kept = match existing {
+                Existing::Goes => None,
+                Existing::IsRenamed | Existing::Stays => keep_existing(&self.path)?,
             };
             fs::rename(&self.part, &self.path)?;
             Ok(kept)
@@ -186,10 +192,13 @@ impl OutputFile {
         put().map_err(|error| OutputError::not_replaced(&self.path, error))
     }
 
-    /// Leaves no file behind: one that stands in its place is not of this run.
-    pub(super) fn discard(self, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
+    /// Leaves no file behind; `existing` says what becomes of one that is in its place.
+    pub(super) fn discard(
+        self,
+        existing: impl Fn(&Path) -> Existing,
+    ) -> Result<Option<PathBuf>, OutputError> {
         self.is_left.set(false);
-        clear(&self.path, known)
+        clear(&self.path, &existing)
     }
 
     /// Somebody may have tidied up: what is written to a deleted file is lost.
@@ -231,33 +240,53 @@ fn already_finished() -> io::Error {
     io::Error::other("the file is finished already")
 }
 
-/// Opens the part under its lock, none if another run has that. What is in it is to be
-/// overwritten: it is empty, or `is_known` to be of no further use.
-fn open_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
+/// Makes the part, under its lock; none if another run has that. One that a killed run has
+/// left is removed where `is_known` says that it is of no further use, and kept under
+/// another name otherwise. It is never written to: somebody else may have made it, and may
+/// read what is in it.
+fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
     loop {
-        let file = private_file::options().open(part)?;
-        if !lock(&file)? {
+        match private_file::create(part) {
+            Ok(file) if lock(&file)? && is_file_at(&file, part)? => return Ok(Some(file)),
+            // Another run has found it before it was locked, and taken it for a killed one's.
+            Ok(_) => continue,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let left = match File::options().read(true).write(true).open(part) {
+            Ok(left) => left,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if !lock(&left)? {
             return Ok(None);
         }
         // Between the opening and the lock another run may have put the file in its
         // place: then it is no part any more.
-        if !is_file_at(&file, part)? {
+        if !is_file_at(&left, part)? {
             continue;
         }
-        if file.metadata()?.len() == 0 || is_known() {
-            return Ok(Some(file));
+        if left.metadata()?.len() == 0 || is_known() {
+            fs::remove_file(part)?;
+        } else {
+            keep_existing(part)?;
         }
-        keep_existing(part)?;
     }
 }
 
-/// Leaves nothing at `path`: what is as we wrote it is removed, anything else is kept
-/// under another name, which is returned.
-fn clear(path: &Path, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
-    let is_as_written = place_of(path).is_ok_and(|place| known.is_as_written(&place));
-    let cleared = match is_as_written {
-        true => fs::remove_file(path).map(|()| None),
-        false => keep_existing(path),
+/// Leaves nothing at `path` but what stays; returns the name under which a file that was
+/// there is kept.
+fn clear(
+    path: &Path,
+    existing: impl Fn(&Path) -> Existing,
+) -> Result<Option<PathBuf>, OutputError> {
+    let place = place_of(path);
+    let existing = place.map_or(Existing::Stays, |place| existing(&place));
+    let cleared = match existing {
+        _ if !path.exists() => Ok(None),
+        Existing::Stays => Ok(None),
+        Existing::Goes => fs::remove_file(path).map(|()| None),
+        Existing::IsRenamed => keep_existing(path),
     };
     cleared.map_err(|error| OutputError::not_replaced(path, error))
 }
@@ -314,6 +343,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::lead::RunId;
+    use crate::ledger::OutputAt;
     use crate::source::Fingerprint;
 
     struct Place {
@@ -341,7 +372,11 @@ mod tests {
         /// As if a run had written this text here.
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
-            KnownOutputs::new([(place_of(&self.path).unwrap(), sha256)])
+            KnownOutputs::new([OutputAt {
+                path: place_of(&self.path).unwrap(),
+                run: RunId(1),
+                sha256,
+            }])
         }
 
         fn read(&self) -> String {
@@ -371,7 +406,7 @@ mod tests {
         let mut output = place.begin(&known);
         write(&mut output, "new");
         assert_eq!(place.read(), "old", "until the new one takes its place");
-        let (path, kept) = output.finish(&known).unwrap();
+        let (path, kept) = output.finish(|place| known.existing(place)).unwrap();
         assert_eq!((path, kept), (place.path.clone(), vec![]));
         assert_eq!(place.read(), "new");
         assert_eq!(place.names(), ["leads.results.csv"]);
@@ -388,7 +423,7 @@ mod tests {
             fs::write(&place.path, "old, and a note").unwrap();
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            let (_, kept) = output.finish(&known).unwrap();
+            let (_, kept) = output.finish(|place| known.existing(place)).unwrap();
             let [kept] = kept.try_into().unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), "old, and a note");
             assert_eq!(place.read(), "new");
@@ -400,11 +435,21 @@ mod tests {
     fn without_rows_what_is_as_we_wrote_it_is_removed_and_anything_else_kept() {
         let place = Place::holding("old");
         let known = place.known(Some("old"));
-        assert_eq!(place.begin(&known).discard(&known).unwrap(), None);
+        assert_eq!(
+            place
+                .begin(&known)
+                .discard(|place| known.existing(place))
+                .unwrap(),
+            None
+        );
         assert_eq!(place.names(), [""; 0]);
 
         fs::write(&place.path, "mine").unwrap();
-        let kept = place.begin(&known).discard(&known).unwrap().unwrap();
+        let kept = place
+            .begin(&known)
+            .discard(|place| known.existing(place))
+            .unwrap()
+            .unwrap();
         assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
         assert_eq!(place.names().len(), 1);
     }
@@ -417,7 +462,7 @@ mod tests {
             let known = place.known(text);
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            output.finish(&known).unwrap();
+            output.finish(|place| known.existing(place)).unwrap();
             assert_eq!(place.read(), "new");
             assert_eq!(place.names(), ["leads.results.csv"]);
         }
@@ -445,7 +490,7 @@ mod tests {
         output.rename(elsewhere.clone()).unwrap();
         write(&mut output, "new");
         assert_eq!(output.place(), place_of(&elsewhere).unwrap());
-        let (path, kept) = output.finish(&known).unwrap();
+        let (path, kept) = output.finish(|place| known.existing(place)).unwrap();
         assert_eq!((path, kept), (elsewhere, vec![]));
         assert_eq!(place.names(), ["elsewhere.csv"]);
     }
@@ -468,7 +513,7 @@ mod tests {
         write(&mut sealed, "new");
         fs::remove_file(part_of(&place.path)).unwrap();
         assert!(matches!(
-            sealed.finish(&known),
+            sealed.finish(|place| known.existing(place)),
             Err(OutputError::Gone { .. })
         ));
         assert_eq!(place.read(), "old");
@@ -526,7 +571,7 @@ mod tests {
         output.leave();
         let folder = place.folder.path();
         fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
-        let finished = output.finish(&known);
+        let finished = output.finish(|place| known.existing(place));
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         match finished {
             Ok(_) => assert_eq!(place.read(), "new"),
@@ -559,7 +604,7 @@ mod tests {
             }
             output.write_all(&last).unwrap();
             let sha256 = output.seal().unwrap();
-            output.finish(&known).unwrap();
+            output.finish(|place| known.existing(place)).unwrap();
             let found = Fingerprint::of(File::open(&place.path).unwrap()).unwrap();
             prop_assert_eq!(found.sha256, sha256);
         }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::output_file::OutputFile;
 use super::paths::{part_of, place_of};
 use super::{KnownOutputs, OutputError};
+use crate::lead::RunId;
+use crate::ledger::OutputAt;
 use crate::source::Fingerprint;
 
 /// A report on its way to its place. Dropped unfinished, it is removed: whatever it would
@@ -47,7 +49,8 @@ impl ReportFile {
         });
         written.map_err(|error| self.file.error(error))?;
         self.file.seal()?;
-        self.file.finish(&self.known)
+        let known = &self.known;
+        self.file.finish(|place| known.existing(place))
     }
 }
 
@@ -64,7 +67,12 @@ fn known(path: &Path) -> KnownOutputs {
     };
     let both = [path.to_owned(), part_of(path)];
     let reports = both.iter().filter_map(|path| as_written(path).ok()?);
-    KnownOutputs::new(reports.map(|report| (place.clone(), Some(report.sha256))))
+    KnownOutputs::new(reports.map(|report| OutputAt {
+        path: place.clone(),
+        // Whichever it was.
+        run: RunId(0),
+        sha256: Some(report.sha256),
+    }))
 }
 
 /// The fingerprint of a report that is as it was written; none of any other file.

@@ -3,8 +3,9 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
+use super::existing::Places;
 use super::output_file::OutputFile;
-use super::{KnownOutputs, OutputError, Written};
+use super::{OutputError, Written};
 use crate::ledger::{OutputKind, OutputRecord};
 
 /// A sealed file.
@@ -48,14 +49,15 @@ impl SealedFile {
     /// Puts it in its place and notes where that is.
     pub(super) fn finish(
         self,
-        known: &KnownOutputs,
+        places: Places<'_>,
         written: &mut Written,
     ) -> Result<(), OutputError> {
         if !self.is_left_behind() {
-            written.kept.extend(self.file.discard(known)?);
+            let kept = self.file.discard(|place| places.left_empty(place))?;
+            written.kept.extend(kept);
             return Ok(());
         }
-        let (path, kept) = self.file.finish(known)?;
+        let (path, kept) = self.file.finish(|place| places.taken(self.kind, place))?;
         written.kept.extend(kept);
         written.notes.extend(self.note);
         match self.kind {

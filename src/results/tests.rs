@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::intake::{PreparedRow, SurveyedInput};
 use crate::lead::{ErrorCode, RowId};
-use crate::ledger::{OutputKind, OutputRecord};
+use crate::ledger::{OutputAt, OutputKind, OutputRecord};
 use crate::mapping::MappingSpec;
 use crate::source::{Fingerprint, FormChoice, Input, is_workbook};
 
@@ -89,7 +89,11 @@ impl Folder {
 
 /// What the ledger has after a run, were it killed at once.
 fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
-    let record = |output: &OutputRecord| (output.path.clone(), Some(output.sha256));
+    let record = |output: &OutputRecord| OutputAt {
+        path: output.path.clone(),
+        run: RunId(7),
+        sha256: Some(output.sha256),
+    };
     KnownOutputs::new(sealed.iter().map(record))
 }
 
@@ -111,7 +115,7 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
         sealed,
         "sealing twice is sealing once"
     );
-    writer.finish().unwrap();
+    writer.finish(RunEnd::WHOLE).unwrap();
     let output = |name, kind| OutputRecord {
         path: folder.place(name),
         kind,
@@ -132,7 +136,7 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
 fn rejects_name_their_run() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    writer.finish().unwrap();
+    writer.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(
         fs::read_to_string(folder.path("r.csv")).unwrap(),
         "phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
@@ -145,12 +149,12 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
     let known = recorded(&first.seal().unwrap());
-    first.finish().unwrap();
+    first.finish(RunEnd::WHOLE).unwrap();
 
     let mut second = folder.run("r.csv", Status::Created, &known);
     let results = second.seal().unwrap();
     assert_eq!(results.len(), 1, "no rejects: {results:?}");
-    let written = second.finish().unwrap();
+    let written = second.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(written.kept, NOTHING);
     assert_eq!(written.rejects, NOTHING);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
@@ -165,7 +169,7 @@ fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way(
     // Sealed files are left where they are, as by a kill.
     drop(killed);
     let again = folder.run("r.csv", Status::Invalid, &known);
-    assert_eq!(again.finish().unwrap().kept, NOTHING);
+    assert_eq!(again.finish(RunEnd::WHOLE).unwrap().kept, NOTHING);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
 }
 
@@ -174,7 +178,7 @@ fn a_workbook_is_sealed_as_it_is_found() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
     let sealed = writer.seal().unwrap();
-    writer.finish().unwrap();
+    writer.finish(RunEnd::WHOLE).unwrap();
     let path = folder.path("r.xlsx");
     assert!(is_workbook(&fs::read(&path).unwrap()));
     assert_eq!((sealed[1].sha256, sealed[1].rows), (sha256(&path), 1));
@@ -189,12 +193,12 @@ fn rejects_that_fit_no_workbook_are_sealed_in_their_spare_place_and_replaced_the
     assert_eq!(sealed[1].path, folder.place("r.csv"));
     let places = folder.plan("r.xlsx").places();
     assert!(places.iter().any(|(place, _)| *place == sealed[1].path));
-    let written = first.finish().unwrap();
+    let written = first.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(written.rejects, [folder.path("r.csv")]);
     assert_eq!(written.notes.len(), 1);
     assert_eq!(sealed[1].sha256, sha256(&folder.path("r.csv")));
 
     let second = folder.run("r.xlsx", Status::Invalid, &recorded(&sealed));
-    assert_eq!(second.finish().unwrap().kept, NOTHING);
+    assert_eq!(second.finish(RunEnd::WHOLE).unwrap().kept, NOTHING);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
 }

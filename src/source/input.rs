@@ -1,6 +1,6 @@
 //! An input as the user named it.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,6 +83,18 @@ impl Input {
                 state,
             },
         })
+    }
+
+    /// An input with this text, which nobody can change.
+    #[cfg(test)]
+    pub(crate) fn of_text(text: &str) -> Input {
+        use std::io::Write;
+        let mut spool = tempfile::tempfile().unwrap();
+        spool.write_all(text.as_bytes()).unwrap();
+        Input {
+            name: "text".into(),
+            origin: Origin::Spool(Arc::new(spool)),
+        }
     }
 
     /// What the input is called in messages and in the column `file`.
@@ -198,12 +210,14 @@ fn nearest_file(path: &Path) -> Option<String> {
     Some(path.with_file_name(nearest).display().to_string())
 }
 
-/// What tells that a file has changed.
+/// What tells that a file has changed, or is another one.
 #[derive(Debug, PartialEq, Eq)]
 struct FileState {
     len: u64,
     /// None where the file system knows no such time.
     modified: Option<SystemTime>,
+    /// Device and number of the file, where paths have such.
+    identity: Option<(u64, u64)>,
 }
 
 impl FileState {
@@ -212,8 +226,23 @@ impl FileState {
         Ok(FileState {
             len: metadata.len(),
             modified: metadata.modified().ok(),
+            identity: file_identity(&metadata),
         })
     }
+}
+
+/// By which a file is known from another at the same path. It is read without opening the
+/// file.
+#[cfg(unix)]
+pub fn file_identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Elsewhere it cannot be had without opening the file.
+#[cfg(not(unix))]
+pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// Reads a file without moving the position that all its handles share.

@@ -37,7 +37,7 @@ pub use encoding::{
 pub use fingerprint::Fingerprint;
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
-pub use input::{Input, folder_of};
+pub use input::{Input, file_identity, folder_of};
 pub use reader::CsvReader;
 pub use row_reader::RowReader;
 pub use spreadsheet::{Sheet, SheetError, SheetReader, SheetRow, TooLarge, is_workbook};
@@ -46,6 +46,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::exit::{Failure, StoppedBy};
 use crate::text::printable;
 
 /// What ends the reading of an input. The text says what, where and what next.
@@ -163,6 +164,28 @@ pub enum SourceError {
         /// Where the row begins.
         line: u64,
     },
+}
+
+impl SourceError {
+    /// What it stops: this machine's trouble is not the user's, who is to change nothing.
+    pub fn stopped_by(&self) -> StoppedBy {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match self {
+            SourceError::Changed { .. } | SourceError::BrokeOff => StoppedBy::Input,
+            SourceError::NoSpool { .. } => StoppedBy::Disk,
+            SourceError::Unreadable { error, .. } => match error.kind() {
+                FileTooLarge | QuotaExceeded | StorageFull => StoppedBy::Disk,
+                _ => StoppedBy::Usage,
+            },
+            _ => StoppedBy::Usage,
+        }
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Failure {
+        Failure::new(error.stopped_by(), error)
+    }
 }
 
 /// What to do about a folder in which no file can be made.

@@ -230,3 +230,29 @@ fn a_campaign_that_ends_with_so_many_rejections_leaves_nothing_undone() {
     assert_eq!(summary["rows_total"], 8);
     assert_eq!(summary["counts"]["rejected"], 4);
 }
+
+/// Rows of one number wait for each other, and the first of them ends the campaign.
+#[test]
+fn with_duplicates_allowed_rows_of_one_number_end_with_their_campaign() {
+    let same = "+447911900001,101\n".repeat(30);
+    let others: String = (1..301)
+        .map(|row| format!("{},102\n", number(row)))
+        .collect();
+    let list = format!("phone,list\n{},101\n{same}{others}", number(0));
+    let folder = Folder::with_leads(&list);
+    let service = scenario(
+        "[faults]\nstatus_429 = 0.05\n[[rule]]\nphone_number = '+447911900001'\n\
+         reply = { status = 404, body = '{\"message\":\"Campaign not found\"}' }",
+    );
+    let flags = [
+        "leads.csv",
+        "--campaign-column",
+        "list",
+        "--allow-duplicates",
+    ];
+    let output = folder
+        .import(&service, &[&flags[..], &["--concurrency", "8"]].concat())
+        .expect(3);
+    output.tells("campaign 101: the service refuses the campaign");
+    assert_eq!(service.leads().len(), 301);
+}

@@ -1,7 +1,6 @@
 //! What `leadload check` shows beside the reading of each row, which the corpus holds.
 
 use rusqlite::Connection;
-use std::fs::File;
 
 use crate::util::{Folder, contacts, sample_data, service};
 
@@ -115,36 +114,4 @@ fn how_long_it_takes_is_told_by_the_pace_of_last_time_where_the_ledger_knows_one
     // What is given comes before what is known.
     let given = check(&["--rate", "100/min"]);
     given.shows(" 6 min 0 s or longer at 100/min.");
-}
-
-#[test]
-fn a_ledger_of_an_older_version_is_read_as_it_is() {
-    let service = service();
-    let older = "
-        DROP TABLE paces;
-        DROP TABLE journal;
-        CREATE TABLE claims (run, row, file, line_offset, number, campaign);
-        CREATE TABLE outcomes (seq INTEGER PRIMARY KEY, run, row, file, line_offset, number,
-            campaign, status, http_status, attempts, lead_id, settled_at, error_code, error);
-        PRAGMA user_version = 1;";
-    let folder = folder_that_knows(&service, older);
-    let args = ["check", "leads.csv", "--campaign", "101"];
-    let output = folder.leadload(&args).at(&service).expect(0);
-    output.shows("at 10/s, 6 min 0 s at 100/min");
-    output.shows("already_imported");
-    let db = Connection::open(folder.ledger()).unwrap();
-    let version = db.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
-    assert_eq!(version, Ok(1));
-    drop(db);
-    // While somebody sends it stays as it is: an older process may be at it.
-    let mut place = folder.ledger().into_os_string();
-    place.push(".sender-1");
-    let sending = File::options().write(true).open(place).unwrap();
-    sending.lock().unwrap();
-    let busy = folder.import_leads(&service, &["--limit", "1"]).expect(6);
-    busy.tells("is of an older version of leadload, and another import is at work on it");
-    drop(sending);
-    // Whoever writes brings it to this version, and everything is still there.
-    let output = folder.import_leads(&service, &["--limit", "1"]).expect(0);
-    output.shows("already_imported");
 }

@@ -1,7 +1,7 @@
 //! The ledger as its users meet it: runs that go on, runs that are refused, and a machine
 //! that fails.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
@@ -32,48 +32,6 @@ fn at_work(folder: &Folder, rows: usize, args: &[&str]) -> (Sandbox, Child) {
         .start();
     wait_for_requests(&service, 2);
     (service, child)
-}
-
-#[test]
-fn a_ledger_of_an_older_version_that_is_sent_from_is_waited_for() {
-    let folder = Folder::with_leads(&contacts(2));
-    let service = service();
-    folder.import_leads(&service, &[]).expect(0);
-    let ledger = folder.ledger();
-    // As the second version had it.
-    let db = rusqlite::Connection::open(&ledger).unwrap();
-    db.execute_batch(
-        "DROP TABLE journal;
-        CREATE TABLE claims (run, row, file, line_offset, number, campaign);
-        CREATE TABLE outcomes (
-            seq INTEGER PRIMARY KEY, run, row, file, line_offset, number, campaign,
-            status, http_status, attempts, lead_id, settled_at, error_code, error);
-        PRAGMA user_version = 2",
-    )
-    .unwrap();
-    drop(db);
-    folder.write("leads.csv", contacts(3));
-    let mut lock = ledger.into_os_string();
-    lock.push(".sender-1");
-    let sending = File::create(lock).unwrap();
-    sending.lock().unwrap();
-    let refused = folder.import_leads(&service, &[]).expect(6);
-    refused.tells("is of an older version of leadload, and another import is at work on it");
-    let mut waiting = folder.import_leads(&service, &["--wait"]).start();
-    let mut told = BufReader::new(waiting.stderr.take().unwrap()).lines();
-    while !told
-        .next()
-        .unwrap()
-        .unwrap()
-        .contains("waiting until it has ended")
-    {}
-    drop(sending);
-    assert_eq!(waiting.wait().unwrap().code(), Some(0));
-    let statuses = folder.column("leads.results.csv", "status");
-    assert_eq!(
-        statuses,
-        ["already_imported", "already_imported", "created"]
-    );
 }
 
 #[test]
@@ -364,7 +322,7 @@ fn a_file_that_is_no_ledger_is_left_alone() {
     let before = folder.read("notes.txt");
     let output = folder
         .import_leads(&service, &["--ledger", "notes.txt"])
-        .expect(2);
+        .expect(5);
     assert!(
         output
             .stderr
@@ -375,18 +333,18 @@ fn a_file_that_is_no_ledger_is_left_alone() {
 }
 
 #[test]
-fn a_ledger_of_a_newer_version_is_left_alone() {
+fn a_ledger_of_another_version_is_left_alone() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
     let db = rusqlite::Connection::open(folder.ledger()).unwrap();
     db.pragma_update(None, "user_version", 1000).unwrap();
     drop(db);
-    let output = folder.import_leads(&service, &[]).expect(2);
+    let output = folder.import_leads(&service, &[]).expect(5);
     assert!(
         output
             .stderr
-            .contains("was written by a newer version of leadload (format 1000"),
+            .contains("was written by another version of leadload (format 1000"),
         "{}",
         output.stderr
     );
@@ -404,7 +362,7 @@ fn a_damaged_ledger_stops_before_anything_is_sent() {
     fs::write(folder.ledger(), bytes).unwrap();
     let before = service.stats().lead_requests;
     let output = folder.import_leads(&service, &[]).output();
-    assert!([2, 5].contains(&output.code), "{}", output.stderr);
+    assert_eq!(output.code, 5, "{}", output.stderr);
     output.tells("damaged");
     assert_eq!(service.stats().lead_requests, before);
 }
@@ -419,7 +377,7 @@ fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
     db.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let output = folder
         .import(&service, &["more.csv", "--campaign", "101"])
-        .expect(2);
+        .expect(5);
     output.tells("is locked by another program");
     assert_eq!(service.stats().lead_requests, 2);
 }
@@ -439,7 +397,7 @@ fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
     if may_write {
         run.expect(0);
     } else {
-        let refused = run.expect(2);
+        let refused = run.expect(5);
         refused.tells("`closed/ledger`");
         assert_eq!(service.stats().lead_requests, 0);
     }
@@ -447,7 +405,7 @@ fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
     // A folder that cannot be there is told to everybody.
     let refused = folder
         .import_leads(&service, &["--ledger", "leads.csv/ledger"])
-        .expect(2);
+        .expect(5);
     refused.tells("cannot use the ledger `leads.csv/ledger`");
 }
 
@@ -566,6 +524,28 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     );
     assert!(!failed.stdout.contains("Results:"), "{}", failed.stdout);
     assert_eq!(folder.read("leads.results.csv"), before);
+}
+
+/// A backup that is restored, or a program that keeps two folders in step: what is written
+/// to the file that stood there is found by nobody.
+#[cfg(unix)]
+#[test]
+fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
+    for beside in ["", "-wal"] {
+        let folder = Folder::new();
+        let (service, child) = at_work(&folder, 500, &[]);
+        let mut place = folder.ledger().into_os_string();
+        place.push(beside);
+        let place = std::path::PathBuf::from(place);
+        fs::copy(&place, folder.path("copy")).unwrap();
+        fs::rename(folder.path("copy"), &place).unwrap();
+        let requests = service.stats().lead_requests;
+        let stopped = Output::of(child);
+        assert_eq!(stopped.code, 5, "{}", stopped.stderr);
+        stopped.tells("was replaced by another file while it was in use");
+        assert!(service.stats().lead_requests <= requests + 3, "{beside}");
+        assert!(!stopped.stdout.contains("Results:"), "{}", stopped.stdout);
+    }
 }
 
 #[test]

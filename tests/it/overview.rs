@@ -447,7 +447,7 @@ fn an_input_that_changes_while_the_question_is_open_is_not_sent() {
     folder.write("leads.csv", contacts(4));
     terminal.type_in("y\r");
     let (code, shown) = terminal.end();
-    assert_eq!(code, 2, "{shown}");
+    assert_eq!(code, 5, "{shown}");
     assert!(shown.contains("leads.csv` changed"), "{shown}");
     assert_eq!(sent(&service), [""; 0]);
     assert_eq!(folder.names(), ["leads.csv"]);
@@ -479,7 +479,7 @@ fn a_log_for_machines_is_asked_nothing_at_a_terminal_either() {
 fn what_is_typed_before_the_question_is_no_answer_to_it() {
     let folder = Folder::with_leads(&contacts(4));
     folder.write("other.csv", contacts(2));
-    let service = scenario("latency_ms = 300");
+    let service = scenario("latency_ms = 1000");
     let first = folder
         .import_leads(&service, &["--concurrency", "1"])
         .start();

@@ -410,10 +410,6 @@ fn a_page_that_cannot_be_there_is_refused_before_anything_is_sent() {
     fs::create_dir(folder.path("folder.html")).unwrap();
     let service = service();
     for (flags, said) in [
-        (
-            "--report nowhere/page.html",
-            "hint: make the folder `nowhere`",
-        ),
         ("--report folder.html", "is not a regular file"),
         (
             "--report page.pdf",

@@ -25,10 +25,10 @@ INSERT INTO runs (id, service, identity, options, began_at, completed_at,
      1795240000, NULL, 1, '{"created":1}'),
     (3, 1, x'03', '{"campaign":"102"}', 1795250000, NULL, 1, '{}');
 INSERT INTO starts VALUES
-    (1, 1, 1795230000, 1795230060, 41, '0.1.0', 1, NULL, 3),
-    (2, 1, 1795240000, NULL, 42, '0.1.0', NULL, NULL, NULL),
-    (2, 2, 1795240100, 1795240200, 43, '0.1.0', 3, 'outage', 9),
-    (3, 1, 1795250000, NULL, 44, '0.1.0', NULL, NULL, NULL);
+    (1, 1, 1795230000, 1795230060, 41, 'host', '0.1.0', 1, NULL, 3),
+    (2, 1, 1795240000, NULL, 42, 'host', '0.1.0', NULL, NULL, NULL),
+    (2, 2, 1795240100, 1795240200, 43, 'host', '0.1.0', 3, 'outage', 9),
+    (3, 1, 1795250000, NULL, 44, 'host', '0.1.0', NULL, NULL, NULL);
 INSERT INTO inputs (run, position, name, path, sha256, bytes, columns, rows) VALUES
     (1, 0, 'a.csv', '/lists/a.csv', zeroblob(32), 70, zeroblob(32), 4),
     (2, 0, 'b.csv', '/lists/b.csv', zeroblob(32), 70, zeroblob(32), NULL),
@@ -246,7 +246,7 @@ Run 1: complete
 
 Starts:
   1  2026-11-21 03:00:00 UTC, ended 2026-11-21 03:01:00 UTC, 3 requests, exit code 1, \
-process 41, version 0.1.0
+process 41 on host, version 0.1.0
      do-not-call list dnc.txt, 20 numbers
 
 Options:
@@ -260,7 +260,9 @@ Options:
         "{stopped}"
     );
     assert!(
-        stopped.contains("\n  1  2026-11-21 05:46:40 UTC, killed, process 42, version 0.1.0\n"),
+        stopped.contains(
+            "\n  1  2026-11-21 05:46:40 UTC, killed, process 42 on host, version 0.1.0\n"
+        ),
         "{stopped}"
     );
 }
@@ -297,6 +299,7 @@ fn a_run_is_shown_for_machines() {
                 "began_at": "2026-11-21T03:00:00Z",
                 "ended_at": "2026-11-21T03:01:00Z",
                 "process": 41,
+                "host": "host",
                 "version": "0.1.0",
                 "exit_code": 1,
                 "stopped_by": null,
@@ -331,7 +334,7 @@ fn the_last_run_is_the_one_that_was_started_last() {
     assert_eq!(last(&folder), 3);
     sql(
         &folder,
-        "INSERT INTO starts VALUES (2, 3, 1795260000, NULL, 45, '0.1.0', NULL, NULL, NULL)",
+        "INSERT INTO starts VALUES (2, 3, 1795260000, NULL, 45, 'host', '0.1.0', NULL, NULL, NULL)",
     );
     assert_eq!(last(&folder), 2);
 }
@@ -564,7 +567,7 @@ fn nothing_is_removed_while_a_run_is_sent() {
         let busy = runs(&folder, args).expect(6);
         assert_eq!(
             busy.stderr,
-            "error: run 3 is being sent by process 44, since 2026-11-21 08:33:20 UTC\n\n\
+            "error: run 3 is being sent by process 44 on host, since 2026-11-21 08:33:20 UTC\n\n\
              hint: wait until it has ended, or end it, then run the same command again\n"
         );
         assert_eq!(busy.stdout, "");
@@ -578,7 +581,7 @@ fn nothing_is_removed_while_a_run_is_sent() {
 #[test]
 fn a_file_that_is_no_ledger_is_refused() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
-    let refused = runs(&folder, &["--ledger", "leads.csv"]).expect(2);
+    let refused = runs(&folder, &["--ledger", "leads.csv"]).expect(5);
     assert!(
         refused
             .stderr

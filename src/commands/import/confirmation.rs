@@ -15,7 +15,7 @@ use crate::commands::directory::Directory;
 use crate::commands::dry_run::{DryRun, Found};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{question, service};
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::report::{Log, Overview, Show, Width, console, difference_lines};
 use crate::settings::{ImportSettings, Pace};
@@ -144,7 +144,6 @@ impl Confirmation<'_> {
         let inputs = Arc::clone(&self.intake.inputs);
         let inputs = inputs.iter().map(|planned| &planned.input);
         let mut all = inputs.chain(self.intake.suppression.inputs());
-        all.try_for_each(|input| input.check_unchanged())
-            .or_stopped(StoppedBy::Usage)
+        Ok(all.try_for_each(|input| input.check_unchanged())?)
     }
 }

@@ -3,17 +3,18 @@
 use std::thread;
 
 use anyhow::anyhow;
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::api::Client;
 use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
 use crate::exit::{Failure, Stop, StoppedBy};
-use crate::intake::{Batch, Intake, Purpose};
+use crate::intake::{Batch, Intake, KnownBad, Purpose};
 use crate::lead::RowId;
 use crate::ledger::{Keeper, Ledger, LedgerError};
 use crate::pipeline::{End, LedgerOutlet, Outlet, Pacing, Pipeline};
-use crate::results::{OutputError, Writer, Written};
+use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 
@@ -39,6 +40,8 @@ pub(super) struct Delivered {
     pub(super) requests: u64,
     /// How many rows there are, where they were read to their end.
     pub(super) rows_total: Option<u64>,
+    /// The row that was read last.
+    pub(super) last_read: u64,
     pub(super) written: Result<Written, OutputError>,
     pub(super) ledger: Option<Ledger>,
 }
@@ -59,26 +62,25 @@ impl Delivery<'_> {
         events: &mut dyn FnMut(RunEvent<'_>),
         interrupts: Interrupts,
     ) -> Result<Delivered, Failure> {
-        let run = self.run.as_ref().map(|(run, _)| &run.begun);
-        let (run, goes_on) = (run.map(|begun| begun.run), run.is_some_and(|b| b.continues));
+        let keeps_rejects = self.settings.reading.known_bad == KnownBad::Skip;
+        let run = self.run.as_ref().map(|(run, _)| run.begun.run);
         let mut ended = self.deliver(events, interrupts).await?;
         let mut stop = ended.end.stop;
         if ended.lost_ledger {
             stop = worse(stop, broken(&LedgerError::BrokeOff));
         }
         let (requests, rows_total) = (ended.end.requests, ended.end.rows_total);
+        let last_read = ended.end.last_read.0;
         let is_unread = stop
             .as_ref()
-            .is_some_and(|stop| stop.by == StoppedBy::Input);
-        if is_unread && requests == 0 && !goes_on {
+            .is_some_and(|stop| stop.by == StoppedBy::Usage);
+        if is_unread {
             // Nothing was sent, so nothing is left behind: the writer is dropped.
             return Ok(Delivered {
-                stop: stop.map(|stop| Stop {
-                    by: StoppedBy::Usage,
-                    ..stop
-                }),
+                stop,
                 requests,
                 rows_total,
+                last_read,
                 written: Ok(Written::default()),
                 ledger: ended.ledger,
             });
@@ -98,12 +100,17 @@ impl Delivery<'_> {
             {
                 stop = worse(stop.take(), broken(&error));
             }
-            writer.finish()
+            writer.finish(RunEnd {
+                is_complete: stop.is_none(),
+                is_shorter: ended.end.is_shorter,
+                keeps_rejects,
+            })
         });
         Ok(Delivered {
             stop,
             requests,
             rows_total,
+            last_read,
             written,
             ledger: ended.ledger,
         })
@@ -116,16 +123,20 @@ impl Delivery<'_> {
     ) -> Result<Ended, Failure> {
         let (settings, intake, mut writer) = (self.settings, self.intake, self.writer);
         let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
-        let (outlet, memory, known) = match self.run {
-            None => (Outlet::Writer(settled), None, None),
+        let (outlet, memory, pacing) = match self.run {
+            None => {
+                let pacing = Pacing::new(&settings.rate, None);
+                (Outlet::Writer(settled), None, pacing)
+            }
             Some((run, of_run)) => {
                 writer.name_run(run.begun.run);
                 let outlet = outlet(run, of_run.ledger, settled);
-                (outlet, Some(of_run.memory), of_run.known_rate)
+                let pacing = Pacing::new(&settings.rate, of_run.known_rate)
+                    .after(&of_run.recent, Timestamp::now());
+                (outlet, Some(of_run.memory), pacing)
             }
         };
         let writing = thread::spawn(move || write_all(writer, to_write));
-        let pacing = Pacing::new(&settings.rate, known);
         let inputs = intake.inputs.clone();
         let pipeline = Pipeline::new(self.client, settings.policy, pacing, inputs, outlet, events);
         let batches = intake.start(self.book, Purpose::Sending, memory);
@@ -149,6 +160,7 @@ fn outlet(run: &Run, ledger: Ledger, settled: mpsc::Sender<Batch>) -> Outlet {
     Outlet::Ledger(Box::new(LedgerOutlet {
         keeper: Keeper::start(ledger, run.begun.run, settled),
         reached: RowId(run.begun.reached),
+        read_to: RowId(run.begun.read_to),
     }))
 }
 

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use tracing::warn;
 
 use super::delivery::{Delivered, worse};
-use super::record::Run;
+use super::record::{Run, WorkDone};
 use crate::campaign::{Campaign, CampaignBook};
 use crate::cli::Format;
 use crate::command_line::CommandLine;
@@ -48,6 +48,7 @@ impl Ending<'_> {
             mut stop,
             requests,
             rows_total,
+            last_read,
             written,
             ledger,
         } = delivered;
@@ -56,20 +57,18 @@ impl Ending<'_> {
             stop = Some(unwritten(&error));
             Written::default()
         });
-        if let Some(Stop { by, text }) = stop.take_if(|stop| stop.by == StoppedBy::Usage) {
-            // Nothing was sent, so there is nothing to tell of but that.
-            self.end_run(
-                ledger,
-                listeners,
-                requests,
-                Some(&Stop {
-                    by,
-                    text: text.clone(),
-                }),
-            );
-            return Err(Failure::new(by, anyhow!(text)));
-        }
         let tally = &listeners.tally;
+        let work = WorkDone {
+            tally,
+            requests,
+            last_read,
+            has_rejects: written.has_all_rejects,
+        };
+        if let Some(stop) = stop.take_if(|stop| stop.by == StoppedBy::Usage) {
+            // Nothing was sent, so there is nothing to tell of but that.
+            self.end_run(ledger, work, Some(&stop));
+            return Err(Failure::new(stop.by, anyhow!(stop.text)));
+        }
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),
             tally,
@@ -88,7 +87,7 @@ impl Ending<'_> {
         };
         self.stop(&mut ended, stop);
         self.write_report(&mut ended, listeners.page.as_ref());
-        let ending = self.end_run(ledger, listeners, requests, ended.stop.as_ref());
+        let ending = self.end_run(ledger, work, ended.stop.as_ref());
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
             self.stop(&mut ended, Some(by_ledger));
         }
@@ -163,12 +162,11 @@ impl Ending<'_> {
     fn end_run(
         &self,
         ledger: Option<Ledger>,
-        listeners: &Listeners,
-        requests: u64,
+        work: WorkDone<'_>,
         stop: Option<&Stop>,
     ) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
-        let ended = run.end(&mut ledger, &listeners.tally, requests, stop);
+        let ended = run.end(&mut ledger, work, stop);
         ended.err().map(|error| Stop {
             by: StoppedBy::Ledger,
             text: error.to_string(),

@@ -10,13 +10,13 @@ use crate::campaign::CampaignBook;
 use crate::cli::ImportArgs;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
-use crate::commands::{inputs, ledger, service};
-use crate::exit::{Failure, OrStopped, Stop, StoppedBy};
+use crate::commands::{inputs, service};
+use crate::exit::{Failure, Stop, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
 use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
-    SenderLock, ServiceId,
+    RecentUse, SenderLock, ServiceId,
 };
 use crate::rate::KnownRate;
 use crate::report::Tally;
@@ -49,6 +49,17 @@ pub(super) struct Run {
     _lock: SenderLock,
 }
 
+/// What a start of a run has come to.
+#[derive(Clone, Copy)]
+pub(super) struct WorkDone<'a> {
+    pub(super) tally: &'a Tally,
+    pub(super) requests: u64,
+    /// The row that was read last.
+    pub(super) last_read: u64,
+    /// Whether all rows that somebody has to correct are in rejects files.
+    pub(super) has_rejects: bool,
+}
+
 /// What a run that has begun is sent with.
 pub(super) struct RunLedger {
     pub(super) ledger: Ledger,
@@ -56,6 +67,8 @@ pub(super) struct RunLedger {
     pub(super) memory: Memory,
     /// What earlier runs have learned of the pace that the service takes.
     pub(super) known_rate: Option<KnownRate>,
+    /// What was sent to it lately.
+    pub(super) recent: RecentUse,
 }
 
 impl Record {
@@ -72,14 +85,11 @@ impl Record {
         let (path, address) = (path.clone(), settings.service.to_string());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
-            let mut ledger = match &waits {
-                Some(watch) => ledger::open_patiently(&path, watch)?,
-                None => ledger::open(&path)?,
-            };
-            let service = ledger.service(&address).or_stopped(StoppedBy::Usage)?;
+            let mut ledger = Ledger::open(&path)?;
+            let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
             // Nobody else can be sending: claims that are open were left by a crash.
-            ledger.recover(service).or_stopped(StoppedBy::Usage)?;
+            ledger.recover(service)?;
             Ok(Record {
                 ledger,
                 service,
@@ -87,7 +97,7 @@ impl Record {
             })
         });
         let opened = service::unless(interrupts, async {
-            let broke_off = || Err(LedgerError::BrokeOff).or_stopped(StoppedBy::Usage);
+            let broke_off = || Err(LedgerError::BrokeOff.into());
             opening.await.unwrap_or_else(broke_off)
         });
         opened.await.map(Some)
@@ -97,7 +107,7 @@ impl Record {
     pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
         let records = self.ledger.outputs_at(&places);
-        Ok(KnownOutputs::new(records.or_stopped(StoppedBy::Usage)?))
+        Ok(KnownOutputs::new(records?))
     }
 
     /// Finds out which run it would be.
@@ -123,10 +133,7 @@ impl Record {
             lists: list_records(intake),
             outputs: paths.places(),
         };
-        let predecessors = self
-            .ledger
-            .predecessors(&new)
-            .or_stopped(StoppedBy::Usage)?;
+        let predecessors = self.ledger.predecessors(&new)?;
         if form.allow_duplicates && !settings.again && predecessors.going_on.is_none() {
             let allowed_by = settings.reading.allowed_by.as_deref();
             self.refuse_what_was_sent(&new, allowed_by)?;
@@ -144,8 +151,7 @@ impl Record {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
-        let senders = senders.or_stopped(StoppedBy::Usage)?;
-        let Some(run) = senders.last() else {
+        let Some(run) = senders?.last().copied() else {
             return Ok(());
         };
         let (with, without) = match allowed_by {
@@ -184,8 +190,7 @@ impl PlannedRun {
 
     /// What earlier runs have learned of the pace that the service takes.
     pub(super) fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
-        let known = self.record.ledger.known_rate(self.record.service);
-        known.or_stopped(StoppedBy::Usage)
+        Ok(self.record.ledger.known_rate(self.record.service)?)
     }
 
     /// Begins the run, or goes on with it. Whatever else the ledger can refuse it refuses
@@ -198,10 +203,10 @@ impl PlannedRun {
             service,
             lock,
         } = self.record;
-        let begun = ledger.begin(&self.new, Timestamp::now());
-        let begun = begun.or_stopped(StoppedBy::Usage)?;
+        let begun = ledger.begin(&self.new, Timestamp::now())?;
         let goes_on = begun.continues;
         let of_run = RunLedger {
+            recent: ledger.recent_use(service, Timestamp::now())?,
             memory: Memory::new(recall, rules(settings, service, Some(begun.run), goes_on)),
             ledger,
             known_rate,
@@ -212,9 +217,8 @@ impl PlannedRun {
 }
 
 fn recall(ledger: &Ledger) -> Result<Recall, Failure> {
-    let recall = Recall::open(ledger.path()).or_stopped(StoppedBy::Usage)?;
-    let broke_off = || Err(LedgerError::BrokeOff).or_stopped(StoppedBy::Usage);
-    recall.map_or_else(broke_off, Ok)
+    let recall = Recall::open(ledger.path())?;
+    recall.ok_or_else(|| LedgerError::BrokeOff.into())
 }
 
 /// How earlier runs are asked about rows. A run that goes on knows its own rows from those
@@ -242,11 +246,11 @@ fn take_lock(
     service: ServiceId,
     waits: Option<&Stopwatch>,
 ) -> Result<SenderLock, Failure> {
-    let taken = SenderLock::try_take(ledger.path(), service).or_stopped(StoppedBy::Usage)?;
+    let taken = SenderLock::try_take(ledger.path(), service)?;
     if let Some(lock) = taken {
         return Ok(lock);
     }
-    let at_work = ledger.at_work(service).or_stopped(StoppedBy::Usage)?;
+    let at_work = ledger.at_work(service)?;
     let who = match at_work {
         Some(at_work) => at_work.to_string(),
         None => {
@@ -256,7 +260,7 @@ fn take_lock(
     if let Some(watch) = waits {
         warn!(event = "waiting", "{who}; waiting until it has ended");
         let taken = watch.pause(|| SenderLock::take(ledger.path(), service));
-        return taken.or_stopped(StoppedBy::Usage);
+        return Ok(taken?);
     }
     let error =
         anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");
@@ -268,10 +272,15 @@ impl Run {
     pub(super) fn end(
         &self,
         ledger: &mut Ledger,
-        tally: &Tally,
-        requests: u64,
+        work: WorkDone<'_>,
         stop: Option<&Stop>,
     ) -> Result<(), LedgerError> {
+        let WorkDone {
+            tally,
+            requests,
+            last_read,
+            has_rejects,
+        } = work;
         let is_complete = stop.is_none();
         let rows = tally.rows_by_file.iter();
         let ending = Ending {
@@ -281,6 +290,8 @@ impl Run {
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),
             counts: tally.counts,
+            last_read,
+            has_rejects,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
         // Now there is time. What cannot be filed is, by the next run.

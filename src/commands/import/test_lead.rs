@@ -118,7 +118,7 @@ impl TestLead {
         let memory = self.memory(intake).await?;
         let mut batches = intake.start(book, Purpose::Sending, memory);
         while let Some(batch) = batches.next().await {
-            let batch = batch.or_stopped(StoppedBy::Usage)?;
+            let batch = batch?;
             if let Some(first) = self.made_out(intake, &batch) {
                 return Ok(first);
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use crate::cli::runs::RunArg;
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{Ledger, RunRecord};
 
 /// How many runs an error names.
@@ -21,12 +21,12 @@ pub(super) struct KnownRuns {
 impl KnownRuns {
     /// Reads them, also while a run is being sent. Without a ledger there are none.
     pub(super) fn read(path: &Path) -> Result<KnownRuns, Failure> {
-        let ledger = Ledger::read(path).or_stopped(StoppedBy::Usage)?;
+        let ledger = Ledger::read(path)?;
         let runs = ledger.as_ref().map(Ledger::runs).transpose();
         Ok(KnownRuns {
             path: path.to_owned(),
             ledger,
-            runs: runs.or_stopped(StoppedBy::Usage)?.unwrap_or_default(),
+            runs: runs?.unwrap_or_default(),
         })
     }
 

@@ -11,7 +11,6 @@ use super::known::KnownRuns;
 use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
 use crate::cli::{Format, LogFormat};
-use crate::commands::ledger;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Pruned, SenderLocks};
@@ -29,7 +28,7 @@ pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<S
         None => Pruned::default(),
         Some(_) => {
             let (mut ledger, _locks) = alone(ledger)?;
-            ledger.prune(older_than).or_stopped(StoppedBy::Ledger)?
+            ledger.prune(older_than)?
         }
     };
     Ok(match format {
@@ -72,7 +71,7 @@ fn forget_run(
     ))?;
     let (mut ledger, _locks) = alone(ledger)?;
     refuse_unfamiliar(&ledger, run)?;
-    let leads = ledger.forget_run(run).or_stopped(StoppedBy::Ledger)?;
+    let leads = ledger.forget_run(run)?;
     Ok((Some(run), leads))
 }
 
@@ -89,17 +88,17 @@ fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result
         return Ok(0);
     }
     let (mut ledger, _locks) = alone(ledger)?;
-    ledger.forget_number(number).or_stopped(StoppedBy::Ledger)
+    Ok(ledger.forget_number(number)?)
 }
 
 /// The ledger, and the certainty that nobody sends while it is held.
 fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
-    let ledger = ledger::open(path)?;
-    let service = match SenderLocks::try_take(&ledger).or_stopped(StoppedBy::Usage)? {
+    let ledger = Ledger::open(path)?;
+    let service = match SenderLocks::try_take(&ledger)? {
         Ok(locks) => return Ok((ledger, locks)),
         Err(service) => service,
     };
-    let who = match ledger.at_work(service).or_stopped(StoppedBy::Usage)? {
+    let who = match ledger.at_work(service)? {
         Some(at_work) => at_work.to_string(),
         None => "another command is at work on the ledger".into(),
     };

@@ -1,0 +1,109 @@
+//! Lists that somebody writes to while they are being sent.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use leadload::sandbox::Sandbox;
+
+use crate::util::{Folder, Output, contacts, number, scenario, service_with};
+
+/// More rows than are read ahead, in lines that are as long in any other list of them.
+const ROWS: usize = 60_000;
+
+fn wait_for_requests(service: &Sandbox, requests: u64) {
+    while service.stats().lead_requests < requests {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// As a program does that writes its export to the place of the last one: the same file, of
+/// the same length, with other people.
+fn overwrite(path: &Path) {
+    let text = fs::read_to_string(path).unwrap().replace("+4479", "+4474");
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+fn append(path: &Path) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(b"+447400000001,New\n").unwrap();
+}
+
+fn replace(path: &Path) {
+    let other = path.with_extension("new");
+    fs::write(
+        &other,
+        fs::read_to_string(path).unwrap().replace("+4479", "+4474"),
+    )
+    .unwrap();
+    fs::rename(other, path).unwrap();
+}
+
+/// What comes of an import whose list is changed when some rows of it have been sent.
+fn changed(folder: &Folder, service: &Sandbox, change: fn(&Path), flags: &[&str]) -> Output {
+    let flags = [&["--concurrency", "1", "--format", "json"], flags].concat();
+    let child = folder.import_leads(service, &flags).start();
+    wait_for_requests(service, 5);
+    change(&folder.path("leads.csv"));
+    let sent = service.stats().lead_requests;
+    let output = Output::of(child);
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    assert_eq!(output.json()["stopped_by"], "input");
+    output.tells("`leads.csv` changed while it was being read");
+    let after = service.stats().lead_requests - sent;
+    // One in flight, and one that was let go while the file was being written.
+    assert!(after <= 2, "{after} rows were sent after the change");
+    let others = service
+        .leads()
+        .iter()
+        .filter(|lead| lead.phone_number.starts_with("+4474"))
+        .count();
+    assert_eq!(others, 0, "people of another list");
+    output
+}
+
+#[test]
+fn no_row_is_sent_of_a_list_that_is_overwritten_appended_to_or_replaced_meanwhile() {
+    for change in [overwrite, append, replace] {
+        let folder = Folder::with_leads(&contacts(ROWS));
+        let service = scenario("latency_ms = 20");
+        let output = changed(&folder, &service, change, &[]);
+        assert_eq!(output.json()["complete"], false);
+    }
+}
+
+#[test]
+fn rows_that_were_read_before_the_list_was_changed_are_not_sent_either() {
+    for flags in [&[][..], &["--limit", "50"]] {
+        let folder = Folder::with_leads(&contacts(100));
+        let service = scenario("latency_ms = 20");
+        changed(&folder, &service, overwrite, flags);
+    }
+}
+
+#[test]
+fn a_list_that_is_as_it_was_goes_on_with_the_same_command() {
+    let list = contacts(300);
+    let folder = Folder::with_leads(&list);
+    let service = scenario("latency_ms = 5");
+    changed(&folder, &service, overwrite, &[]);
+    folder.write("leads.csv", &list);
+    let output = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    output.tells("run 1 goes on");
+    let leads = service.leads();
+    assert_eq!(leads.len(), 300);
+    assert!(leads.iter().any(|lead| lead.phone_number == number(299)));
+    assert_eq!(service.stats().lead_requests, 300);
+}
+
+#[test]
+fn without_a_ledger_too() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = service_with(toml::from_str("latency_ms = 20").unwrap());
+    changed(&folder, &service, overwrite, &["--ledger", "none"]);
+}

@@ -1,0 +1,194 @@
+//! Files of an earlier run that stay when a later one comes less far.
+
+use std::fs;
+
+use crate::util::{Folder, Output, contacts, number, replaced, scenario, service};
+
+/// Refuses the token from the first request on.
+const DEAD_TOKEN: &str = "token_revoked_after = 0";
+
+const LIST: &str = "phone\n+447911000001\nx\n+447911000002\n";
+
+/// The names of files that are called so, or were until another took the name.
+fn versions(folder: &Folder, name: &str) -> Vec<String> {
+    let (start, end) = name.rsplit_once('.').unwrap();
+    let names = folder.names().into_iter();
+    names
+        .filter(|name| name.starts_with(&format!("{start}.")) && name.ends_with(end))
+        .collect()
+}
+
+#[test]
+fn a_new_run_that_stops_early_takes_nothing_from_the_last_one() {
+    let folder = Folder::with_leads(LIST);
+    let service = service();
+    folder.import_leads(&service, &[]).expect(1);
+    let results = folder.read("leads.results.csv");
+    let rejects = folder.read("leads.rejects.csv");
+
+    folder.write("leads.csv", format!("{LIST}+447911000003\n"));
+    let service = replaced(service, DEAD_TOKEN);
+    let stopped = folder.import_leads(&service, &[]).expect(3);
+    stopped.tells("does not accept the token");
+    let kept = |name: &str, text: &str| {
+        let versions = versions(&folder, name);
+        assert!(
+            versions.iter().any(|name| folder.read(name) == text),
+            "{versions:?}"
+        );
+    };
+    kept("leads.results.csv", &results);
+    kept("leads.rejects.csv", &rejects);
+    // What it has written itself it replaces as often as it is repeated.
+    let names = folder.names();
+    folder.import_leads(&service, &[]).expect(3);
+    assert_eq!(folder.names(), names);
+
+    // Complete, it takes the place of all that runs have written there.
+    let service = replaced(service, "");
+    folder.import_leads(&service, &[]).expect(1);
+    assert_eq!(folder.names(), names);
+    assert_eq!(folder.records("leads.results.csv").len(), 4);
+}
+
+#[test]
+fn bad_rows_of_a_run_that_was_killed_or_stopped_are_known_when_rejects_have_held_them() {
+    let skip = ["--known-bad", "skip", "--concurrency", "1"];
+    let bad: String = (0..16).map(|row| format!("x{row}\n")).collect();
+    let good: String = (0..20).map(|row| format!("{}\n", number(row))).collect();
+    let list = format!("phone\n{good}{bad}");
+    for how in ["killed", "stopped"] {
+        let folder = Folder::with_leads(&list);
+        let service = scenario("latency_ms = 100");
+        let mut child = folder.import_leads(&service, &skip).start();
+        while service.stats().lead_requests < 3 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let stops_cleanly = how == "stopped" && cfg!(unix);
+        if stops_cleanly {
+            let pid = child.id().to_string();
+            std::process::Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap();
+            assert_eq!(Output::of(child).code, 4);
+            assert_eq!(folder.records("leads.rejects.csv").len(), 16);
+        } else {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        // The list has changed in between: this is another run.
+        folder.write("leads.csv", format!("{list}+447911900001\n"));
+        let service = replaced(service, "");
+        let summary = |code| {
+            let json = ["--format", "json"];
+            let run = folder.import_leads(&service, &[&skip[..], &json].concat());
+            run.expect(code).json()
+        };
+        if !stops_cleanly {
+            assert_eq!(summary(1)["known_bad"], 0);
+            assert_eq!(folder.records("leads.rejects.csv").len(), 16);
+        } else {
+            assert_eq!(summary(0)["known_bad"], 16);
+        }
+        // On a good night they stay where they are.
+        let rejects = folder.read("leads.rejects.csv");
+        folder.write("leads.csv", format!("{list}+447911900001\n+447911900002\n"));
+        assert_eq!(summary(0)["known_bad"], 16);
+        assert_eq!(folder.read("leads.rejects.csv"), rejects);
+        // New ones get a file of their own.
+        folder.write("leads.csv", format!("{list}y\n"));
+        assert_eq!(summary(1)["known_bad"], 16);
+        assert_eq!(folder.records("leads.rejects.csv").len(), 1);
+        let versions = versions(&folder, "leads.rejects.csv");
+        assert!(
+            versions.iter().any(|name| folder.read(name) == rejects),
+            "{versions:?}"
+        );
+    }
+}
+
+#[test]
+fn without_rejects_no_bad_row_becomes_known() {
+    let folder = Folder::with_leads(LIST);
+    let service = service();
+    let flags = [
+        "--known-bad",
+        "skip",
+        "--rejects",
+        "none",
+        "--format",
+        "json",
+    ];
+    for _ in 0..2 {
+        let summary = folder.import_leads(&service, &flags).expect(1).json();
+        assert_eq!(summary["known_bad"], 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
+    let signal = |child: &std::process::Child| {
+        let pid = child.id().to_string();
+        std::process::Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .unwrap();
+    };
+    let folder = Folder::with_leads(&contacts(20_000));
+    let service = scenario("latency_ms = 2");
+    let flags = ["--concurrency", "8"];
+    let child = folder.import_leads(&service, &flags).start();
+    while service.stats().lead_requests < 2_000 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    signal(&child);
+    let stopped = Output::of(child);
+    assert_eq!(stopped.code, 4, "{}", stopped.stderr);
+    stopped.tells("rows without a line in the results were not reached");
+    let rows = folder.records("leads.results.csv").len();
+    assert!(rows >= 2_000, "{rows}");
+
+    let service = replaced(service, "latency_ms = 60000");
+    let child = folder.import_leads(&service, &flags).start();
+    while service.stats().lead_requests < 1 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    signal(&child);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    signal(&child);
+    assert_eq!(Output::of(child).code, 4);
+    assert!(folder.records("leads.results.csv").len() >= rows);
+    assert_eq!(
+        versions(&folder, "leads.results.csv"),
+        ["leads.results.csv"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_somebody_has_put_where_an_output_is_written_is_never_written_to() {
+    use std::io::{Read, Seek};
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_leads(LIST);
+    for name in ["leads.results.csv", "leads.rejects.csv"] {
+        let part = format!("{name}.part");
+        folder.write(&part, "");
+        let open = fs::Permissions::from_mode(0o666);
+        fs::set_permissions(folder.path(&part), open).unwrap();
+    }
+    let mut held = fs::File::open(folder.path("leads.results.csv.part")).unwrap();
+    folder.import_leads(&service(), &[]).expect(1);
+    for name in ["leads.results.csv", "leads.rejects.csv"] {
+        let mode = fs::metadata(folder.path(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let mut seen = String::new();
+    held.rewind().unwrap();
+    held.read_to_string(&mut seen).unwrap();
+    assert_eq!(seen, "");
+}
