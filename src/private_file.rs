@@ -93,19 +93,35 @@ pub fn sync_folder(path: &Path) {
 #[cfg(not(unix))]
 pub fn sync_folder(_path: &Path) {}
 
-/// Whether others than its owner may read a file.
+/// What others can do with a file that should be its owner's alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exposure {
+    /// Everybody on this machine can read it.
+    Readable,
+    /// Its group or everybody can write to it.
+    Writable,
+}
+
+/// How far a file is open to others; none where it is not. A group that can only read is
+/// fine: that is how service managers and clusters hand a secret to the one user who needs
+/// it (`LoadCredential=` with an ACL, whose mask stands where the group's rights do;
+/// `fsGroup`).
 #[cfg(unix)]
-pub fn is_open_to_others(path: &Path) -> bool {
+pub fn exposure(path: &Path) -> Option<Exposure> {
     use std::os::unix::fs::PermissionsExt;
+    let found = std::fs::metadata(path).ok()?;
     // What is no file, such as a pipe, is gone when it has been read.
-    std::fs::metadata(path)
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0)
+    let mode = found.is_file().then(|| found.permissions().mode())?;
+    if mode & 0o004 != 0 {
+        return Some(Exposure::Readable);
+    }
+    (mode & 0o022 != 0).then_some(Exposure::Writable)
 }
 
 /// Elsewhere permissions are not numbers, and nothing is said of them.
 #[cfg(not(unix))]
-pub fn is_open_to_others(_path: &Path) -> bool {
-    false
+pub fn exposure(_path: &Path) -> Option<Exposure> {
+    None
 }
 
 #[cfg(unix)]
@@ -127,3 +143,40 @@ fn keep_others_out(_options: &mut OpenOptions) {}
 
 #[cfg(not(unix))]
 fn keep_others_out_of(_folders: &mut DirBuilder) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_secret_is_exposed_to_all_readers_and_to_any_other_writer_but_not_to_a_reading_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, "t0ken").unwrap();
+        let link = folder.path().join("link");
+        symlink(&path, &link).unwrap();
+        for (mode, exposure_of_it) in [
+            (0o400, None),
+            (0o600, None),
+            (0o440, None),
+            (0o640, None),
+            (0o711, None),
+            (0o444, Some(Exposure::Readable)),
+            (0o604, Some(Exposure::Readable)),
+            (0o644, Some(Exposure::Readable)),
+            (0o666, Some(Exposure::Readable)),
+            (0o620, Some(Exposure::Writable)),
+            (0o660, Some(Exposure::Writable)),
+            (0o602, Some(Exposure::Writable)),
+        ] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(exposure(&path), exposure_of_it, "{mode:o}");
+            // Secrets of a cluster are links to the file of the day.
+            assert_eq!(exposure(&link), exposure_of_it, "{mode:o}");
+        }
+        assert_eq!(exposure(folder.path()), None);
+    }
+}

@@ -10,7 +10,7 @@ use super::Environment;
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::cli::{ConnectionArgs, operand};
 use crate::command_line::CommandLine;
-use crate::private_file;
+use crate::private_file::{self, Exposure};
 use crate::text::{looks_secret, quoted_unless_secret};
 
 /// The service that a command talks to.
@@ -107,11 +107,15 @@ pub(super) fn token(args: &ConnectionArgs, environment: &Environment) -> Result<
 /// The token in a file, which is nobody else's business.
 fn token_in(path: &Path) -> Result<Token> {
     let token = Token::from_file(path)?;
-    if private_file::is_open_to_others(path) {
+    if let Some(exposure) = private_file::exposure(path) {
         let shown = path.display().to_string();
+        let what = match exposure {
+            Exposure::Readable => "read",
+            Exposure::Writable => "change",
+        };
         warn!(
             event = "warning",
-            "others can read the token file {}: `{}` keeps it to yourself",
+            "others can {what} the token file {}: `{}` keeps it to yourself",
             quoted_unless_secret(&shown),
             chmod(path)
         );

@@ -169,25 +169,35 @@ fn what_is_wrong_in_a_profile_is_json_too() {
 
 #[cfg(unix)]
 #[test]
-fn a_token_file_that_others_can_read_is_told() {
+fn a_token_file_that_everybody_can_read_or_a_group_can_change_is_warned_of() {
     use std::os::unix::fs::PermissionsExt;
     let service = scenario(STRICT);
     let folder = with_profile(&service.base_url(), "");
-    let open = fs::Permissions::from_mode(0o640);
-    fs::set_permissions(folder.path("crm.token"), open).unwrap();
-    let output = folder
-        .leadload(&[&["campaigns"][..], &CRM].concat())
-        .expect(0);
-    let stderr = output.stderr;
-    assert!(
-        stderr.contains("others can read the token file `"),
-        "{stderr}"
-    );
     let chmod = format!(
         ": `chmod 600 {}` keeps it to yourself",
         folder.path("crm.token").canonicalize().unwrap().display()
     );
-    assert!(stderr.contains(&chmod), "{stderr}");
+    for (mode, warning) in [
+        (0o644, Some("others can read the token file `")),
+        (0o660, Some("others can change the token file `")),
+        // As systemd and Kubernetes hand it over.
+        (0o440, None),
+        (0o640, None),
+    ] {
+        let open = fs::Permissions::from_mode(mode);
+        fs::set_permissions(folder.path("crm.token"), open).unwrap();
+        let stderr = folder
+            .leadload(&[&["campaigns"][..], &CRM].concat())
+            .expect(0)
+            .stderr;
+        match warning {
+            Some(warning) => {
+                assert!(stderr.contains(warning), "{mode:o}: {stderr}");
+                assert!(stderr.contains(&chmod), "{mode:o}: {stderr}");
+            }
+            None => assert_eq!(stderr, "", "{mode:o}"),
+        }
+    }
 }
 
 #[test]
