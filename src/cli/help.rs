@@ -113,6 +113,10 @@ pub fn command() -> Command {
 pub fn manual() -> Command {
     common(Cli::command(), true)
         .mut_subcommands(in_common)
+        // It has the flag to say that it is none for a check.
+        .mut_subcommand("check", |check| {
+            check.mut_arg("metrics_file", |flag| flag.hide(true))
+        })
         .mut_subcommand("config", |config| {
             config.mut_subcommand("show", config_show)
         })

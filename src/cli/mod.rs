@@ -87,10 +87,10 @@ pub enum Command {
     #[command(after_long_help = "\
 COL is a column's header, in any case, or its number, counted from 1.
 
-All flags of `leadload import` are taken, so that a checked command line can be
-sent by changing one word. Those about sending change nothing here, unless they
-change what would be sent. Results and rejects are written only where they are
-named.
+All flags of `leadload import` but `--metrics-file` are taken, so that a checked
+command line can be sent by changing one word. Those about sending change
+nothing here, unless they change what would be sent. Results and rejects are
+written only where they are named.
 
 Examples:
   leadload check contacts.csv

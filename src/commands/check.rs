@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use tracing::warn;
 
 use super::dry_run::DryRun;
@@ -109,6 +110,7 @@ struct Prepared {
 
 impl Prepared {
     async fn new(args: &ImportArgs, environment: &Environment) -> Result<Prepared, Failure> {
+        refuse_metrics(args)?;
         let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
         places::look_at(args, &ledger).await?;
         let (args, surveyed) = inputs::survey(args, environment, &ledger).await?;
@@ -129,6 +131,20 @@ impl Prepared {
             writer,
             report,
         })
+    }
+}
+
+/// Metrics of a check would take the place of those of the last import. A profile's file is
+/// for its imports and does not get here.
+fn refuse_metrics(args: &ImportArgs) -> Result<(), Failure> {
+    match args.metrics_file {
+        None => Ok(()),
+        Some(_) => {
+            let error = anyhow!(
+                "`--metrics-file` is for `leadload import`: `leadload check` writes no metrics\n\nhint: leave it out"
+            );
+            Err(Failure::new(StoppedBy::Usage, error))
+        }
     }
 }
 

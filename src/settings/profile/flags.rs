@@ -19,11 +19,8 @@ const OF_ONE_COMMAND: [&str; 7] = [
     "save_mapping",
 ];
 
-/// The files that an import leaves behind, and a check only where it is told to.
-pub(super) const OUTPUTS: [&str; 3] = ["results", "rejects", "report"];
-
-/// What two profiles would take from each other.
-pub(super) const OF_ONE_PROFILE: [&str; 4] = ["results", "rejects", "report", "metrics_file"];
+/// The files that an import leaves behind. Two profiles would take them from each other.
+pub(super) const OUTPUTS: [&str; 4] = ["results", "rejects", "report", "metrics_file"];
 
 /// `leadload import`, which has every flag that a profile can have.
 pub(in crate::settings) fn of_import() -> Command {

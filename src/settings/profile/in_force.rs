@@ -71,12 +71,11 @@ impl Typed<'_> {
             return false;
         };
         let is_trial = OF_A_SERVICE.contains(&key) && self.is_typed("sandbox");
-        // What an import has written is not replaced by what a check would have.
-        let is_of_import = flags::OUTPUTS.contains(&key)
-            && (self.command.get_name() == "check" || self.is_typed("dry_run"));
-        // Nor by what a trial would have.
-        let is_of_import =
-            is_of_import || flags::OF_ONE_PROFILE.contains(&key) && self.is_typed("sandbox");
+        // What an import has written is not replaced by what a check or a trial would have.
+        let is_no_import = self.command.get_name() == "check"
+            || self.is_typed("dry_run")
+            || self.is_typed("sandbox");
+        let is_of_import = flags::OUTPUTS.contains(&key) && is_no_import;
         // A column of the profile could otherwise be named by both.
         let is_narrowed = key == "skip_column" && self.is_typed("var");
         // An empty list of columns to send is a choice.

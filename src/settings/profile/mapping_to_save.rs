@@ -183,7 +183,7 @@ fn others(profile: &Profile, file: &Path) -> Result<Vec<(String, Item)>> {
     let has_home = profile.home_of_token().is_some();
     let settings = profile.settings.iter().filter(|setting| {
         let key = setting.key.as_str();
-        let is_meant = !KEYS.contains(&key) && !flags::OF_ONE_PROFILE.contains(&key);
+        let is_meant = !KEYS.contains(&key) && !flags::OUTPUTS.contains(&key);
         let is_homeless = key == "token_file" && !has_home;
         is_meant && !is_homeless && !(setting.is_common && is_same_file)
     });
