@@ -69,7 +69,11 @@ fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
     let error = match refused.reason {
         Refusal::CommandLine(error) => error,
         Refusal::Settings(error) => {
-            return report(&Failure::new(StoppedBy::Usage, error), refused.wants_json);
+            let failure = Failure::new(StoppedBy::Usage, error);
+            if let Some(import) = &refused.import {
+                import::refused(import, &failure);
+            }
+            return report(&failure, refused.wants_json);
         }
     };
     if !error.use_stderr() {

@@ -57,7 +57,7 @@ pub use lifecycle::{Start, log_check, log_end, log_failure, log_import};
 pub use listeners::{Listeners, Show};
 pub use log::Log;
 use logbook::Logbook;
-pub use metrics::Metrics;
+pub use metrics::{JobLabels, Metrics};
 pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
 pub use overview::Overview;
 pub use page::{Deed, Page, PageNotes};

@@ -25,7 +25,7 @@ pub use defaults::{RunDefaults, word};
 pub use environment::Environment;
 pub use import::{ImportSettings, TIMEOUT};
 pub use ledger::LedgerChoice;
-pub use parsed::{Parsed, Refusal, Refused};
+pub use parsed::{Parsed, Refusal, Refused, RefusedImport};
 pub use profile::{
     EnvironmentWord, MappingToSave, NewProfile, Origin, PresentRegion, Profile, ProfileInForce,
     RegionChoice, Replaced, Said, SettingInForce, WrittenProfile, settings_in_force,

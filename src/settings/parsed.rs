@@ -8,8 +8,9 @@ use anyhow::Result;
 use clap::{ArgMatches, Command, FromArgMatches};
 use toml_edit::Item;
 
-use super::profile::config_file::ConfigFile;
+use super::profile::config_file::{self, ConfigFile};
 use super::profile::in_force::Typed;
+use super::profile::table::DEFAULT_PROFILE;
 use super::profile::{self, table};
 use super::{Environment, Profile, ProfileInForce};
 use crate::cli::{self, Cli};
@@ -33,6 +34,19 @@ pub struct Refused {
     pub wants_json: bool,
     /// Whether the log is to be JSON.
     pub wants_json_log: bool,
+    /// The import that keeps figures, where it was one and only its profile is wrong.
+    pub import: Option<RefusedImport>,
+}
+
+/// An import that cannot begin, and keeps figures nevertheless.
+#[derive(Debug)]
+pub struct RefusedImport {
+    /// Where they are.
+    pub metrics_file: PathBuf,
+    /// The profile that was to be used.
+    pub profile: Option<String>,
+    /// What was to be imported.
+    pub inputs: Vec<PathBuf>,
 }
 
 /// The reason.
@@ -72,6 +86,7 @@ impl Parsed {
                 reason,
                 wants_json: says_json(args, "format", &environment),
                 wants_json_log: says_json(args, "log_format", &environment),
+                import: refused_import(args, &environment),
             }),
         }
     }
@@ -155,16 +170,20 @@ fn place_of_profile<'a>(command: &'a Command, matches: &'a ArgMatches) -> Option
 
 /// The profile that is named, or the default one; nothing where there are no settings.
 fn profile_for(matches: &ArgMatches, environment: &Environment) -> Result<Option<Profile>> {
-    let named = Named {
-        typed: matches.get_one::<String>("profile").map(String::as_str),
-        kept_in: mapping_goes_to(matches),
-        environment: environment.profile_name.as_deref(),
-    };
+    let named = named(matches, environment);
     let file = file(matches, environment)?;
     match (&file, named.profile(file.as_ref())) {
         (Some(file), name) => Profile::of(file, name).map(Some),
         (None, Some(name)) => Err(profile::without_file(name)),
         (None, None) => Ok(None),
+    }
+}
+
+fn named<'a>(matches: &'a ArgMatches, environment: &'a Environment) -> Named<'a> {
+    Named {
+        typed: matches.get_one::<String>("profile").map(String::as_str),
+        kept_in: mapping_goes_to(matches),
+        environment: environment.profile_name.as_deref(),
     }
 }
 
@@ -213,6 +232,34 @@ fn import_args_of(cli: &mut Cli) -> Option<&mut cli::ImportArgs> {
         cli::Command::Import(args) | cli::Command::Check(args) => Some(args),
         _ => None,
     }
+}
+
+/// The import whose profile is wrong, as far as that can be told. Of a command line that is
+/// wrong itself it cannot.
+fn refused_import(args: &[OsString], environment: &Environment) -> Option<RefusedImport> {
+    let matches = cli::command().try_get_matches_from(args).ok()?;
+    let typed = Cli::from_arg_matches(&matches).ok()?;
+    let cli::Command::Import(import) = typed.command else {
+        return None;
+    };
+    if import.delivery.dry_run || import.delivery.test_to.is_some() {
+        return None;
+    }
+    let (_, matches) = matches.subcommand()?;
+    let file = file(matches, environment).ok().flatten();
+    let name = named(matches, environment).profile(file.as_ref());
+    let of_profile = || {
+        let file = file.as_ref().filter(|_| !import.connection.sandbox)?;
+        let path = table::item_in(file, name, "metrics_file")?.as_str()?;
+        Some(config_file::resolved(file.folder(), path))
+    };
+    let is_default = |name: &&str| file.as_ref().is_some_and(|file| table::has(file, name));
+    let profile = name.or(Some(DEFAULT_PROFILE).filter(is_default));
+    Some(RefusedImport {
+        metrics_file: import.metrics_file.clone().or_else(of_profile)?,
+        profile: profile.map(str::to_owned),
+        inputs: import.inputs,
+    })
 }
 
 /// Whether a flag says `json`, as far as that can be told where something is wrong with the

@@ -9,7 +9,7 @@ use crate::util::{Folder, Output, contacts, scenario, service};
 const FILE: [&str; 2] = ["--metrics-file", "leadload.prom"];
 
 /// The samples of a text, each by its name with its labels.
-fn parsed(text: &str) -> BTreeMap<String, f64> {
+fn parsed(text: &str) -> BTreeMap<Sample, f64> {
     assert!(text.ends_with('\n'), "{text}");
     let mut samples = BTreeMap::new();
     let mut families = BTreeSet::new();
@@ -23,8 +23,8 @@ fn parsed(text: &str) -> BTreeMap<String, f64> {
             let kind = lines.next().unwrap().strip_prefix("# TYPE ").unwrap();
             let (of, kind) = kind.split_once(' ').unwrap();
             assert_eq!(of, name);
-            assert_eq!(kind == "counter", name.ends_with("_total"), "{name}");
-            assert!(["counter", "gauge"].contains(&kind), "{kind}");
+            // A counter is what never falls, and all of this begins again with each run.
+            assert_eq!((kind, name.ends_with("_total")), ("gauge", false), "{name}");
             assert!(lines.peek().is_some_and(|line| line.starts_with(name)));
             family = name;
             continue;
@@ -35,16 +35,58 @@ fn parsed(text: &str) -> BTreeMap<String, f64> {
             None => (key, ""),
         };
         assert_eq!(name, family, "{line}");
-        for label in labels.split(',').filter(|label| !label.is_empty()) {
-            let (label, value) = label.split_once('=').unwrap();
-            assert!(is_name(label), "{line}");
-            let value = value.strip_prefix('"').unwrap().strip_suffix('"').unwrap();
-            assert!(!value.contains(['"', '\\', '\n']), "{line}");
-        }
-        let before = samples.insert(key.to_owned(), value.parse().unwrap());
+        let labels = labels_of(labels);
+        // Every sample says whose it is.
+        assert_eq!([&*labels[0].0, &*labels[1].0], ["profile", "input"]);
+        let before = samples.insert(Sample::new(name, &labels), value.parse().unwrap());
         assert_eq!(before, None, "{key} twice");
     }
     samples
+}
+
+/// The labels within the braces, each with its value as it was before it was escaped.
+fn labels_of(text: &str) -> Vec<(String, String)> {
+    let mut labels = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (name, value) = rest.split_once("=\"").unwrap();
+        assert!(is_name(name), "{text}");
+        let (mut read, mut chars) = (String::new(), value.chars());
+        loop {
+            match chars.next().unwrap() {
+                '"' => break,
+                '\\' => read.push(match chars.next().unwrap() {
+                    'n' => '\n',
+                    same @ ('\\' | '"') => same,
+                    other => panic!("\\{other} in {text}"),
+                }),
+                plain => read.push(plain),
+            }
+        }
+        labels.push((name.to_owned(), read));
+        rest = chars.as_str();
+        rest = rest.strip_prefix(',').unwrap_or(rest);
+    }
+    labels
+}
+
+/// A sample's name and labels.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Sample {
+    name: String,
+    /// Those that say whose it is.
+    job: Vec<(String, String)>,
+    further: Vec<(String, String)>,
+}
+
+impl Sample {
+    fn new(name: &str, labels: &[(String, String)]) -> Sample {
+        Sample {
+            name: name.to_owned(),
+            job: labels[..2].to_vec(),
+            further: labels[2..].to_vec(),
+        }
+    }
 }
 
 fn is_name(text: &str) -> bool {
@@ -52,9 +94,34 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part)
 }
 
-fn metrics(folder: &Folder) -> BTreeMap<String, f64> {
-    parsed(&folder.read("leadload.prom"))
+/// The figures in a file: each by its name and, behind it, the value of its own label.
+fn metrics_in(folder: &Folder, name: &str) -> BTreeMap<String, f64> {
+    let samples = parsed(&folder.read(name)).into_iter();
+    let key = |sample: Sample| match sample.further.first() {
+        Some((_, value)) => format!("{} {value}", sample.name),
+        None => sample.name,
+    };
+    let figures = samples.map(|(sample, value)| (key(sample), value));
+    figures.collect()
 }
+
+fn metrics(folder: &Folder) -> BTreeMap<String, f64> {
+    metrics_in(folder, "leadload.prom")
+}
+
+/// Whose figures they are: profile and input.
+fn job(folder: &Folder, name: &str) -> [String; 2] {
+    let mut jobs: Vec<_> = parsed(&folder.read(name))
+        .into_keys()
+        .map(|sample| sample.job)
+        .collect();
+    jobs.dedup();
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    let values = jobs.remove(0).into_iter().map(|(_, value)| value);
+    values.collect::<Vec<_>>().try_into().unwrap()
+}
+
+const SUCCESS: &str = "leadload_last_success_timestamp_seconds";
 
 #[test]
 fn a_run_that_is_complete_has_its_figures_in_the_file() {
@@ -62,19 +129,20 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
     folder.import_leads(&service(), &FILE).expect(1);
     let found = metrics(&folder);
     let version = env!("CARGO_PKG_VERSION");
-    let info = format!("leadload_run_info{{run=\"1\",version=\"{version}\"}}");
+    let info = format!("leadload_run_info {version}");
     for (key, value) in [
         (info.as_str(), 1.0),
-        ("leadload_rows_total{status=\"created\"}", 3.0),
-        ("leadload_rows_total{status=\"invalid\"}", 1.0),
-        ("leadload_rows_total{status=\"failed\"}", 0.0),
+        ("leadload_run", 1.0),
+        ("leadload_rows created", 3.0),
+        ("leadload_rows invalid", 1.0),
+        ("leadload_rows failed", 0.0),
         ("leadload_rows_expected", 4.0),
-        ("leadload_requests_total", 3.0),
+        ("leadload_requests", 3.0),
         ("leadload_in_flight", 0.0),
         ("leadload_run_complete", 1.0),
         ("leadload_exit_code", 1.0),
-        ("leadload_stopped_by{reason=\"token\"}", 0.0),
-        ("leadload_waiting{reason=\"outage\"}", 0.0),
+        ("leadload_stopped_by token", 0.0),
+        ("leadload_waiting outage", 0.0),
     ] {
         assert_eq!(found.get(key), Some(&value), "{key}: {found:?}");
     }
@@ -84,8 +152,10 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
     ];
     let times = times.map(|time| found[time]);
     assert!(times[0] > 1.7e9 && times[1] >= times[0], "{times:?}");
+    assert_eq!(found[SUCCESS], times[1], "some bad rows are no failure");
     let text = folder.read("leadload.prom");
     assert!(!text.contains("7911") && !text.contains("Name"), "{text}");
+    assert_eq!(job(&folder, "leadload.prom"), ["", "leads.csv"]);
     // Nothing else is left behind, and a second run takes its place.
     let names = [
         "leadload.prom",
@@ -95,7 +165,9 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
     ];
     assert_eq!(folder.names(), names);
     folder.import_leads(&service(), &FILE).expect(1);
-    assert_eq!(metrics(&folder)["leadload_run_complete"], 1.0);
+    let found = metrics(&folder);
+    assert_eq!(found["leadload_run_complete"], 1.0);
+    assert_eq!(found["leadload_run"], 2.0);
 }
 
 #[cfg(unix)]
@@ -114,15 +186,10 @@ fn another_user_may_read_it_whatever_the_umask() {
 fn it_is_there_from_the_beginning_on() {
     let folder = Folder::with_leads(&contacts(2));
     let service = scenario("latency_ms = 600");
-    let import = folder.import_leads(&service, &FILE).start();
-    let began = Instant::now();
-    while !folder.path("leadload.prom").exists() {
-        assert!(began.elapsed() < Duration::from_secs(30));
-        thread::sleep(Duration::from_millis(5));
-    }
+    let import = under_way(&folder, &service);
     let found = metrics(&folder);
     assert_eq!(found["leadload_run_complete"], 0.0);
-    assert_eq!(found["leadload_rows_total{status=\"created\"}"], 0.0);
+    assert_eq!(found["leadload_rows created"], 0.0);
     assert!(!found.contains_key("leadload_exit_code"), "{found:?}");
     assert_eq!(Output::of(import).code, 0);
     assert_eq!(metrics(&folder)["leadload_exit_code"], 0.0);
@@ -137,15 +204,15 @@ fn whatever_ends_the_command_its_exit_code_is_told() {
             .iter()
             .filter(|(key, value)| key.starts_with("leadload_stopped_by") && **value == 1.0);
         let reasons: Vec<&str> = reasons.map(|(key, _)| key.as_str()).collect();
-        (found["leadload_exit_code"], reasons.join(" "))
+        (found["leadload_exit_code"], reasons.join(","))
     };
     let folder = Folder::with_leads(&contacts(9));
     let revoked = scenario("token_revoked_after = 4");
     folder.import_leads(&revoked, &FILE).expect(3);
-    let token = "leadload_stopped_by{reason=\"token\"}".to_owned();
+    let token = "leadload_stopped_by token".to_owned();
     assert_eq!(stopped(&folder), (3.0, token));
     // Before the first request too.
-    let usage = "leadload_stopped_by{reason=\"usage\"}".to_owned();
+    let usage = "leadload_stopped_by usage".to_owned();
     let no_campaign = folder.import(&revoked, &["leads.csv"]);
     no_campaign.args(&FILE.join(" ")).expect(2);
     assert_eq!(stopped(&folder), (2.0, usage.clone()));
@@ -155,20 +222,195 @@ fn whatever_ends_the_command_its_exit_code_is_told() {
     assert_eq!(stopped(&folder), (2.0, usage));
 }
 
+/// Elsewhere no file has a quote in its name.
+#[cfg(unix)]
 #[test]
-fn a_second_import_leaves_the_figures_of_the_first_alone() {
+fn two_jobs_share_a_folder_without_a_series_in_common() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.write(
+        "config.toml",
+        "[profiles.\"a\\\"b\\\\c\"]\ncampaign = 102\n[profiles.crm]\ncampaign = 103\n",
+    );
+    let name = "odd \\ \" , {name}.csv";
+    folder.write(name, contacts(2));
+    for (at, (profile, input)) in [
+        ("crm", "leads.csv"),
+        ("crm", name),
+        ("a\"b\\c", "leads.csv"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = format!("{at}.prom");
+        let input = folder.path(input);
+        let args = ["--config", "config.toml", "--metrics-file", &file];
+        let args = [&args[..], &["--profile", profile, input.to_str().unwrap()]].concat();
+        folder.import(&service, &args).expect(0);
+        let input = input.file_name().unwrap().to_str().unwrap();
+        assert_eq!(job(&folder, &file), [profile, input]);
+    }
+    // Nothing of all this has a place in the folder twice.
+    let all = (0..3).flat_map(|at| parsed(&folder.read(&format!("{at}.prom"))).into_keys());
+    let all: Vec<Sample> = all.collect();
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+}
+
+#[test]
+fn standard_input_is_a_hyphen() {
+    let (folder, service) = (Folder::new(), service());
+    let args = ["-", "--campaign", "101", "--metrics-file", "leadload.prom"];
+    let import = folder.import(&service, &args);
+    import.stdin(contacts(1).as_bytes()).expect(0);
+    assert_eq!(job(&folder, "leadload.prom"), ["", "-"]);
+}
+
+#[test]
+fn the_last_success_outlives_runs_that_fail() {
+    let folder = Folder::with_leads(&contacts(9));
+    // There is none yet.
+    let revoked = scenario("token_revoked_after = 4");
+    folder.import_leads(&revoked, &FILE).expect(3);
+    assert_eq!(metrics(&folder).get(SUCCESS), None);
+    let service = service();
+    folder.import_leads(&service, &FILE).expect(0);
+    let success = metrics(&folder)[SUCCESS];
+    let outlives = |code: f64| {
+        let found = metrics(&folder);
+        assert_eq!(found["leadload_exit_code"], code);
+        assert_eq!(found[SUCCESS], success, "{code}");
+        assert!(found["leadload_run_last_update_time_seconds"] > success);
+    };
+    folder.write("leads.csv", contacts(19));
+    folder.import_leads(&revoked, &FILE).expect(3);
+    outlives(3.0);
+    folder
+        .import_leads(&service, &FILE)
+        .args("--max-new 1")
+        .expect(2);
+    outlives(2.0);
+    let no_such_flag = folder
+        .import_leads(&service, &FILE)
+        .args("--region-column nothing");
+    no_such_flag.expect(2);
+    outlives(2.0);
+    let time_up = folder
+        .import_leads(&service, &FILE)
+        .args("--max-duration 1ms");
+    time_up.expect(4);
+    outlives(4.0);
+    folder.import_leads(&service, &FILE).expect(0);
+    assert!(metrics(&folder)[SUCCESS] > success);
+    // Another list has had no success.
+    folder.write("more.csv", contacts(1));
+    let other = folder.import(&service, &["more.csv"]);
+    other.args(&FILE.join(" ")).expect(2);
+    assert_eq!(metrics(&folder).get(SUCCESS), None);
+}
+
+/// Nothing can be written to this device.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_no_success() {
+    let folder = Folder::with_leads(&contacts(1));
+    let args = ["import", "leads.csv", "--campaign", "101", "--sandbox"];
+    let args = [&args[..], &FILE].concat();
+    let run = folder.through_shell("\"$0\" \"$@\" > /dev/full", &args);
+    run.expect(5);
+    let found = metrics(&folder);
+    assert_eq!(found["leadload_exit_code"], 5.0);
+    assert_eq!(found["leadload_rows created"], 1.0);
+    assert_eq!(found.get(SUCCESS), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_ends_while_it_waits_leaves_the_figures_of_the_run_it_waits_for() {
     let folder = Folder::with_leads(&contacts(3));
     let service = scenario("latency_ms = 700");
-    let first = folder.import_leads(&service, &FILE).start();
+    let first = under_way(&folder, &service);
+    let args = ["--results", "none", "--rejects", "none", "--wait"];
+    let second = folder.import_leads(&service, &[&args[..], &FILE].concat());
+    second.args("--max-duration 100ms").expect(4);
+    assert!(!metrics(&folder).contains_key("leadload_exit_code"));
+    assert_eq!(Output::of(first).code, 0);
+}
+
+#[test]
+fn settings_that_are_wrong_are_told_too_where_the_file_is_known() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    let usage = |folder: &Folder, profile: &str| {
+        let found = metrics(folder);
+        assert_eq!(found["leadload_exit_code"], 2.0);
+        assert_eq!(found["leadload_stopped_by usage"], 1.0);
+        assert_eq!(job(folder, "leadload.prom"), [profile, "leads.csv"]);
+        std::fs::remove_file(folder.path("leadload.prom")).unwrap();
+    };
+    let settings = "regoin = 'GB'\n[profiles.crm]\nmetrics_file = 'leadload.prom'\n";
+    folder.write("config.toml", settings);
+    let import = |args: &str| {
+        let all = ["leads.csv", "--campaign", "101", "--config", "config.toml"];
+        folder.import(&service, &all).args(args).expect(2)
+    };
+    import("--metrics-file leadload.prom");
+    usage(&folder, "");
+    import("--profile crm");
+    usage(&folder, "crm");
+    // A profile that is not there.
+    import("--profile other --metrics-file leadload.prom");
+    usage(&folder, "other");
+    folder.write("config.toml", "[profiles.default]\nregion = 7\n");
+    import("--metrics-file leadload.prom");
+    usage(&folder, "default");
+    import("--metrics-file leadload.prom --save-mapping crm");
+    usage(&folder, "default");
+    // Where the command line itself is wrong, nobody knows which words are whose.
+    import("--metrics-file leadload.prom --no-such-flag");
+    import("--metrics-file leadload.prom --test-to +447911000009");
+    assert_eq!(folder.names(), ["config.toml", "leads.csv"]);
+}
+
+/// A run that is under way and has written its first figures.
+fn under_way(folder: &Folder, service: &leadload::sandbox::Sandbox) -> std::process::Child {
+    let import = folder.import_leads(service, &FILE).start();
     let began = Instant::now();
     while !folder.path("leadload.prom").exists() {
         assert!(began.elapsed() < Duration::from_secs(30));
         thread::sleep(Duration::from_millis(5));
     }
+    import
+}
+
+#[test]
+fn a_second_import_leaves_the_figures_of_the_first_alone() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("latency_ms = 700");
+    let first = under_way(&folder, &service);
     let others = ["--results", "none", "--rejects", "none"];
     let second = [&others[..], &FILE].concat();
     folder.import_leads(&service, &second).expect(6);
     assert!(!metrics(&folder).contains_key("leadload_exit_code"));
+    assert_eq!(Output::of(first).code, 0);
+    assert_eq!(metrics(&folder)["leadload_exit_code"], 0.0);
+}
+
+#[test]
+fn a_second_import_with_a_file_of_its_own_tells_that_it_met_another() {
+    let folder = Folder::with_leads(&contacts(3));
+    let slow = scenario("latency_ms = 700");
+    folder.write("more.csv", contacts(1));
+    let own = ["--metrics-file", "own.prom"];
+    let own = [&["more.csv", "--campaign", "101"][..], &own].concat();
+    folder.import(&slow, &own).expect(0);
+    let success = metrics_in(&folder, "own.prom")[SUCCESS];
+    let first = under_way(&folder, &slow);
+    folder.import(&slow, &own).expect(6);
+    let found = metrics_in(&folder, "own.prom");
+    assert_eq!(found["leadload_exit_code"], 6.0);
+    assert_eq!(found["leadload_stopped_by busy"], 1.0);
+    assert_eq!(found["leadload_run_complete"], 0.0);
+    assert_eq!(found[SUCCESS], success);
     assert_eq!(Output::of(first).code, 0);
 }
 

@@ -18,8 +18,8 @@ use crate::ask;
 use crate::cli::ImportArgs;
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::report::{Log, Metrics};
-use crate::settings::{Environment, ImportSettings, LedgerChoice};
+use crate::report::{JobLabels, Log, Metrics};
+use crate::settings::{Environment, ImportSettings, LedgerChoice, RefusedImport};
 use crate::signals;
 use prepared::{Asked, Prepared};
 use sending::send;
@@ -35,23 +35,31 @@ pub fn run(
     if args.delivery.dry_run {
         return check::run(args, environment, &line, log);
     }
-    if args.mapping.save_mapping.is_some() {
-        return Err(Failure::new(
-            StoppedBy::Usage,
-            anyhow!(
-                "`--save-mapping` goes with `leadload check`, which shows the mapping that is kept\n\nhint: type the same command with `check` in the place of `import`"
-            ),
-        ));
-    }
-    // A test lead is no run, and has no figures.
-    let file = args.metrics_file.as_deref();
-    let file = file.filter(|_| args.delivery.test_to.is_none());
-    let metrics = Metrics::new(file).or_stopped(StoppedBy::Usage)?;
+    let metrics = metrics(args, environment)?;
     let ended = service::block_on(import(args, environment, line, log, metrics.clone()));
     if let Err(failure) = &ended {
         metrics.fail(failure);
     }
     ended
+}
+
+/// The figures of the import. A test lead is no run, and has none.
+fn metrics(args: &ImportArgs, environment: &Environment) -> Result<Metrics, Failure> {
+    let file = args.metrics_file.as_deref();
+    let file = file.filter(|_| args.delivery.test_to.is_none());
+    let profile = environment.profile.as_ref();
+    let profile = profile.and_then(|in_force| in_force.profile.name.as_deref());
+    let labels = JobLabels::new(profile, &args.inputs);
+    Metrics::new(file, labels).or_stopped(StoppedBy::Usage)
+}
+
+/// Leaves the figures of an import whose settings are wrong.
+pub fn refused(import: &RefusedImport, failure: &Failure) {
+    let labels = JobLabels::new(import.profile.as_deref(), &import.inputs);
+    // What keeps them from being written is not what is wrong with the command.
+    if let Ok(metrics) = Metrics::new(Some(&import.metrics_file), labels) {
+        metrics.fail(failure);
+    }
 }
 
 async fn import(
@@ -62,6 +70,14 @@ async fn import(
     metrics: Metrics,
 ) -> Result<ExitCode, Failure> {
     let watch = Stopwatch::start();
+    if args.mapping.save_mapping.is_some() {
+        return Err(Failure::new(
+            StoppedBy::Usage,
+            anyhow!(
+                "`--save-mapping` goes with `leadload check`, which shows the mapping that is kept\n\nhint: type the same command with `check` in the place of `import`"
+            ),
+        ));
+    }
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;

@@ -78,8 +78,9 @@ impl Prepared {
         refuse_results_files(&intake)?;
         let ledger = &asked.settings.ledger;
         let paths = inputs::output_paths(&asked.settings.reading, &intake, ledger)?;
-        asked.begin_metrics(&paths)?;
         let writer = writer(&asked.settings, &intake, &paths, record.as_ref())?;
+        // Not before it is known that no other run is at work on this.
+        asked.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
         let reached = service::reach(&asked.settings.service, limits(&asked.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());

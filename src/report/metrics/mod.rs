@@ -9,13 +9,23 @@
 //!   from none. What is not known is left out: `leadload_exit_code` until the command has
 //!   ended, `leadload_rows_expected` until the rows are counted, the allowed pace where
 //!   there is no limit.
-//! - Nobody is named: no numbers, no names of files or campaigns.
+//! - Every sample has the [labels](JobLabels) of its job: the profile and the first input. A
+//!   run's number is a value, since a label that changes makes a new series every night.
+//! - Every family is a gauge. What belongs to a run begins with 0 again in the next one,
+//!   and a counter is what never falls.
+//! - It is written however the command ends. Only the figures of a run that is at work are
+//!   left alone by a command that gives way to it (exit code 6), or ends while it waits for
+//!   it, should both write the same file.
+//! - When an import was last complete is carried on from the file that is replaced.
+//! - Nobody is named but the first input's file: no campaigns, no phone numbers.
 //! - Only a file that leadload has written is replaced, or an empty one, so that a slip of
 //!   the finger costs no list of contacts.
 //! - A file that cannot be written is told before anything is sent. What fails later is
 //!   told once, and the run goes on.
 
+mod earlier;
 mod figures;
+mod labels;
 mod place;
 
 use std::cell::RefCell;
@@ -28,7 +38,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tracing::warn;
 
+use self::earlier::Earlier;
 use self::figures::Figures;
+pub use self::labels::JobLabels;
 use self::place::{MetricsError, Stands, refuse_place};
 use super::progress::Progress;
 use super::tally::{Ended, Tally};
@@ -52,33 +64,34 @@ struct MetricsFile {
     /// When to write next, by the time since the sending began.
     next: Duration,
     has_failed: bool,
-    /// Whether what stands there may be written over before anything else is known: an
-    /// empty file may be one that the command reads.
-    is_ours: bool,
+    /// Whether the figures of this command stand there.
+    has_begun: bool,
 }
 
 impl Metrics {
-    /// Figures that go to `path`, if there is one. Nothing is written yet.
+    /// Figures of the import with these labels that go to `path`, if there is one. Nothing is
+    /// written yet.
     ///
     /// # Errors
     ///
     /// Where what stands there must stay.
-    pub fn new(path: Option<&Path>) -> Result<Metrics, MetricsError> {
+    pub fn new(path: Option<&Path>, labels: JobLabels) -> Result<Metrics, MetricsError> {
         let Some(path) = path else {
             return Ok(Metrics::default());
         };
-        let stands = refuse_place(path)?;
+        refuse_place(path)?;
         let now = Timestamp::now();
         Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
             path: path.to_owned(),
             figures: Figures {
+                labels,
                 started: now,
                 updated: now,
                 ..Figures::default()
             },
             next: Duration::ZERO,
             has_failed: false,
-            is_ours: stands != Stands::Empty,
+            has_begun: false,
         })))))
     }
 
@@ -144,20 +157,20 @@ impl Metrics {
         file.end(ended.exit_code);
     }
 
-    /// The same for one that has ended without having begun. Where that is because another
-    /// run is at it, the file may well be that run's.
+    /// The same for one that has ended without having sent anything.
     pub fn fail(&self, failure: &Failure) {
+        let Some(file) = &self.0 else {
+            return;
+        };
+        let mut file = file.borrow_mut();
         let stopped_by = failure.stopped_by;
-        if let Some(file) = &self.0
-            && stopped_by != StoppedBy::Busy
-            && file.borrow().is_ours
-        {
-            let mut file = file.borrow_mut();
-            file.figures.stopped_by = Some(stopped_by);
-            let expected = file.figures.rows_expected;
-            file.figures.rows_expected = failure.rows_total.or(expected);
-            file.end(stopped_by.exit_code());
+        if !file.has_begun && !file.takes_place(stopped_by) {
+            return;
         }
+        file.figures.stopped_by = Some(stopped_by);
+        let expected = file.figures.rows_expected;
+        file.figures.rows_expected = failure.rows_total.or(expected);
+        file.end(stopped_by.exit_code());
     }
 }
 
@@ -169,9 +182,31 @@ impl MetricsFile {
         }
         // A ledger may have come to stand there meanwhile.
         refuse_place(&path)?;
-        self.is_ours = true;
+        // Now, since another run may have been waited for.
+        self.figures.earlier_success = self.earlier().last_success;
         self.write()
-            .map_err(|error| MetricsError::Unwritable { path, error })
+            .map_err(|error| MetricsError::Unwritable { path, error })?;
+        self.has_begun = true;
+        Ok(())
+    }
+
+    fn earlier(&self) -> Earlier {
+        Earlier::in_file(&self.path, &self.figures.labels)
+    }
+
+    /// Whether the end of a command that has not begun may be written over what stands there.
+    fn takes_place(&mut self, stopped_by: StoppedBy) -> bool {
+        // An empty file may be one that the command was to read.
+        let is_ours = matches!(
+            refuse_place(&self.path),
+            Ok(Stands::Nothing | Stands::Figures)
+        );
+        let earlier = self.earlier();
+        self.figures.earlier_success = earlier.last_success;
+        // A mistake is told at once, and a run that writes here does so again in a moment.
+        // Whatever else ends a command so early has to do with another run.
+        let gives_way = stopped_by != StoppedBy::Usage && earlier.is_at_work(Timestamp::now());
+        is_ours && !gives_way
     }
 
     fn end(&mut self, exit_code: ExitCode) {
@@ -251,6 +286,8 @@ mod tests {
     #[test]
     fn all_figures_are_told_with_help_and_type() {
         let mut figures = Figures {
+            labels: JobLabels::new(Some("crm"), &["lists/all.csv".into()]),
+            earlier_success: Some(1_795_144_232.125),
             run: Some(RunId(7)),
             started: "2026-11-21T03:10:22Z".parse().unwrap(),
             updated: "2026-11-21T03:10:32.5Z".parse().unwrap(),
@@ -269,20 +306,77 @@ mod tests {
         figures.exit_code = Some(ExitCode::Service);
         figures.stopped_by = Some(StoppedBy::Token);
         let text = figures.text();
+        let job = "profile=\"crm\",input=\"all.csv\"";
         for line in [
-            "leadload_exit_code 3\n",
-            "leadload_stopped_by{reason=\"token\"} 1\n",
-            "leadload_run_complete 0\n",
+            format!("leadload_exit_code{{{job}}} 3\n"),
+            format!("leadload_stopped_by{{{job},reason=\"token\"}} 1\n"),
+            format!("leadload_run_complete{{{job}}} 0\n"),
         ] {
-            assert!(text.contains(line), "{text}");
+            assert!(text.contains(&line), "{text}");
         }
+    }
+
+    #[test]
+    fn a_success_is_an_end_with_0_or_1_and_any_other_end_keeps_the_last_one() {
+        for (code, success) in [
+            (None, 7.0),
+            (Some(ExitCode::Complete), 9.5),
+            (Some(ExitCode::Problems), 9.5),
+            (Some(ExitCode::Usage), 7.0),
+            (Some(ExitCode::Service), 7.0),
+            (Some(ExitCode::Interrupted), 7.0),
+            (Some(ExitCode::Machine), 7.0),
+            (Some(ExitCode::Busy), 7.0),
+        ] {
+            let mut figures = Figures {
+                earlier_success: Some(7.0),
+                updated: Timestamp::from_millisecond(9500).unwrap(),
+                exit_code: code,
+                ..Figures::default()
+            };
+            let line = |seconds: f64| {
+                let job = "{profile=\"\",input=\"\"}";
+                format!("leadload_last_success_timestamp_seconds{job} {seconds:.3}\n")
+            };
+            assert!(figures.text().contains(&line(success)), "{code:?}");
+            figures.earlier_success = None;
+            let is_success = success == 9.5;
+            assert_eq!(figures.text().contains("last_success"), is_success);
+        }
+    }
+
+    #[test]
+    fn every_family_stands_in_the_documentation_with_its_type() {
+        let figures = Figures {
+            earlier_success: Some(7.0),
+            run: Some(RunId(7)),
+            rows_expected: Some(7),
+            allowed: Some(1.5),
+            exit_code: Some(ExitCode::Usage),
+            ..Figures::default()
+        };
+        let text = figures.text();
+        let types = text.lines().filter_map(|l| l.strip_prefix("# TYPE "));
+        let types: Vec<(&str, &str)> = types.filter_map(|l| l.split_once(' ')).collect();
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/metrics.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let lines = page.lines().filter_map(|l| l.strip_prefix("| `leadload_"));
+        let documented: Vec<(String, &str)> = lines
+            .map(|line| {
+                let mut cells = line.split('|').map(str::trim);
+                let name = cells.next().unwrap().trim_end_matches('`');
+                (format!("leadload_{name}"), cells.next().unwrap())
+            })
+            .collect();
+        let documented: Vec<_> = documented.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+        assert_eq!(documented, types);
     }
 
     #[test]
     fn while_it_runs_it_is_written_every_ten_seconds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path)).unwrap();
+        let metrics = Metrics::new(Some(&path), JobLabels::default()).unwrap();
         metrics.begin(|_| false).unwrap();
         let mut progress = Progress::new(RowTotal::default());
         let mut written = Vec::new();
@@ -302,7 +396,7 @@ mod tests {
     fn a_file_that_cannot_be_written_any_more_ends_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path)).unwrap();
+        let metrics = Metrics::new(Some(&path), JobLabels::default()).unwrap();
         metrics.begin(|_| false).unwrap();
         folder.close().unwrap();
         metrics.note(&pulse(0), &Tally::midway(), &Progress::default());
