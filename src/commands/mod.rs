@@ -119,7 +119,7 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         // The terminal shows `^C` where the cursor was.
         console::begin_line();
     }
-    console::error(&format!("{:#}", failure.error));
+    console::stop(failure.stopped_by, &format!("{:#}", failure.error));
     log_failure(failure);
     failure.stopped_by.exit_code()
 }

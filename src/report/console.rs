@@ -6,7 +6,10 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use tracing::{Level, enabled};
+
 use crate::cli::LogFormat;
+use crate::exit::StoppedBy;
 use crate::text::printable_lines;
 
 /// The form of standard error; text until the log is started.
@@ -50,6 +53,18 @@ pub fn error(text: &str) {
         None => (text, None),
     };
     tracing::error!(event = "error", hint, "{what}");
+}
+
+/// Writes why a command ends before its end. A time that is up was planned: it is no error,
+/// and those who want to hear of errors only do not hear of it.
+pub fn stop(by: StoppedBy, text: &str) {
+    match by {
+        StoppedBy::MaxDuration if enabled!(Level::WARN) => {
+            note(&format!("{}\n", printable_lines(text)));
+        }
+        StoppedBy::MaxDuration => {}
+        _ => error(text),
+    }
 }
 
 /// Begins a new line on a terminal, where something may stand that is not ours.

@@ -63,7 +63,7 @@ impl Summary {
     pub(super) fn of(ended: &Ended<'_>) -> Summary {
         let rows = ended.tally.counts.total();
         let complete = ended.stop.is_none();
-        let rejects = &ended.written.rejects;
+        let mut rejects = ended.written.rejects_paths().map(text);
         Summary {
             run: ended.run,
             complete,
@@ -78,8 +78,8 @@ impl Summary {
             elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
             results: ended.written.results.as_deref().map(text),
             rejects: match ended.inputs.len() {
-                0 | 1 => Rejects::One(rejects.first().map(|path| text(path))),
-                _ => Rejects::Several(rejects.iter().map(|path| text(path)).collect()),
+                0 | 1 => Rejects::One(rejects.next()),
+                _ => Rejects::Several(rejects.collect()),
             },
             report: ended.written.report.as_deref().map(text),
             error: ended.stop.as_ref().map(|stop| stop.text.clone()),

@@ -253,14 +253,15 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
     if let Some(path) = &written.results {
         writeln!(text, "Results: {}", shown(path))?;
     }
-    // Where the command is not shown, in a few words. After a stop something else comes
-    // first.
-    let what_to_do = match (&ended.mend_with, &ended.stop) {
-        (None, None) => " (mend these rows and import this file)",
-        _ => "",
-    };
-    for path in &written.rejects {
-        writeln!(text, "Rejects: {}{what_to_do}", shown(path))?;
+    for rejects in &written.rejects {
+        let more = match (&ended.mend_with, &ended.stop) {
+            // Its exit code does not tell that there are any.
+            (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
+            // Where the command is not shown, in a few words.
+            (None, None) => " (mend these rows and import this file)".to_owned(),
+            (Some(_), None) => String::new(),
+        };
+        writeln!(text, "Rejects: {}{more}", shown(&rejects.path))?;
     }
     for note in &written.notes {
         writeln!(text, "{note}")?;

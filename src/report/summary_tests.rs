@@ -4,7 +4,7 @@ use super::*;
 use crate::exit::{ExitCode, Stop, StoppedBy};
 use crate::lead::{CampaignId, RunId};
 use crate::report::{CampaignNames, InDoubt};
-use crate::results::Written;
+use crate::results::{Written, WrittenRejects};
 
 /// A run that has ended early.
 fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
@@ -277,7 +277,10 @@ fn what_may_be_a_lead_is_told_as_the_next_start_treats_it() {
 fn after_a_stop_nothing_else_than_going_on_is_advised() {
     let tally = tally_of(&[(Status::Rejected, 1)]);
     let rejects = || Written {
-        rejects: vec!["leads.rejects.csv".into()],
+        rejects: vec![WrittenRejects {
+            path: "leads.rejects.csv".into(),
+            rows: 1200,
+        }],
         ..Written::default()
     };
     let line = CommandLine::of(&["leadload", "import"].map(Into::into));
@@ -286,7 +289,8 @@ fn after_a_stop_nothing_else_than_going_on_is_advised() {
         ..stopped(StoppedBy::Signal, &tally, Some(line))
     };
     let text = text_summary(&ended);
-    assert!(text.contains("\nRejects: leads.rejects.csv\n"), "{text}");
+    let said = "\nRejects: leads.rejects.csv (1,200 rows)\n";
+    assert!(text.contains(said), "{text}");
     assert!(!text.contains("mend"), "{text}");
     let ended = Ended {
         written: rejects(),

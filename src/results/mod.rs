@@ -41,7 +41,7 @@ pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header};
 pub use workbook::{WorkbookError, write_workbook};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
@@ -73,7 +73,7 @@ pub struct Written {
     /// The results file.
     pub results: Option<PathBuf>,
     /// The rejects files that have rows.
-    pub rejects: Vec<PathBuf>,
+    pub rejects: Vec<WrittenRejects>,
     /// The page for people.
     pub report: Option<PathBuf>,
     /// Files that stood there before, as they are called now.
@@ -82,6 +82,22 @@ pub struct Written {
     pub notes: Vec<String>,
     /// Whether every row that somebody has to correct is in the rejects.
     pub has_all_rejects: bool,
+}
+
+/// A rejects file that was left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenRejects {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many rows are in it.
+    pub rows: u64,
+}
+
+impl Written {
+    /// Where the rejects are.
+    pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
+        self.rejects.iter().map(|rejects| rejects.path.as_path())
+    }
 }
 
 impl Writer {

@@ -5,7 +5,7 @@
 
 use super::existing::Places;
 use super::output_file::OutputFile;
-use super::{OutputError, Written};
+use super::{OutputError, Written, WrittenRejects};
 use crate::ledger::{OutputKind, OutputRecord};
 
 /// A sealed file.
@@ -62,7 +62,10 @@ impl SealedFile {
         written.notes.extend(self.note);
         match self.kind {
             OutputKind::Results => written.results = Some(path),
-            OutputKind::Rejects => written.rejects.push(path),
+            OutputKind::Rejects => written.rejects.push(WrittenRejects {
+                path,
+                rows: self.rows,
+            }),
         }
         Ok(())
     }

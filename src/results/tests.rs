@@ -156,7 +156,7 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
     assert_eq!(results.len(), 1, "no rejects: {results:?}");
     let written = second.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(written.kept, NOTHING);
-    assert_eq!(written.rejects, NOTHING);
+    assert_eq!(written.rejects, []);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
     assert_eq!(results[0].sha256, sha256(&folder.path("leads.results.csv")));
 }
@@ -194,7 +194,11 @@ fn rejects_that_fit_no_workbook_are_sealed_in_their_spare_place_and_replaced_the
     let places = folder.plan("r.xlsx").places();
     assert!(places.iter().any(|(place, _)| *place == sealed[1].path));
     let written = first.finish(RunEnd::WHOLE).unwrap();
-    assert_eq!(written.rejects, [folder.path("r.csv")]);
+    let left = WrittenRejects {
+        path: folder.path("r.csv"),
+        rows: 1,
+    };
+    assert_eq!(written.rejects, [left]);
     assert_eq!(written.notes.len(), 1);
     assert_eq!(sealed[1].sha256, sha256(&folder.path("r.csv")));
 

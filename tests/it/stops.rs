@@ -329,7 +329,7 @@ mod signals {
             service refuses those that it has
 
         Results: leads.results.csv
-        Rejects: leads.rejects.csv
+        Rejects: leads.rejects.csv (5 rows)
 
         Of this list these leads exist already, and they stay:
                   2 in campaign 101, and perhaps 5 more (uncertain)

@@ -85,6 +85,55 @@ fn time_that_is_up_before_anything_is_sent_leaves_nothing_in_doubt() {
 }
 
 #[test]
+fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_alone() {
+    let time_up = |args: &[&str]| {
+        let folder = Folder::with_leads(&contacts(20));
+        let service = scenario("latency_ms = 50");
+        let all = [&["--max-duration", "500ms", "--concurrency", "1"], args].concat();
+        folder.import_leads(&service, &all).expect(4)
+    };
+    let said = "stopped after the time that `--max-duration` allows; rows without a line in the results have not become leads";
+    let output = time_up(&[]);
+    output.tells(&format!("\n{said}\n"));
+    assert!(!output.stderr.contains("error"), "{}", output.stderr);
+    let output = time_up(&["--log-format", "json"]);
+    let lines = output.stderr.lines().map(|line| serde_json::from_str(line));
+    let lines: Vec<serde_json::Value> = lines.collect::<Result<_, _>>().unwrap();
+    assert!(
+        lines.iter().all(|line| line["level"] != "ERROR"),
+        "{lines:?}"
+    );
+    let line = lines.iter().find(|line| line["message"] == said).unwrap();
+    assert_eq!([&line["level"], &line["event"]], ["INFO", "note"]);
+    for form in ["text", "json"] {
+        let output = time_up(&["--quiet", "--log-format", form]);
+        assert_eq!(output.stderr, "", "{form}");
+        output.shows("Stopped (max_duration) after ");
+    }
+    // Before the first row too.
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("");
+    let args = ["--max-duration", "1ms", "--quiet"];
+    assert_eq!(folder.import_leads(&service, &args).expect(4).stderr, "");
+}
+
+#[test]
+fn a_run_that_stops_says_how_many_rows_its_rejects_have() {
+    for (settings, args, code) in [
+        ("latency_ms = 50", "--max-duration 700ms", 4),
+        ("token_revoked_after = 3", "--max-attempts 8", 3),
+    ] {
+        let folder = Folder::with_leads(&format!("phone,name\nx,Ada\n,Bob\n{}", contacts(40)));
+        let service = scenario(settings);
+        let run = folder.import_leads(&service, &["--concurrency", "1"]);
+        let output = run.args(args).expect(code);
+        // The header of the second list is a row that is none, too.
+        output.shows("\nRejects: leads.rejects.csv (3 rows)\n");
+        assert_eq!(folder.records("leads.rejects.csv").len(), 3);
+    }
+}
+
+#[test]
 fn rows_that_wait_to_be_sent_again_when_the_time_is_up_are_not_hidden() {
     let folder = Folder::with_leads(&contacts(20));
     let service = scenario(&format!(

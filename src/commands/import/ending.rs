@@ -1,5 +1,7 @@
 //! How an import has ended: written down, and said.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::anyhow;
 use tracing::warn;
 
@@ -117,9 +119,11 @@ impl Ending<'_> {
         ended.continue_with = stop.is_some().then(|| self.line.clone());
         ended.mend_with = match stop {
             Some(_) => None,
-            None => self
-                .line
-                .of_rejects(&ended.written.rejects, ended.run.is_some()),
+            None => {
+                let rejects = ended.written.rejects_paths().map(Path::to_owned);
+                let rejects: Vec<PathBuf> = rejects.collect();
+                self.line.of_rejects(&rejects, ended.run.is_some())
+            }
         };
         ended.stop = stop;
     }
@@ -206,7 +210,7 @@ fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
         warn!(event = "warning", "{TRIAL}");
     }
     if let Some(stop) = &ended.stop {
-        console::error(&stop.text);
+        console::stop(stop.by, &stop.text);
     }
     log_end(ended);
     let summary = match format {

@@ -34,8 +34,8 @@ fn files(page: &Page<'_>) -> Markup {
         Some(_) => "the rows that ended badly so far",
         None => "the rows to mend, ready to be imported again",
     };
-    let rejects = &written.rejects;
-    let rejects = rejects.iter().map(|path| (path.as_path(), what));
+    let rejects = written.rejects_paths();
+    let rejects = rejects.map(|path| (path, what));
     let kept = &written.kept;
     let kept = kept.iter().map(|path| {
         (
@@ -99,14 +99,14 @@ fn steps(page: &Page<'_>) -> Markup {
 
 /// How rejects are given back.
 fn mend(page: &Page<'_>) -> Markup {
-    let rejects = &page.ended.written.rejects;
+    let written = &page.ended.written;
     html! {
-        @if rejects.is_empty() {
+        @if written.rejects.is_empty() {
             li { "Mend the rows above in the list and import it again: people who are leads by then are not sent twice." }
         } @else {
             li {
                 "Mend the rows in "
-                @for (at, path) in rejects.iter().take(MOST_FILES).enumerate() {
+                @for (at, path) in written.rejects_paths().take(MOST_FILES).enumerate() {
                     @if at > 0 { ", " }
                     bdi { (shown(path)) }
                 }

@@ -14,7 +14,7 @@ use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::report::Tally;
-use crate::results::Written;
+use crate::results::{Written, WrittenRejects};
 use crate::screen::SuppressionLists;
 use crate::source::{FormChoice, Input, RowBatch};
 
@@ -93,7 +93,10 @@ fn page_of_a_stopped_run_of(
         rows_total: None,
         elapsed_s: 65.0,
         written: Written {
-            rejects: vec!["leads.rejects.csv".into()],
+            rejects: vec![WrittenRejects {
+                path: "leads.rejects.csv".into(),
+                rows: 1,
+            }],
             ..Written::default()
         },
         sandbox: false,
