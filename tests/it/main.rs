@@ -17,6 +17,7 @@ mod faults;
 mod help;
 mod import;
 mod json_log;
+mod json_summary;
 mod kept_outputs;
 mod ledger;
 mod limits;
