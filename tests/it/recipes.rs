@@ -204,7 +204,7 @@ fn completions_and_manual() {
 /// Where nothing can be run there is nothing to run.
 #[test]
 fn containers_and_windows() {
-    for name in ["container.md", "powershell.md"] {
+    for name in ["container.md", "kubernetes.md", "powershell.md"] {
         let page = std::fs::read_to_string(docs(name)).unwrap();
         assert_eq!(commands(&page).len(), 0, "{name}");
     }
@@ -253,6 +253,62 @@ fn the_unit_runs_the_command_of_the_page() {
     assert_eq!(service.stats().created, 1);
 }
 
+/// What the page says about putting rejects aside, as a shell reads it.
+fn putting_aside() -> String {
+    let page = std::fs::read_to_string(docs("nightly.md")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("test ! -e "));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn rejects_are_put_aside_in_one_way_by_shell_cron_systemd_and_kubernetes() {
+    let aside = putting_aside();
+    let page = std::fs::read_to_string(docs("nightly.md")).unwrap();
+    let of_cron = aside.replace('%', "\\%");
+    assert!(page.contains(&format!("{{ {of_cron}; }} && leadload import ")));
+    let unit = std::fs::read_to_string(docs("systemd/leadload-import.service")).unwrap();
+    let of_systemd = aside.replace('$', "$$").replace('%', "%%");
+    assert!(unit.contains(&format!("\nExecStartPre=/bin/sh -c '{of_systemd}'\n")));
+    let page = std::fs::read_to_string(docs("kubernetes.md")).unwrap();
+    let of_kubernetes = aside.replace('$', "$$");
+    assert!(page.contains(&format!("- '{of_kubernetes}'\n")));
+}
+
+#[test]
+fn rejects_that_are_put_aside_take_the_place_of_nothing_even_in_the_same_second() {
+    let folder = Folder::new();
+    let at = |time: &str| {
+        let script = format!("date() {{ echo {time}; }}\n{}", putting_aside());
+        folder.through_shell(&script, &[])
+    };
+    at("20261121T021500Z").expect(0);
+    assert_eq!(folder.names(), [""; 0], "there is nothing to put aside");
+    folder.write("all-contacts.rejects.csv", "first");
+    at("20261121T021500Z").expect(0);
+    folder.write("all-contacts.rejects.csv", "second");
+    let output = at("20261121T021500Z").output();
+    assert_ne!(output.code, 0, "{}", output.stderr);
+    assert_eq!(folder.read("to-mend-20261121T021500Z.csv"), "first");
+    assert_eq!(folder.read("all-contacts.rejects.csv"), "second");
+    at("20261121T021501Z").expect(0);
+    assert_eq!(folder.read("to-mend-20261121T021501Z.csv"), "second");
+    assert_eq!(folder.names().len(), 2);
+}
+
+/// The command of the CronJob is that of the page, too.
+#[test]
+fn kubernetes_runs_the_command_of_the_unit() {
+    let page = std::fs::read_to_string(docs("kubernetes.md")).unwrap();
+    let (_, args) = page.split_once("args: [import, ").unwrap();
+    let (args, _) = args.split_once(']').unwrap();
+    let args = args.replace('"', "").replace(", ", " ");
+    let unit = std::fs::read_to_string(docs("systemd/leadload-import.service")).unwrap();
+    assert!(
+        unit.contains(&format!("/leadload import {args}\n")),
+        "{args}"
+    );
+}
+
 /// Where systemd is, it has the last word.
 #[test]
 #[cfg(target_os = "linux")]
@@ -296,6 +352,14 @@ fn the_container_file_copies_what_there_is() {
         .collect();
     assert_eq!(copied, ["Cargo.lock", "Cargo.toml", "src", "benches"]);
     assert!(copied.iter().all(|name| root.join(name).exists()));
+    // And nothing else is handed to the builder.
+    let ignored = std::fs::read_to_string(root.join(".dockerignore")).unwrap();
+    let lines = ignored.lines().filter(|line| !line.starts_with('#'));
+    let mut let_through: Vec<&str> = lines.collect();
+    assert_eq!(let_through.remove(0), "*");
+    let mut expected = copied.iter().map(|name| format!("!{name}"));
+    assert_eq!(let_through.len(), copied.len());
+    assert!(expected.all(|line| let_through.contains(&line.as_str())));
 }
 
 /// Commands of the README that no test can run: they would build the program again, never
