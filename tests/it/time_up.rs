@@ -97,7 +97,7 @@ fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_a
     output.tells(&format!("\n{said}\n"));
     assert!(!output.stderr.contains("error"), "{}", output.stderr);
     let output = time_up(&["--log-format", "json"]);
-    let lines = output.stderr.lines().map(|line| serde_json::from_str(line));
+    let lines = output.stderr.lines().map(serde_json::from_str);
     let lines: Vec<serde_json::Value> = lines.collect::<Result<_, _>>().unwrap();
     assert!(
         lines.iter().all(|line| line["level"] != "ERROR"),

@@ -203,7 +203,7 @@ impl MetricsFile {
         );
         let earlier = self.earlier();
         self.figures.earlier_success = earlier.last_success;
-        // A mistake is told at once, and a run that writes here does so again in a moment.
+        // A mistake is shown at once, and a run that writes here does so again in a moment.
         // Whatever else ends a command so early has to do with another run.
         let gives_way = stopped_by != StoppedBy::Usage && earlier.is_at_work(Timestamp::now());
         is_ours && !gives_way
