@@ -6,6 +6,7 @@
 //! looked at.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -13,16 +14,19 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::balance::is_about_balance;
+use super::complaints::{Complaint, Complaints, joined, sentences};
+use super::presence::{About, Presence, duplicate, presence};
 use super::wait::Wait;
 
 /// A body, read as far as it can be.
 pub(super) struct Body<'a> {
     json: Option<Object<'a>>,
-    /// What stands in its field `data`, or first in the list there: without a field where
-    /// that is no object.
+    /// What stands in its field `data`.
     data: Option<Object<'a>>,
     /// A body that is neither JSON nor a page: a sentence, perhaps.
     plain: Option<&'a str>,
+    complaints: OnceCell<Complaints>,
 }
 
 /// What is longer is no sentence.
@@ -33,10 +37,13 @@ const LONGEST_SENTENCE: usize = 1000;
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Field {
     Id,
+    LeadId,
     Data,
+    Lead,
     Success,
     Status,
     Message,
+    Title,
     Detail,
     Error,
     ErrorCode,
@@ -68,6 +75,29 @@ impl<'a> Object<'a> {
 
     fn text(&self, field: Field) -> Option<Cow<'a, str>> {
         text(self.get(field)?)
+    }
+
+    /// The object in the field, or first in the list there: one without a field where that is
+    /// something else.
+    fn object(&self, field: Field) -> Option<Object<'a>> {
+        let value = self.get(field)?.get();
+        let holder = match items(value) {
+            Some(items) => items.first()?.get(),
+            None => value,
+        };
+        Some(Object::read(holder).unwrap_or_default())
+    }
+
+    /// The id in the field: a whole number or a text, as it is written.
+    fn id(&self, field: Field) -> Option<String> {
+        let value = self.get(field)?;
+        let digits = value.get().strip_prefix('-').unwrap_or(value.get());
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(value.get().to_owned());
+        }
+        let text = text(value)?;
+        let id = text.trim();
+        (!id.is_empty()).then(|| id.to_owned())
     }
 }
 
@@ -120,19 +150,17 @@ impl<'a> Body<'a> {
             [only] => Object::read(only.get()),
             _ => None,
         });
-        let data = json.as_ref().and_then(|json| {
-            let data = json.get(Field::Data)?.get();
-            let holder = match items(data) {
-                Some(items) => items.first()?.get(),
-                None => data,
-            };
-            Some(Object::read(holder).unwrap_or_default())
-        });
+        let data = json.as_ref().and_then(|json| json.object(Field::Data));
         let plain = match json {
             Some(_) => None,
             None => sentence(text),
         };
-        Body { json, data, plain }
+        Body {
+            json,
+            data,
+            plain,
+            complaints: OnceCell::new(),
+        }
     }
 
     /// Whether it is JSON of the kind that answers are.
@@ -144,17 +172,21 @@ impl<'a> Body<'a> {
         self.json.as_ref()?.get(field)
     }
 
+    /// The id of the lead, in any of the places where services put it. Beside `data` or `lead`
+    /// a mere `id` may be the request's.
     pub(super) fn lead_id(&self) -> Option<String> {
-        let id = self.data.as_ref().or(self.json.as_ref())?.get(Field::Id)?;
-        if id
-            .get()
-            .starts_with(|c: char| c == '-' || c.is_ascii_digit())
-        {
-            return Some(id.get().to_owned());
-        }
-        let text = text(id)?;
-        let id = text.trim();
-        (!id.is_empty()).then(|| id.to_owned())
+        let in_data = self.data.as_ref().and_then(|data| {
+            let own = data.id(Field::Id).or_else(|| data.id(Field::LeadId));
+            own.or_else(|| data.object(Field::Lead)?.id(Field::Id))
+        });
+        in_data.or_else(|| {
+            let json = self.json.as_ref()?;
+            let lead = json.object(Field::Lead);
+            let is_lead = self.data.is_none() && lead.is_none();
+            lead.and_then(|lead| lead.id(Field::Id))
+                .or_else(|| json.id(Field::LeadId))
+                .or_else(|| json.id(Field::Id).filter(|_| is_lead))
+        })
     }
 
     /// What the field `retry_after` says, which also stands within `error` or `data`.
@@ -180,153 +212,135 @@ impl<'a> Body<'a> {
 
     /// What is to be known of a lead that was made.
     pub(super) fn remark(&self) -> Option<String> {
-        let status = self.data.as_ref()?.text(Field::Status)?;
-        status
-            .eq_ignore_ascii_case("blacklisted")
+        let is_blacklisted = |place: &Object<'_>| {
+            let status = place.text(Field::Status);
+            status.is_some_and(|status| status.eq_ignore_ascii_case("blacklisted"))
+        };
+        let mut places = [&self.data, &self.json].into_iter().flatten();
+        let is_told = places.any(|place| {
+            let lead = place.object(Field::Lead);
+            is_blacklisted(place) || lead.as_ref().is_some_and(is_blacklisted)
+        });
+        is_told
             .then(|| "the service lists this number as blacklisted: it will not be called".into())
     }
 
-    /// The fields that a validation error complains about, with its sentences.
-    fn errors(&self) -> Vec<(String, String)> {
-        match self
-            .json
-            .as_ref()
-            .and_then(|json| json.value(Field::Errors))
-        {
-            Some(Value::Object(errors)) => errors
-                .iter()
-                .map(|(field, value)| (field.to_lowercase(), sentences(value)))
-                .collect(),
-            _ => Vec::new(),
-        }
+    /// What it complains about. Read once it is wanted, which is hardly ever.
+    fn complaints(&self) -> &Complaints {
+        self.complaints.get_or_init(|| {
+            // A text there is said in general.
+            let is_list = |detail: &&RawValue| detail.get().starts_with('[');
+            let detail = self.field(Field::Detail).filter(is_list);
+            Complaints::read(self.field(Field::Errors), detail)
+        })
     }
 
-    /// What is said of no field in particular.
-    fn says(&self) -> impl Iterator<Item = Cow<'a, str>> {
-        let fields = [
-            Field::Message,
-            Field::Error,
-            Field::Detail,
-            Field::ErrorCode,
-        ];
-        let said = fields.into_iter().filter_map(|field| {
-            let value = self.field(field)?;
-            text(value).or_else(|| sentences_in(value))
-        });
-        said.chain(self.listed_errors())
-    }
-
-    /// What `errors` says where it is a list, or a sentence.
-    fn listed_errors(&self) -> Option<Cow<'a, str>> {
-        let errors = self.field(Field::Errors)?;
-        if errors.get().starts_with('{') {
+    /// What a field says in general.
+    fn said(&self, field: Field) -> Option<Cow<'a, str>> {
+        let value = self.field(field)?;
+        if field == Field::Detail && value.get().starts_with('[') {
             return None;
         }
-        sentences_in(errors)
+        text(value).or_else(|| sentences_in(value))
     }
 
-    /// The general sentence: the first that there is.
+    /// The general sentence: the first that there is, and what it says in detail.
     fn message(&self) -> String {
-        let mut says = self.says().chain(self.plain.map(Cow::Borrowed));
-        let sentence = says.find(|text| !text.trim().is_empty());
-        sentence.map_or_else(String::new, |text| text.trim().to_owned())
+        let first = |fields: &[Field]| {
+            let said = fields.iter().filter_map(|field| self.said(*field));
+            let mut said = said.map(|text| text.trim().to_owned());
+            said.find(|text| !text.is_empty())
+        };
+        let heading = first(&[Field::Message, Field::Error, Field::Title]);
+        match (heading, first(&[Field::Detail])) {
+            (Some(heading), Some(detail)) => with_detail(heading, &detail),
+            (Some(text), None) | (None, Some(text)) => text,
+            (None, None) => first(&[Field::ErrorCode]).unwrap_or_else(|| {
+                let mut general = self.complaints().general.iter().map(String::as_str);
+                let general = general.find(|text| !text.is_empty()).or(self.plain);
+                general.unwrap_or_default().trim().to_owned()
+            }),
+        }
     }
 
     /// Everything that is said in general, in lower case.
     fn general_text(&self) -> String {
-        let says: Vec<_> = self.says().chain(self.plain.map(Cow::Borrowed)).collect();
-        says.join(" ").to_lowercase()
-    }
-
-    /// What is said of the number, in lower case. Where single fields are complained
-    /// about, that is what is said of the number's: another field may have "already
-    /// been taken" too.
-    fn text_about_number(&self) -> String {
-        let errors = self.errors();
-        if errors.is_empty() {
-            return self.general_text();
-        }
-        let is_of_number = |field: &str| {
-            ["phone", "lead", "contact"]
-                .iter()
-                .any(|word| field.contains(word))
-        };
-        let of_number = errors.iter().filter(|(field, _)| is_of_number(field));
-        let sentences: Vec<&str> = of_number.map(|(_, said)| said.as_str()).collect();
-        sentences.join(" ").to_lowercase()
-    }
-
-    /// Whether it says that the number is there already.
-    pub(super) fn says_there_already(&self) -> bool {
-        const PHRASES: &[&str] = &[
-            "already exist",
-            "already been taken",
-            "already been added",
-            "already added",
-            "already present",
-            "bereits vergeben",
-            "bereits vorhanden",
-            "existiert bereits",
+        const FIELDS: [Field; 5] = [
+            Field::Message,
+            Field::Error,
+            Field::Title,
+            Field::Detail,
+            Field::ErrorCode,
         ];
-        let text = self.text_about_number();
-        PHRASES.iter().any(|phrase| text.contains(phrase))
+        let said = FIELDS.into_iter().filter_map(|field| self.said(field));
+        let general = &self.complaints().general;
+        let general = general.iter().map(String::as_str).chain(self.plain);
+        let said: Vec<_> = said.chain(general.map(Cow::Borrowed)).collect();
+        said.join("\n").to_lowercase()
+    }
+
+    /// What is found out about the lead by what is said of it. Where single fields are
+    /// complained about, what is said of the others is not about the lead, unless it says so:
+    /// another field may have "already been taken" too.
+    fn find_out(&self, what: impl Fn(&str, About) -> Option<Presence>) -> Option<Presence> {
+        let of_fields = &self.complaints().of_fields;
+        if of_fields.is_empty() {
+            return what(&self.general_text(), About::Anything);
+        }
+        let meant = of_fields
+            .iter()
+            .filter(|complaint| complaint.is_about_number() || complaint.is_about_campaign());
+        let found = meant.filter_map(|complaint| {
+            let about = match complaint.is_about_number() {
+                true => About::Lead,
+                false => About::Other,
+            };
+            what(&complaint.text.to_lowercase(), about)
+        });
+        found.reduce(|one, other| match one {
+            Presence::Here => one,
+            Presence::Elsewhere => other,
+        })
+    }
+
+    /// Whether it says that the lead is there already, and where.
+    pub(super) fn presence(&self) -> Option<Presence> {
+        self.find_out(presence)
     }
 
     /// The same, or just that it is a duplicate.
-    pub(super) fn says_duplicate(&self) -> bool {
-        let text = self.text_about_number();
-        let is_denied = ["no duplicate", "not a duplicate"]
-            .iter()
-            .any(|denial| text.contains(denial));
-        self.says_there_already() || (text.contains("duplicate") && !is_denied)
+    pub(super) fn duplicate(&self) -> Option<Presence> {
+        self.find_out(|text, about| presence(text, about).or_else(|| duplicate(text, about)))
     }
 
+    /// Whether the campaign is refused, rather than a lead that another one has.
     pub(super) fn is_about_campaign(&self) -> bool {
-        let errors = self.errors();
-        if !errors.is_empty() {
-            return errors
-                .iter()
-                .any(|(field, _)| field.starts_with("campaign"));
+        self.names_campaign() && self.presence().is_none()
+    }
+
+    fn names_campaign(&self) -> bool {
+        let of_fields = &self.complaints().of_fields;
+        if !of_fields.is_empty() {
+            return of_fields.iter().any(Complaint::is_about_campaign);
         }
         let text = self.general_text();
         let is_about = |words: &[&str]| words.iter().any(|word| text.contains(word));
         is_about(&["campaign", "kampagne"]) && !is_about(&["phone", "number", "telefon", "nummer"])
     }
 
+    /// Whether the account has come to its limit.
     pub(super) fn is_about_balance(&self) -> bool {
-        const WORDS: &[&str] = &[
-            "balance",
-            "credit",
-            "credits",
-            "plan",
-            "limit",
-            "quota",
-            "guthaben",
-            "kontingent",
-        ];
-        self.errors().is_empty()
-            && self
-                .general_text()
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| WORDS.contains(&word))
+        self.complaints().of_fields.is_empty() && is_about_balance(&self.general_text())
     }
 
     /// What the service said, for people; not masked yet.
     pub(super) fn text(&self, status: u16) -> String {
         let message = self.message();
-        let details: Vec<String> = self
-            .errors()
-            .into_iter()
-            .map(|(_, sentence)| sentence)
-            .chain(self.listed_errors().map(Cow::into_owned))
-            .filter(|sentence| !sentence.is_empty() && !message.contains(sentence.as_str()))
-            .collect();
-        let said = match (message.as_str(), details.join(" ")) {
-            ("", details) => details,
-            (message, details) if details.is_empty() => message.to_owned(),
-            (message, details) => format!("{message} {details}"),
-        };
-        match said.as_str() {
+        let complaints = self.complaints();
+        let of_fields = complaints.of_fields.iter().map(|of| of.text.as_str());
+        let details = of_fields.chain(complaints.general.iter().map(String::as_str));
+        let details = joined(details.filter(|text| !message.contains(text)), "; ");
+        match joined([message.as_str(), &details].into_iter(), ": ").as_str() {
             "" => format!("HTTP {status}"),
             said => format!("HTTP {status}: {said}"),
         }
@@ -338,28 +352,15 @@ fn sentences_in(value: &RawValue) -> Option<Cow<'static, str>> {
     Some(Cow::Owned(sentences(&value)))
 }
 
-/// The sentences that a value is, has in a list, or has in its `message` or else in any list.
-fn sentences(value: &Value) -> String {
-    let said: Vec<String> = match value {
-        Value::String(text) => return text.clone(),
-        Value::Array(items) => items.iter().map(sentences).collect(),
-        Value::Object(fields) => match fields.get("message") {
-            Some(message) => return sentences(message),
-            // Anything else may be the request, sent back.
-            None => fields
-                .values()
-                .filter(|value| value.is_array())
-                .map(sentences)
-                .collect(),
-        },
-        _ => Vec::new(),
-    };
-    let said: Vec<&str> = said
-        .iter()
-        .map(|text| text.trim())
-        .filter(|text| !text.is_empty())
-        .collect();
-    said.join(" ")
+/// What is wrong in general, and then in detail (RFC 9457: `title`, `detail`).
+fn with_detail(heading: String, detail: &str) -> String {
+    if heading.contains(detail) {
+        heading
+    } else if detail.contains(heading.as_str()) {
+        detail.to_owned()
+    } else {
+        joined([heading.as_str(), detail].into_iter(), ": ")
+    }
 }
 
 /// The body as a sentence; nothing where it is a page, or JSON of any kind.
@@ -372,91 +373,5 @@ fn sentence(text: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lead_id(body: &str) -> Option<String> {
-        Body::read(body).lead_id()
-    }
-
-    #[test]
-    fn what_means_nothing_may_be_anything() {
-        let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
-        for other in [r#""\ud800""#, "1e999", &deep] {
-            let body = format!(r#"{{"variables":{other},"data":{{"echo":{other},"id":7}}}}"#);
-            assert_eq!(lead_id(&body).as_deref(), Some("7"), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_it() {
-        assert_eq!(lead_id("\u{FEFF}{\"id\":7}").as_deref(), Some("7"));
-    }
-
-    #[test]
-    fn an_id_is_told_as_it_is_written() {
-        for (id, told) in [
-            ("12345678901234567890123", "12345678901234567890123"),
-            ("-1", "-1"),
-            ("1.50", "1.50"),
-            ("1E5", "1E5"),
-            (r#"" a\u002fb ""#, "a/b"),
-        ] {
-            let body = format!(r#"{{"id":{id}}}"#);
-            assert_eq!(lead_id(&body).as_deref(), Some(told));
-        }
-        for none in ["null", "true", r#""""#, r#"" ""#, "[7]", "{}"] {
-            let body = format!(r#"{{"id":{none}}}"#);
-            assert_eq!(lead_id(&body), None, "{none}");
-        }
-    }
-
-    #[test]
-    fn where_a_field_is_there_twice_the_last_counts() {
-        let body = r#"{"id":1,"data":{"id":2,"id":3},"success":false,"success":true}"#;
-        assert_eq!(lead_id(body).as_deref(), Some("3"));
-        assert!(!Body::read(body).denies_success());
-    }
-
-    #[test]
-    fn beside_data_an_id_may_be_the_request_s_and_is_none() {
-        for data in ["null", r#""x""#, "7", "{}", "[{}]", "[7]"] {
-            let body = format!(r#"{{"id":1,"data":{data}}}"#);
-            assert_eq!(lead_id(&body), None, "{data}");
-        }
-        assert_eq!(lead_id(r#"{"id":1,"data":[]}"#).as_deref(), Some("1"));
-    }
-
-    #[test]
-    fn what_is_said_may_stand_in_an_object() {
-        for field in ["message", "error", "error_code"] {
-            let body = format!(r#"{{"{field}":{{"message":"Already exists."}}}}"#);
-            let body = Body::read(&body);
-            assert!(body.says_there_already(), "{field}");
-            assert_eq!(body.text(422), "HTTP 422: Already exists.");
-        }
-    }
-
-    #[test]
-    fn what_is_said_may_stand_in_lists_and_by_field() {
-        for body in [
-            r#"{"errors":["It already exists."]}"#,
-            r#"{"errors":"It already exists."}"#,
-            r#"{"errors":[{"field":"phone","message":"It already exists."}]}"#,
-            r#"{"errors":{"phone":{"message":"It already exists."}}}"#,
-            r#"{"errors":{"phone":[{"code":7,"message":"It already exists."}]}}"#,
-            r#"{"error":["It already exists."]}"#,
-            r#"{"error":{"phone":["It already exists."],"sent":{"name":"Ann"}}}"#,
-            r#"{"message":[" It already exists. ",""]}"#,
-            r#"{"detail":"It already exists."}"#,
-        ] {
-            let read = Body::read(body);
-            assert_eq!(read.text(422), "HTTP 422: It already exists.", "{body}");
-            assert!(read.says_there_already(), "{body}");
-        }
-        let both = Body::read(r#"{"message":"Invalid.","errors":["It is short.","It is old."]}"#);
-        assert_eq!(both.text(422), "HTTP 422: Invalid. It is short. It is old.");
-        let nothing = Body::read(r#"{"errors":[],"error":7,"message":null,"detail":{}}"#);
-        assert_eq!(nothing.text(422), "HTTP 422");
-    }
-}
+#[path = "body_tests.rs"]
+mod tests;

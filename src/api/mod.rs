@@ -2,18 +2,22 @@
 //!
 //! Rule: the only place that knows the service. `wire` is what goes over the
 //! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
-//! `wait` and `quota` for what it says of time and limits), `client` is the one place that opens
-//! connections, and `lost` knows what its failures mean.
+//! `complaints`, `presence` and `balance` for what its sentences mean, `wait` and `quota` for
+//! what it says of time and limits), `client` is the one place that opens connections, and
+//! `lost` knows what its failures mean.
 
 mod answer;
+mod balance;
 mod base_url;
 mod body;
 mod certificates;
 mod client;
+mod complaints;
 mod limits;
 mod list;
 mod lost;
 mod mask;
+mod presence;
 mod quota;
 mod token;
 pub mod verdict;

@@ -18,6 +18,7 @@ use std::time::SystemTime;
 use super::Quota;
 use super::body::Body;
 pub use super::lost::{Lost, NotSent};
+use super::presence::Presence;
 pub use super::wait::{LONGEST_WAIT, Wait};
 use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
@@ -177,7 +178,7 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
     match reply.status {
         200..=299 => judge_success(&body, code, text),
         300..=399 => fatal(FatalCause::Redirect),
-        400 | 409 | 422 if body.says_duplicate() => Verdict::Duplicate {
+        400 | 409 | 422 if body.duplicate() == Some(Presence::Here) => Verdict::Duplicate {
             lead_id: body.lead_id(),
             text: text(),
         },
@@ -221,12 +222,13 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
 
 fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) -> Verdict {
     let lead_id = body.lead_id();
-    // With an id, the mere word may stand in "no duplicate found".
-    let is_duplicate = match lead_id {
-        Some(_) => body.says_there_already(),
-        None => body.says_duplicate(),
+    // With an id, the mere word may stand in "no duplicate found", and a lead that another
+    // campaign has is no reason against one in this.
+    let said = match lead_id {
+        Some(_) => body.presence(),
+        None => body.duplicate(),
     };
-    if is_duplicate {
+    if said == Some(Presence::Here) {
         return Verdict::Duplicate {
             lead_id,
             text: text(),

@@ -240,6 +240,86 @@ fn rows_12_and_13_a_duplicate_is_known_by_what_is_said_of_the_number() {
 }
 
 #[test]
+fn rows_12_and_13_there_are_more_ways_to_say_that_a_lead_exists() {
+    for status in [400, 409, 422] {
+        for said in [
+            "Lead is already in this campaign",
+            "The phone number has already been registered.",
+            "validation.unique",
+            "Contact exists",
+            "already been taken",
+            "Kontakt existiert bereits in dieser Kampagne",
+            "Lead already added to campaign: limit of 1 per campaign",
+        ] {
+            for body in [
+                format!(r#"{{"message":"{said}"}}"#),
+                format!(r#"{{"error":"{said}"}}"#),
+                format!(r#"{{"detail":"{said}"}}"#),
+                said.to_owned(),
+            ] {
+                let text = format!("HTTP {status}: {said}");
+                assert_eq!(reply(status, &body), duplicate(&text), "{body}");
+            }
+        }
+        let body = r#"{"errors":{"phone_number":["validation.unique"]}}"#;
+        let text = format!("HTTP {status}: validation.unique");
+        assert_eq!(reply(status, body), duplicate(&text));
+    }
+}
+
+#[test]
+fn what_only_sounds_like_a_duplicate_is_a_refusal() {
+    for (said, cause) in [
+        ("The contact does not exist", None),
+        ("The city must already exist", None),
+        ("No contact exists", None),
+        ("The campaign no longer exists", Some(FatalCause::Campaign)),
+        (
+            "The campaign is already stopped",
+            Some(FatalCause::Campaign),
+        ),
+        (
+            "You have already used all your credits",
+            Some(FatalCause::Balance),
+        ),
+    ] {
+        let text = format!("HTTP 422: {said}");
+        let verdict = match cause {
+            Some(cause) => fatal(cause, 422, &text),
+            None => rejected(422, &text),
+        };
+        assert_eq!(reply(422, &format!(r#"{{"message":"{said}"}}"#)), verdict);
+    }
+}
+
+/// `duplicate` means that this campaign has it.
+#[test]
+fn a_lead_that_another_campaign_has_is_neither_a_duplicate_nor_a_refused_campaign() {
+    let said = "The lead already exists in another campaign";
+    let body = format!(r#"{{"message":"{said}"}}"#);
+    assert_eq!(
+        reply(422, &body),
+        rejected(422, &format!("HTTP 422: {said}"))
+    );
+    let text = format!("no lead id in the answer: HTTP 200: {said}");
+    assert_eq!(
+        reply(200, &body),
+        perhaps_taken(ErrorCode::UnreadableAnswer, &text)
+    );
+    for status in [200, 201] {
+        for said in [
+            said,
+            "Lead created. The number already exists in another campaign.",
+        ] {
+            let body = format!(r#"{{"message":"{said}","data":{{"id":"5"}}}}"#);
+            assert_eq!(reply(status, &body), created("5"), "{said}");
+        }
+    }
+    let here = r#"{"message":"Lead is already in this campaign","data":{"id":9}}"#;
+    assert!(matches!(reply(200, here), Verdict::Duplicate { .. }));
+}
+
+#[test]
 fn what_is_said_not_to_be_a_duplicate_is_none() {
     assert_eq!(
         reply(400, r#"{"message":"Not a duplicate: invalid number"}"#),
@@ -320,6 +400,17 @@ fn row_17_a_422_about_money_or_limits_is_fatal() {
         assert_eq!(
             reply(422, &format!(r#"{{"error":"{text}"}}"#)),
             fatal(FatalCause::Balance, 422, &format!("HTTP 422: {text}"))
+        );
+    }
+    for text in [
+        "The name may not be greater than 20 characters",
+        "limit of characters for name is 20",
+        "character limit exceeded for city",
+        "The plan field is limited to 20 characters",
+    ] {
+        assert_eq!(
+            reply(422, &format!(r#"{{"message":"{text}"}}"#)),
+            rejected(422, &format!("HTTP 422: {text}"))
         );
     }
     // "Already", but not the number.

@@ -1,0 +1,186 @@
+//! What an answer complains about: sentences, each with the field that it is about, where
+//! one is named.
+//!
+//! Rule: pure. Shapes that are read: `errors` by field (Laravel), as a list of texts or of
+//! objects that name their field (RFC 9457, JSON:API), or as one text; and `detail` as a
+//! list of objects with `loc` and `msg` (FastAPI).
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// What an answer complains about.
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    /// About one field each.
+    pub(super) of_fields: Vec<Complaint>,
+    /// About none in particular.
+    pub(super) general: Vec<String>,
+}
+
+/// A complaint about a field.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// The field's name, in lower case.
+    field: String,
+    /// What is said of it.
+    pub(super) text: String,
+}
+
+/// What may stand before a field's own name.
+const WRAPPERS: &[&str] = &["body", "data", "attributes", "request", "payload", "query"];
+
+/// Where an object names the field that it is about.
+const FIELD_KEYS: &[&str] = &[
+    "loc",
+    "field",
+    "path",
+    "pointer",
+    "parameter",
+    "param",
+    "property",
+    "attribute",
+    "source",
+];
+
+/// Where an object has its sentence, the most telling first.
+const TEXT_KEYS: &[&str] = &["message", "msg", "detail", "description", "error", "title"];
+
+impl Complaints {
+    /// Reads what the fields `errors` and `detail` hold.
+    pub(super) fn read(errors: Option<&RawValue>, detail: Option<&RawValue>) -> Complaints {
+        let mut complaints = Complaints::default();
+        for holder in [errors, detail].into_iter().flatten() {
+            match serde_json::from_str(holder.get()) {
+                Ok(Value::Object(by_field)) => {
+                    let by_field = by_field.iter();
+                    let of_fields = by_field.map(|(field, said)| Complaint {
+                        field: own_name(&[field]),
+                        text: sentences(said),
+                    });
+                    complaints.of_fields.extend(of_fields);
+                }
+                Ok(Value::Array(items)) => items.iter().for_each(|item| complaints.add(item)),
+                Ok(said) => complaints.general.push(sentences(&said)),
+                Err(_) => {}
+            }
+        }
+        complaints
+    }
+
+    fn add(&mut self, item: &Value) {
+        let text = sentences(item);
+        let fields = item.as_object();
+        match fields.and_then(field) {
+            Some(field) if fields.is_some_and(|fields| fields.contains_key("loc")) => {
+                let text = with_name(&field, text);
+                self.of_fields.push(Complaint { field, text });
+            }
+            Some(field) => self.of_fields.push(Complaint { field, text }),
+            None => self.general.push(text),
+        }
+    }
+}
+
+impl Complaint {
+    /// Whether it is about the lead's number, or about the lead itself.
+    pub(super) fn is_about_number(&self) -> bool {
+        const OF_LEAD: [&str; 3] = ["phone", "lead", "contact"];
+        const OF_OTHERS: [&str; 4] = ["variable", "mail", "name", "campaign"];
+        let names = |words: &[&str]| words.iter().any(|word| self.field.contains(word));
+        names(&OF_LEAD) && !names(&OF_OTHERS)
+    }
+
+    /// Whether it is about the campaign.
+    pub(super) fn is_about_campaign(&self) -> bool {
+        self.field.starts_with("campaign")
+    }
+}
+
+/// The field that an object names.
+fn field(fields: &Map<String, Value>) -> Option<String> {
+    let named = FIELD_KEYS.iter().find_map(|key| fields.get(*key))?;
+    let name = match named {
+        Value::String(name) => own_name(&[name]),
+        Value::Array(path) => {
+            let path: Vec<String> = path.iter().map(as_text).collect();
+            own_name(&path)
+        }
+        Value::Object(source) => return field(source),
+        _ => return None,
+    };
+    (!name.is_empty() && !WRAPPERS.contains(&name.as_str())).then_some(name)
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A field's name without what it stands in: `["body", "phone_number"]`,
+/// `/data/attributes/phone_number`.
+fn own_name(path: &[impl AsRef<str>]) -> String {
+    let parts = path
+        .iter()
+        .flat_map(|part| part.as_ref().split(['.', '/', '#']));
+    let parts: Vec<String> = parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let outer = parts
+        .iter()
+        .take_while(|part| WRAPPERS.contains(&part.as_str()));
+    let outer = outer.count().min(parts.len().saturating_sub(1));
+    parts[outer..].join(".")
+}
+
+/// A sentence that leaves to its field what it is about, as FastAPI's do.
+fn with_name(field: &str, text: String) -> String {
+    let words = field.split(|c: char| !c.is_alphabetic());
+    let mut words = words.filter(|word| !word.is_empty());
+    let said = text.to_lowercase();
+    match text.is_empty() || words.any(|word| said.contains(word)) {
+        true => text,
+        false => format!("{field}: {text}"),
+    }
+}
+
+/// The sentences that a value is, has in a list, or has in the field for them or else in any
+/// list.
+pub(super) fn sentences(value: &Value) -> String {
+    let said: Vec<String> = match value {
+        Value::String(text) => return text.trim().to_owned(),
+        Value::Array(items) => items.iter().map(sentences).collect(),
+        Value::Object(fields) => {
+            let texts = TEXT_KEYS.iter().filter_map(|key| fields.get(*key));
+            let mut texts = texts.map(sentences).filter(|text| !text.is_empty());
+            match texts.next() {
+                Some(text) => return text,
+                // Anything else may be the request, sent back.
+                None => fields
+                    .values()
+                    .filter(|value| value.is_array())
+                    .map(sentences)
+                    .collect(),
+            }
+        }
+        _ => Vec::new(),
+    };
+    joined(said.iter().map(String::as_str), "; ")
+}
+
+/// Sentences one after another. `between` stands where one has no end.
+pub(super) fn joined<'t>(said: impl Iterator<Item = &'t str>, between: &str) -> String {
+    let mut text = String::new();
+    for sentence in said.filter(|sentence| !sentence.is_empty()) {
+        let is_ended = text.ends_with(['.', '!', '?', ':', ';']);
+        text.push_str(match text.is_empty() {
+            true => "",
+            false if is_ended => " ",
+            false => between,
+        });
+        text.push_str(sentence);
+    }
+    text
+}
