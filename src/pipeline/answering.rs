@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Context, Job, SHORTEST_RESEND, Step};
 use super::outage::Silence;
-use super::stops::{self, Consequence};
+use super::stops::{self, Answered, Consequence};
 use super::window::Slot;
 use super::{Flight, LeadSender, Pipeline};
 use crate::api::Answer;
@@ -31,7 +31,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_excused = self.outage.excuses(flight.started);
         let job = flight.job;
         let campaign = job.claim.campaign;
-        let consequence = self.stops.observe(campaign, slot, &answer, is_excused);
+        let answered = Answered {
+            row: slot,
+            is_excused,
+            is_in_doubt: job.is_in_doubt(),
+        };
+        let consequence = self.stops.observe(campaign, answered, &answer);
         let consequence = consequence.map_stop(|stop| self.names_nobody(stop, slot, &answer));
         match consequence {
             Consequence::GoOn => self.step(job, answer, is_excused),

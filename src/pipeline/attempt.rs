@@ -131,6 +131,11 @@ impl Job {
         }
     }
 
+    /// Whether an earlier attempt may have been taken.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.doubt.is_some()
+    }
+
     /// What an answer means for the row.
     pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, context: Context) -> Step {
         self.http_status = answer.http_status;

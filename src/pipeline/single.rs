@@ -11,7 +11,7 @@ use std::pin::pin;
 use bytes::Bytes;
 
 use super::attempt::{Context, Job, Step};
-use super::stops::{self, Consequence, Stops};
+use super::stops::{self, Answered, Consequence, Stops};
 use super::window::Slot;
 use super::{LeadSender, Policy};
 use crate::api::Answer;
@@ -78,7 +78,12 @@ pub async fn send_once(
 
 fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let mut stops = Stops::new(NonZeroU32::MAX);
-    let consequence = stops.observe(job.claim.campaign, job.slot, &answer, false);
+    let answered = Answered {
+        row: job.slot,
+        is_excused: false,
+        is_in_doubt: false,
+    };
+    let consequence = stops.observe(job.claim.campaign, answered, &answer);
     if let Consequence::Stop(stop) | Consequence::StopCampaign(stop) = consequence {
         return Single {
             outcome: None,

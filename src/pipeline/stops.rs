@@ -11,7 +11,8 @@
 //!   of its rows in a row meet it. Until that is known the row is put aside; an answer
 //!   that is understood makes it an ordinary rejected row. Refusals of one campaign after
 //!   another are not those campaigns': [`CAMPAIGNS_IN_A_ROW`] stop the run, more where
-//!   what they say is about campaigns;
+//!   what they say is about campaigns. A row of which an earlier attempt may have been taken
+//!   counts for none of this: its refusal may well be about that lead;
 //! - [`UNUSABLE_IN_A_ROW`] successes in a row that cannot be read stop, and so do as many
 //!   rows without a usable answer before the first one that is understood, of a campaign
 //!   or of the run. A service that is away is waited for instead;
@@ -73,6 +74,17 @@ impl Consequence {
             other => other,
         }
     }
+}
+
+/// What is known of the row that is answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answered {
+    pub(super) row: Slot,
+    /// While the service is away: that it does not answer is nothing that a row or its
+    /// campaign can be blamed for.
+    pub(super) is_excused: bool,
+    /// Whether an earlier attempt may have been taken: then a refusal may be about that lead.
+    pub(super) is_in_doubt: bool,
 }
 
 /// Rows that were rejected alike, one after another.
@@ -141,20 +153,25 @@ impl Stops {
     }
 
     /// Takes the next answer to a row of the campaign. Each row gets at most one fatal
-    /// one. `is_excused` while the service is away: that it does not answer is nothing that
-    /// a row or its campaign can be blamed for.
+    /// one.
     pub(super) fn observe(
         &mut self,
         campaign: CampaignId,
-        row: Slot,
+        answered: Answered,
         answer: &Answer,
-        is_excused: bool,
     ) -> Consequence {
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.understand(campaign).rejected = Alike::default();
                 self.rejected = Alike::default();
                 Consequence::Understood
+            }
+            Verdict::Rejected { .. } if answered.is_in_doubt => {
+                self.understand(campaign);
+                Consequence::Understood
+            }
+            Verdict::Fatal { cause, .. } if answered.is_in_doubt && !cause.is_certain() => {
+                Consequence::GoOn
             }
             Verdict::Rejected { code, text } => self.reject(campaign, *code, text),
             Verdict::Fatal { cause, text, .. } => self.refuse(campaign, *cause, text),
@@ -166,16 +183,14 @@ impl Stops {
                 if self.unreadable == UNUSABLE_IN_A_ROW {
                     return Consequence::Stop(unreadable(text));
                 }
-                self.miss(campaign, row, (*code, text), is_excused)
+                self.miss(campaign, answered, (*code, text))
             }
             Verdict::NeverTaken {
                 text,
                 is_lasting: true,
                 ..
             } => Consequence::Stop(lasting(text)),
-            Verdict::NeverTaken { code, text, .. } => {
-                self.miss(campaign, row, (*code, text), is_excused)
-            }
+            Verdict::NeverTaken { code, text, .. } => self.miss(campaign, answered, (*code, text)),
             Verdict::RetryLater { .. } => {
                 self.unreadable = 0;
                 Consequence::GoOn
@@ -235,9 +250,10 @@ impl Stops {
     fn miss(
         &mut self,
         campaign: CampaignId,
-        row: Slot,
+        Answered {
+            row, is_excused, ..
+        }: Answered,
         (code, text): (ErrorCode, &str),
-        is_excused: bool,
     ) -> Consequence {
         let series = self.campaigns.entry(campaign).or_default();
         if is_excused || series.is_understood {
@@ -402,12 +418,20 @@ mod tests {
         Stops::new(NonZeroU32::new(4).unwrap())
     }
 
+    fn of_row(index: usize) -> Answered {
+        Answered {
+            row: Slot::new(0, index),
+            is_excused: false,
+            is_in_doubt: false,
+        }
+    }
+
     /// What ends first, a campaign or the run, and with which answer.
     fn ends_after(answers: &[(i64, Answer)]) -> Option<(usize, &'static str, StoppedBy)> {
         let mut stops = stops();
         let mut answers = answers.iter().enumerate();
         answers.find_map(|(i, (campaign, answer))| {
-            match stops.observe(CampaignId(*campaign), Slot::new(0, i), answer, false) {
+            match stops.observe(CampaignId(*campaign), of_row(i), answer) {
                 Consequence::Stop(stop) | Consequence::Last(stop) => Some((i, "run", stop.by)),
                 Consequence::StopCampaign(stop) | Consequence::LastOfCampaign(stop) => {
                     Some((i, "campaign", stop.by))
@@ -510,7 +534,7 @@ mod tests {
             let answer = fatal(cause);
             let campaigns = (0..count).map(CampaignId);
             campaigns
-                .map(|campaign| stops.observe(campaign, Slot::new(0, 0), &answer, false))
+                .map(|campaign| stops.observe(campaign, of_row(0), &answer))
                 .collect()
         };
         let is_run = |c: &Consequence| matches!(c, Consequence::Stop(_));
@@ -578,9 +602,14 @@ mod tests {
     fn a_campaign_of_which_nothing_is_understood_ends_alone_unless_the_service_is_away() {
         let lost = lost(ErrorCode::Http(500));
         let mut stops = stops();
-        stops.observe(CampaignId(1), Slot::new(0, 0), &created(), false);
-        let mut observe =
-            |row, is_away| stops.observe(CampaignId(2), Slot::new(0, row), &lost, is_away);
+        stops.observe(CampaignId(1), of_row(0), &created());
+        let mut observe = |row, is_excused| {
+            let answered = Answered {
+                is_excused,
+                ..of_row(row)
+            };
+            stops.observe(CampaignId(2), answered, &lost)
+        };
         for row in 0..50 {
             assert_eq!(observe(row, true), Consequence::GoOn);
         }
@@ -588,5 +617,41 @@ mod tests {
             assert_eq!(observe(attempt % 9, false), Consequence::GoOn);
         }
         assert!(matches!(observe(9, false), Consequence::StopCampaign(_)));
+    }
+
+    /// After a lost answer a refusal may be about the lead that was made.
+    #[test]
+    fn a_row_in_doubt_stops_nothing_and_counts_for_nothing_but_401_and_402() {
+        let observe = |stops: &mut Stops, row, is_in_doubt, answer: &Answer| {
+            let answered = Answered {
+                is_in_doubt,
+                ..of_row(row)
+            };
+            stops.observe(CampaignId(1), answered, answer)
+        };
+        let missing = fatal(FatalCause::Campaign);
+        let mut stops = stops();
+        for row in 0..9 {
+            assert_eq!(observe(&mut stops, row, true, &missing), Consequence::GoOn);
+        }
+        observe(&mut stops, 9, false, &created());
+        for (row, is_in_doubt, consequence) in [
+            (10, false, Consequence::PutAside),
+            (11, true, Consequence::GoOn),
+            (12, false, Consequence::PutAside),
+            (13, true, Consequence::GoOn),
+        ] {
+            assert_eq!(observe(&mut stops, row, is_in_doubt, &missing), consequence);
+        }
+        let third = observe(&mut stops, 14, false, &missing);
+        assert!(matches!(third, Consequence::StopCampaign(_)));
+        for row in 20..40 {
+            let consequence = observe(&mut stops, row, true, &rejected("no"));
+            assert_eq!(consequence, Consequence::Understood);
+        }
+        for cause in [FatalCause::Token, FatalCause::Payment] {
+            let consequence = observe(&mut stops, 50, true, &fatal(cause));
+            assert!(matches!(consequence, Consequence::Stop(_)), "{cause:?}");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! When going on is pointless, or somebody wants it to end.
 
-use crate::util::{Folder, REFUSALS_OF_ALL, contacts, scenario};
+use std::thread;
+
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, scenario};
 
 #[test]
 fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
@@ -132,6 +134,95 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
         .map(|row| format!("{} {} {}", row["row"], row["status"], row["error_code"]))
         .collect();
     assert_eq!(rows, ["1 created ", "2 uncertain connection"]);
+}
+
+/// What a row is answered to its first attempt, of which nobody hears, and to the second.
+fn lost_and_then(row: usize, second: &str) -> String {
+    let number = number(row);
+    format!(
+        "[[rule]]\nphone_number = '{number}'\nattempts = [1]\n\
+         reply = {{ store = true, then = 'drop' }}\n\
+         [[rule]]\nphone_number = '{number}'\nattempts = [2]\nreply = {second}\n"
+    )
+}
+
+#[test]
+fn rows_in_doubt_that_are_refused_stop_nothing_however_many_there_are_in_a_row() {
+    let during = |reply: &str| {
+        let folder = Folder::with_leads(&contacts(12));
+        let rules: Vec<String> = (4..8).map(|row| lost_and_then(row, reply)).collect();
+        let service = scenario(&rules.concat());
+        folder
+            .import_leads(&service, &["--concurrency", "1"])
+            .expect(1);
+        assert_eq!(service.stats().lead_requests, 16, "{reply}");
+        let results = folder.records("leads.results.csv");
+        for (row, result) in results.iter().enumerate() {
+            let is_in_doubt = (4..8).contains(&row);
+            let status = if is_in_doubt { "uncertain" } else { "created" };
+            assert_eq!(result["status"], status, "{reply} {row}");
+            let said = "; sent again, it was refused: HTTP ";
+            assert_eq!(result["error"].contains(said), is_in_doubt, "{result:?}");
+        }
+    };
+    thread::scope(|scope| {
+        for (reply, _) in REFUSALS_OF_ALL {
+            scope.spawn(move || during(reply));
+        }
+    });
+}
+
+#[test]
+fn a_first_row_in_doubt_that_is_refused_gives_its_place_to_the_next() {
+    let folder = Folder::with_leads(&contacts(4));
+    let missing = REFUSALS_OF_ALL[1].0;
+    let later = (1..4).map(|row| {
+        let number = number(row);
+        format!("[[rule]]\nphone_number = '{number}'\nattempts = [1]\nreply = {{ status = 500 }}\n")
+    });
+    let later: String = later.collect();
+    let service = scenario(&(lost_and_then(0, missing) + &later));
+    folder.import_leads(&service, &[]).expect(1);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["uncertain", "created", "created", "created"]
+    );
+    assert_eq!(service.stats().lead_requests, 8);
+}
+
+#[test]
+fn a_row_that_an_earlier_run_has_left_in_doubt_stops_nothing_either() {
+    let folder = Folder::with_leads(&contacts(3));
+    let missing = REFUSALS_OF_ALL[1].0;
+    let service = scenario(&lost_and_then(1, missing));
+    let once = ["--max-attempts", "1", "--concurrency", "1"];
+    for requests in [3, 4] {
+        folder.import_leads(&service, &once).expect(1);
+        assert_eq!(service.stats().lead_requests, requests);
+        let status = folder.column("leads.results.csv", "status");
+        assert_eq!(status[1], "uncertain", "{requests}");
+    }
+    let error = folder.column("leads.results.csv", "error");
+    let said = "; sent again, it was refused: HTTP 404: Campaign not found";
+    assert!(error[1].ends_with(said), "{error:?}");
+}
+
+#[test]
+fn a_token_that_is_refused_stops_at_once_also_by_a_row_in_doubt() {
+    for (reply, by) in [
+        ("{ status = 401 }", "token"),
+        ("{ status = 402 }", "balance"),
+    ] {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario(&lost_and_then(1, reply));
+        let args = ["--concurrency", "1", "--format", "json"];
+        let output = folder.import_leads(&service, &args).expect(3);
+        assert_eq!(output.json()["stopped_by"], by);
+        assert_eq!(
+            folder.column("leads.results.csv", "status"),
+            ["created", "uncertain"]
+        );
+    }
 }
 
 #[cfg(unix)]
