@@ -69,9 +69,13 @@ impl Head {
         verdict::judge(Ok(reply), self.now)
     }
 
-    /// What it means that the rest did not arrive. A head that refuses for now says all
-    /// that matters.
+    /// What it means that the rest did not arrive, or cannot be read. A head that refuses for
+    /// now says all that matters, and so does any refusal that arrived in full.
     pub(super) fn judge_broken(&self, lost: Lost) -> Verdict {
+        let is_refusal = lost.has_arrived() && !(200..300).contains(&self.status);
+        if is_refusal {
+            return self.judge(lost.to_string().as_bytes());
+        }
         match self.judge(&[]) {
             refusal @ Verdict::RetryLater { .. } => refusal,
             _ => verdict::judge(Err(lost), self.now),
@@ -128,7 +132,8 @@ fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::verdict::Wait;
+    use crate::api::verdict::{FatalCause, Wait};
+    use crate::lead::ErrorCode;
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
         let headers = headers
@@ -152,6 +157,40 @@ mod tests {
             );
             assert_eq!(answer.http_status, Some(status));
         }
+    }
+
+    #[test]
+    fn a_refusal_whose_body_cannot_be_read_is_one_all_the_same() {
+        let text = |status| format!("HTTP {status}: the answer is packed, and damaged");
+        for (status, verdict) in [
+            (
+                401,
+                Verdict::Fatal {
+                    cause: FatalCause::Token,
+                    code: ErrorCode::Http(401),
+                    text: text(401),
+                },
+            ),
+            (
+                422,
+                Verdict::Rejected {
+                    code: ErrorCode::Http(422),
+                    text: text(422),
+                },
+            ),
+            (
+                200,
+                Verdict::PerhapsTaken {
+                    code: ErrorCode::UnreadableAnswer,
+                    text: "the answer is packed, and damaged".into(),
+                },
+            ),
+        ] {
+            let answer = Answer::lost(Some(&head(status, &[])), Lost::Damaged);
+            assert_eq!(answer.verdict, verdict);
+        }
+        let answer = Answer::lost(Some(&head(429, &[])), Lost::UnknownPacking);
+        assert!(matches!(answer.verdict, Verdict::RetryLater { .. }));
     }
 
     #[test]

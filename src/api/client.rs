@@ -16,11 +16,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+};
 use reqwest::{Method, Request, Response, Url, redirect};
 use thiserror::Error;
 
 use super::answer::{Answer, Head};
+use super::packed::unpacked;
 use super::verdict::{self, Lost, Verdict};
 use super::{BaseUrl, Certificates, Limits, Token};
 
@@ -179,7 +182,10 @@ impl Client {
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
         let verdict = match received {
             Ok(Received { head, body }) => head.judge(body),
-            Err(failed) => verdict::judge(Err(failed.lost), SystemTime::now()),
+            Err(Failed { head, lost }) => match head {
+                Some(head) => head.judge_broken(*lost),
+                None => verdict::judge(Err(*lost), SystemTime::now()),
+            },
         };
         verdict.presentable(|text| self.token().masked(text))
     }
@@ -192,11 +198,19 @@ impl Client {
         let headers = response.headers().iter();
         let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let head = Head::read(response.status().as_u16(), headers, SystemTime::now());
-        match bounded_body(response, most_bytes).await {
+        let encodings = response.headers().get_all(CONTENT_ENCODING);
+        let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
+        let body = bounded_body(response, most_bytes).await;
+        let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
+            // What is no text is no encoding that is known.
+            let encodings = encodings.iter().map(|value| value.to_str().unwrap_or("?"));
+            unpacked(encodings, body, most_bytes)
+        });
+        match body {
             Ok(body) => Ok(Received { head, body }),
-            Err(error) => Err(Failed {
+            Err(lost) => Err(Failed {
                 head: Some(head),
-                lost: Lost::of(&error),
+                lost,
             }),
         }
     }

@@ -146,6 +146,9 @@ impl Client {
                 Verdict::NeverTaken { text, .. } if is_lasting => {
                     return Err(ListError::NoAnswer(text));
                 }
+                Verdict::PerhapsTaken { text, .. } if is_lasting => {
+                    return Err(ListError::Unreadable(text));
+                }
                 Verdict::NeverTaken { text, .. } | Verdict::PerhapsTaken { text, .. } => {
                     failed = text;
                     None

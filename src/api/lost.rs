@@ -18,6 +18,12 @@ pub enum Lost {
     /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
     #[error("the answer is no HTTP")]
     NotHttp,
+    /// An answer arrived in full, and nobody here knows how its body is packed.
+    #[error("the answer is packed in a way that is not known here (`Content-Encoding`)")]
+    UnknownPacking,
+    /// An answer arrived in full, and its body is not what was packed.
+    #[error("the answer is packed, and damaged")]
+    Damaged,
     /// Sent, wholly or partly, and the connection broke before the answer was complete.
     #[error("the connection broke before the answer was complete")]
     Broken,
@@ -81,7 +87,16 @@ pub enum NotSent {
 impl Lost {
     /// Whether the next attempt would come to the same.
     pub(super) fn is_lasting(self) -> bool {
-        matches!(self, Lost::NotSent(reason) if reason.is_lasting())
+        match self {
+            Lost::NotSent(reason) => reason.is_lasting(),
+            Lost::UnknownPacking | Lost::Damaged => true,
+            Lost::TimedOut | Lost::NotHttp | Lost::Broken => false,
+        }
+    }
+
+    /// Whether the answer is there, and only its body cannot be read.
+    pub(super) fn has_arrived(self) -> bool {
+        matches!(self, Lost::UnknownPacking | Lost::Damaged)
     }
 
     /// What a failure of the HTTP library says.

@@ -3,8 +3,8 @@
 //! Rule: the only place that knows the service. `wire` is what goes over the
 //! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
 //! `complaints`, `presence` and `balance` for what its sentences mean, `wait` and `quota` for
-//! what it says of time and limits), `client` is the one place that opens connections, and
-//! `lost` knows what its failures mean.
+//! what it says of time and limits), `client` is the one place that opens connections,
+//! `packed` unpacks what comes, and `lost` knows what failures mean.
 
 mod answer;
 mod balance;
@@ -17,6 +17,7 @@ mod limits;
 mod list;
 mod lost;
 mod mask;
+mod packed;
 mod presence;
 mod quota;
 mod token;

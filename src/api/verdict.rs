@@ -158,7 +158,7 @@ fn judge_lost(lost: Lost) -> Verdict {
             };
         }
         Lost::TimedOut => ErrorCode::Timeout,
-        Lost::NotHttp => ErrorCode::UnreadableAnswer,
+        Lost::NotHttp | Lost::UnknownPacking | Lost::Damaged => ErrorCode::UnreadableAnswer,
         Lost::Broken => ErrorCode::Connection,
     };
     Verdict::PerhapsTaken { code, text }

@@ -39,7 +39,8 @@ pub enum ErrorCode {
     Timeout,
     /// The connection could not be made, or broke.
     Connection,
-    /// A success status without an id that could be read, or an answer that is no HTTP.
+    /// A success status without an id that could be read, or an answer that is no HTTP or
+    /// cannot be unpacked.
     UnreadableAnswer,
     /// The service refused with this HTTP status.
     Http(u16),

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde::Deserialize;
 
 use super::faults::Faults;
+use super::packing::Packing;
 use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
 
@@ -50,6 +51,8 @@ pub struct SandboxConfig {
     pub id_type: IdType,
     /// Its HTTP status, 200 to 299.
     pub created_status: u16,
+    /// Pack the bodies of all answers; not when not given.
+    pub pack: Option<Packing>,
     /// Time until an answer, in milliseconds.
     pub latency_ms: u64,
     /// So many milliseconds more with each minute since the start.
@@ -100,6 +103,7 @@ impl Default for SandboxConfig {
             duplicate_style: DuplicateStyle::default(),
             id_type: IdType::default(),
             created_status: 200,
+            pack: None,
             latency_ms: 0,
             latency_growth_ms: 0,
             latency_jitter_ms: 0,

@@ -12,7 +12,7 @@
 //! | `server`, `connection` | HTTP, and how a connection ends without an answer |
 //! | `wire`, `json` | strict reading of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
-//! | `replies`, `campaigns` | the bodies it answers with |
+//! | `replies`, `campaigns`, `packing` | the bodies it answers with |
 
 mod campaigns;
 mod config;
@@ -21,6 +21,7 @@ mod faults;
 mod json;
 #[cfg(test)]
 pub(crate) mod memory;
+mod packing;
 mod rate_limit;
 mod replies;
 mod rule;
@@ -47,6 +48,7 @@ pub use config::{
     UnknownCampaign, VariablesShape,
 };
 pub use faults::Faults;
+pub use packing::Packing;
 pub use rate_limit::{RateLimit, RateLimitHint, Window};
 pub use rule::{Rule, ScriptedReply, Then};
 pub use stats::Stats;

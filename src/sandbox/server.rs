@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -21,6 +21,7 @@ use futures_timer::Delay;
 use tokio::net::TcpListener;
 
 use super::connection::{Cut, CuttableListener};
+use super::packing::Packing;
 use super::rate_limit::Quota;
 use super::replies::{self, Ending, Reply};
 use super::state::{InFlight, Shared};
@@ -147,7 +148,10 @@ async fn finish(shared: &Shared, cut: &Cut, reply: Reply) -> Response {
         }
     }
     match reply.ending {
-        Ending::Answer => respond(reply),
+        Ending::Answer => match shared.config.pack {
+            Some(packing) => respond_packed(reply, packing),
+            None => respond(reply),
+        },
         Ending::Truncate => respond_in_part(reply),
         Ending::Drop => hang_up(cut),
         Ending::Hang => {
@@ -177,6 +181,18 @@ fn respond(reply: Reply) -> Response {
             headers.insert(name, value);
         }
     }
+    response
+}
+
+/// The answer, packed.
+fn respond_packed(reply: Reply, packing: Packing) -> Response {
+    // Writing to memory does not fail.
+    let packed = packing.pack(reply.body.as_bytes()).unwrap_or_default();
+    let mut response = respond(reply).map(|_| Body::from(packed));
+    response.headers_mut().append(
+        CONTENT_ENCODING,
+        HeaderValue::from_static(packing.encoding()),
+    );
     response
 }
 

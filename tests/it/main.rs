@@ -32,6 +32,7 @@ mod outputs;
 #[cfg(unix)]
 mod overview;
 mod pacing;
+mod packed;
 mod page;
 #[cfg(unix)]
 mod picker;

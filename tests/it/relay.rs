@@ -44,9 +44,14 @@ where
 
 /// The address of a service that answers everything alike.
 pub fn always(status: u16, body: &'static str) -> String {
+    always_with("", status, body)
+}
+
+/// The same with further headers, each with its line end.
+pub fn always_with(headers: &str, status: u16, body: &'static str) -> String {
     let length = body.len();
     let answer = format!(
-        "HTTP/1.1 {status} So\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} So\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
     );
     let address = listen(move |connection| {
         let answer = answer.clone();

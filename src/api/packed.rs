@@ -1,0 +1,190 @@
+//! Bodies that were packed on the way (RFC 9110, 8.4), though nobody asked for it.
+//!
+//! Rule: pure. What comes out is bounded as plain bodies are, and so is the time that it
+//! takes: however small a packed body is, it may stand for any amount.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use flate2::bufread::MultiGzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::verdict::Lost;
+
+/// How often a body may have been packed: once is usual, and each time costs as much.
+const MOST_TIMES: usize = 3;
+
+/// How much is unpacked at a time, in bytes.
+const STEP: usize = 64 * 1024;
+
+/// At most `most` bytes of what was packed in these ways (the values of `Content-Encoding`),
+/// one after the other.
+pub(super) fn unpacked<'a>(
+    encodings: impl Iterator<Item = &'a str>,
+    body: Bytes,
+    most: usize,
+) -> Result<Bytes, Lost> {
+    let encodings = encodings.flat_map(|value| value.split(','));
+    let encodings: Vec<String> = encodings
+        .map(|name| name.trim().to_ascii_lowercase())
+        .filter(|name| !name.is_empty() && name != "identity")
+        .take(MOST_TIMES + 1)
+        .collect();
+    // Nothing is nothing however it was packed.
+    if encodings.is_empty() || body.is_empty() {
+        return Ok(body);
+    }
+    if encodings.len() > MOST_TIMES {
+        return Err(Lost::UnknownPacking);
+    }
+    let mut body = body;
+    for name in encodings.iter().rev() {
+        let unpack = match name.as_str() {
+            "gzip" | "x-gzip" => gunzipped,
+            "deflate" => inflated,
+            _ => return Err(Lost::UnknownPacking),
+        };
+        body = unpack(&body, most).ok_or(Lost::Damaged)?.into();
+    }
+    Ok(body)
+}
+
+fn gunzipped(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    let reader = MultiGzDecoder::new(packed);
+    // It is measured in bytes, of which no machine has more than fit into a `u64`.
+    reader.take(most as u64).read_to_end(&mut body).ok()?;
+    Some(body)
+}
+
+/// `deflate` is zlib's form by the book, and without it by habit.
+fn inflated(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    let with_header = |has_header| inflated_from(Decompress::new(has_header), packed, most);
+    with_header(true).or_else(|| with_header(false))
+}
+
+fn inflated_from(mut reader: Decompress, packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while body.len() < most {
+        body.reserve(STEP.min(most - body.len()));
+        let (read, had) = (reader.total_in(), body.len());
+        let rest = packed.get(usize::try_from(read).ok()?..)?;
+        let status = reader.decompress_vec(rest, &mut body, FlushDecompress::None);
+        let has_moved = reader.total_in() > read || body.len() > had;
+        match status.ok()? {
+            Status::StreamEnd => break,
+            // It ends before its end.
+            Status::Ok | Status::BufError if !has_moved => return None,
+            Status::Ok | Status::BufError => {}
+        }
+    }
+    body.truncate(most);
+    Some(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::time::{Duration, Instant};
+
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    use super::*;
+
+    const MOST: usize = 2 * 1024 * 1024;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn raw(bytes: &[u8]) -> Vec<u8> {
+        let mut packer = DeflateEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn unpack(encodings: &[&str], body: Vec<u8>) -> Result<Bytes, Lost> {
+        unpacked(encodings.iter().copied(), body.into(), MOST)
+    }
+
+    const TEXT: &[u8] = br#"{"data":{"id":"1"}}"#;
+
+    #[test]
+    fn what_was_packed_is_unpacked_however_that_is_written() {
+        for (encodings, body) in [
+            (&["gzip"][..], gzip(TEXT)),
+            (&["GZip"], gzip(TEXT)),
+            (&["x-gzip"], gzip(TEXT)),
+            (&["gzip"], [gzip(&TEXT[..5]), gzip(&TEXT[5..])].concat()),
+            (&["deflate"], zlib(TEXT)),
+            (&[" Deflate "], raw(TEXT)),
+            (&["deflate, gzip"], gzip(&zlib(TEXT))),
+            (&["gzip", "deflate"], raw(&gzip(TEXT))),
+            (&["gzip,identity,,gzip,deflate"], zlib(&gzip(&gzip(TEXT)))),
+            (&["identity"], TEXT.to_vec()),
+            (&[""], TEXT.to_vec()),
+            (&[], TEXT.to_vec()),
+        ] {
+            let unpacked = unpack(encodings, body);
+            assert_eq!(unpacked.as_deref(), Ok(TEXT), "{encodings:?}");
+        }
+        assert_eq!(unpack(&["gzip"], Vec::new()).as_deref(), Ok(&b""[..]));
+    }
+
+    #[test]
+    fn what_cannot_be_unpacked_is_told() {
+        let cut = |body: Vec<u8>| body[..body.len() - 3].to_vec();
+        for (encodings, body, lost) in [
+            (&["br"][..], TEXT.to_vec(), Lost::UnknownPacking),
+            (&["gzip, br"], TEXT.to_vec(), Lost::UnknownPacking),
+            (&["gzip,gzip,gzip,gzip"], gzip(TEXT), Lost::UnknownPacking),
+            (&["gzip"], TEXT.to_vec(), Lost::Damaged),
+            (&["gzip"], cut(gzip(TEXT)), Lost::Damaged),
+            (&["gzip"], zlib(TEXT), Lost::Damaged),
+            (&["deflate"], TEXT.to_vec(), Lost::Damaged),
+            (&["deflate"], cut(zlib(TEXT)), Lost::Damaged),
+            (&["deflate"], cut(raw(TEXT)), Lost::Damaged),
+            (&["gzip, gzip"], gzip(TEXT), Lost::Damaged),
+        ] {
+            assert_eq!(unpack(encodings, body), Err(lost), "{encodings:?}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_stands_for_more_than_is_read_is_cut_off() {
+        let much = vec![b'x'; 100 * MOST];
+        let began = Instant::now();
+        let bombs = [
+            ("gzip", gzip(&much)),
+            ("deflate", zlib(&much)),
+            ("deflate", raw(&much)),
+            ("gzip, gzip", gzip(&gzip(&much))),
+        ];
+        let packing = began.elapsed();
+        let began = Instant::now();
+        for (encoding, bomb) in bombs {
+            let body = unpack(&[encoding], bomb).unwrap();
+            assert_eq!(body.len(), MOST, "{encoding}");
+        }
+        // A hundredth of it was unpacked.
+        assert!(began.elapsed() < packing.max(Duration::from_secs(1)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_body_makes_it_panic_or_grow(body: Vec<u8>, encoding in "(gzip|deflate)") {
+            if let Ok(body) = unpack(&[&encoding], body) {
+                proptest::prop_assert!(body.len() <= MOST);
+            }
+        }
+    }
+}
