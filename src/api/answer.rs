@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::Quota;
 use super::verdict::{self, Lost, Reply, Verdict};
+use crate::lead::ErrorCode;
 
 /// What one attempt to make a lead came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +106,12 @@ impl Answer {
         }
     }
 
+    /// Whether it arrived, and nobody here knows what it says.
+    pub(super) fn is_unreadable(&self) -> bool {
+        let code = ErrorCode::UnreadableAnswer;
+        matches!(&self.verdict, Verdict::PerhapsTaken { code: why, .. } if *why == code)
+    }
+
     /// The answer with its texts put through `mask` and made fit to be shown.
     pub(super) fn presentable(self, mask: impl Fn(&str) -> String) -> Answer {
         Answer {
@@ -133,7 +140,6 @@ fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
 mod tests {
     use super::*;
     use crate::api::verdict::{FatalCause, Wait};
-    use crate::lead::ErrorCode;
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
         let headers = headers

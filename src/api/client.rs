@@ -21,10 +21,13 @@ use reqwest::header::{
 };
 use reqwest::{Method, Request, Response, Url, redirect};
 use thiserror::Error;
+use tracing::{Level, enabled};
 
 use super::answer::{Answer, Head};
 use super::packed::unpacked;
+use super::unread;
 use super::verdict::{self, Lost, Verdict};
+use super::wire::values_in;
 use super::{BaseUrl, Certificates, Limits, Token};
 
 /// The most bytes that are read of a lead request's answer, which may echo all of
@@ -157,12 +160,26 @@ impl Client {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // Wanted again only where an answer is shown.
+        let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let answer = match self.exchange(request, MOST_LEAD_BYTES).await {
-            Ok(Received { head, body }) => Answer::of(&head, &body),
+            Ok(received) => {
+                let answer = Answer::of(&received.head, &received.body);
+                if let Some(sent) = sent.filter(|_| answer.is_unreadable()) {
+                    self.log_unread(&received, &values_in(&sent));
+                }
+                answer
+            }
             Err(Failed { head, lost }) => Answer::lost(head.as_ref(), lost),
         };
         answer.presentable(|text| self.token().masked(text))
+    }
+
+    /// Logs how an answer begins that was not understood.
+    pub(super) fn log_unread(&self, received: &Received, values: &[String]) {
+        let Received { head, body } = received;
+        unread::log(head.status, body, |text| self.token().masked(text), values);
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use bytes::Bytes;
 use reqwest::Url;
 use thiserror::Error;
 use tracing::warn;
 
-use super::client::Client;
+use super::client::{Client, Received};
 use super::verdict::{FatalCause, Verdict};
 use super::wire::CampaignPage;
 use crate::backoff::Backoff;
@@ -88,12 +87,13 @@ impl Client {
         let mut bytes = 0;
         let mut url = self.campaigns_url().clone();
         for _ in 0..MOST_PAGES {
-            let body = self.campaign_page(url.clone()).await?;
-            bytes += body.len();
+            let received = self.campaign_page(url.clone()).await?;
+            bytes += received.body.len();
             if bytes > MOST_BYTES {
                 return Err(ListError::Unreadable("it is too long".into()));
             }
-            let page = read_page(&body)?;
+            let page = read_page(&received.body);
+            let page = page.inspect_err(|_| self.log_unread(&received, &[]))?;
             for campaign in page.campaigns {
                 // Lists that change while they are read repeat entries.
                 if listed.insert(campaign.id.clone()) {
@@ -120,15 +120,14 @@ impl Client {
         }
     }
 
-    async fn campaign_page(&self, url: Url) -> Result<Bytes, ListError> {
+    async fn campaign_page(&self, url: Url) -> Result<Received, ListError> {
         let mut failed = String::new();
         for attempt in 1..=ATTEMPTS {
             let received = self.get(url.clone()).await;
-            if let Ok(received) = &received
-                && received.is_success()
-            {
-                return Ok(received.body.clone());
-            }
+            let received = match received {
+                Ok(received) if received.is_success() => return Ok(received),
+                other => other,
+            };
             let is_lasting = matches!(&received, Err(failed) if failed.is_lasting());
             // Judged as a lead request would be: refusals are the same.
             let pause = match self.judge(&received) {

@@ -4,7 +4,8 @@
 //! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
 //! `complaints`, `presence` and `balance` for what its sentences mean, `wait` and `quota` for
 //! what it says of time and limits), `client` is the one place that opens connections,
-//! `packed` unpacks what comes, and `lost` knows what failures mean.
+//! `packed` unpacks what comes, `unread` logs what was not understood, and `lost` knows what
+//! failures mean.
 
 mod answer;
 mod balance;
@@ -21,6 +22,7 @@ mod packed;
 mod presence;
 mod quota;
 mod token;
+mod unread;
 pub mod verdict;
 mod wait;
 pub mod wire;

@@ -21,6 +21,7 @@
 //! | `recovered` | it answers again | `outage_s` |
 //! | `retrying` | a row will be sent again | `row`, `attempt`, `after_s`, `reason` |
 //! | `settled` | with `-vv`: a row has its outcome | `row`, `line`, `status`, `attempts` |
+//! | `unreadable` | with `-vv`: an answer was not understood | `http_status`, `answer` (how it begins) |
 //! | `campaign_stopped` | one campaign of several takes no leads | `campaign`, `stopped_by` |
 //! | `stopping` | nothing new is sent any more | `stopped_by`, `in_flight` |
 //! | `end` | when a command ends | `exit_code`, `complete` (bool), `stopped_by`; with rows: `run`, `rows`, `rows_total`, the counts, `known_bad`, `requests`, `elapsed_s` |

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::relay::always;
 use crate::util::{Folder, contacts, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
@@ -82,4 +83,64 @@ fn a_refusal_that_repeats_the_row_is_told_without_its_values() {
     let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Zebedee,Leeds\n");
     let output = folder.import_leads(&service, &[]).expect(3);
     output.tells("(HTTP 403: the name … Q. of … is not allowed)");
+}
+
+/// What was not understood is for those who ask for everything, and names nobody either.
+#[test]
+fn an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_everything() {
+    let page = format!(
+        "<html>\\u001b[2J<p>Welcome Zebedee of Leeds, +44 7911 000001, {TOKEN}</p>{}",
+        "x".repeat(1000)
+    );
+    let shown = "<html>\u{FFFD}[2J<p>Welcome … of …, +…, [token]</p>xxx";
+    for (args, is_shown) in [
+        (&["-vv"][..], true),
+        (&["-vv", "--log-format", "json"], true),
+        (&["-v"], false),
+        (&["-v", "--log-format", "json"], false),
+        (&[], false),
+    ] {
+        let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Zebedee,Leeds\n");
+        let service = scenario(&format!(
+            "token = '{TOKEN}'\n[[rule]]\nreply = {{ body = \"{page}\" }}"
+        ));
+        let once = ["--max-attempts", "1"];
+        let output = folder.import_leads(&service, &[&once, args].concat());
+        let stderr = output.expect(1).stderr;
+        let line = stderr.lines().find(|line| line.contains("<html>"));
+        assert_eq!(line.is_some(), is_shown, "{args:?} {stderr}");
+        let Some(line) = line else { continue };
+        let told = format!("was not understood (HTTP 200); it begins: {shown}");
+        assert!(line.contains(&told), "{line}");
+        for private in ["7911", "Zebedee", "Leeds", "s3cret"] {
+            assert!(!stderr.contains(private), "{private}: {stderr}");
+        }
+        match serde_json::from_str::<serde_json::Value>(line) {
+            Ok(line) => {
+                assert_eq!(line["event"], "unreadable");
+                assert_eq!(line["http_status"], 200);
+                let answer = line["answer"].as_str().unwrap();
+                assert!(answer.starts_with(shown), "{answer}");
+                assert_eq!(answer.chars().count(), 300);
+            }
+            Err(_) => assert!(line.ends_with("xxx…"), "{line}"),
+        }
+    }
+}
+
+#[test]
+fn a_list_that_was_not_understood_is_shown_to_those_who_ask_for_everything_too() {
+    let folder = Folder::new();
+    let address = always(200, r#"{"message":"Hello, +447911000001"}"#);
+    let list = |args: &str| {
+        let campaigns = folder.leadload(&["campaigns"]).args(args);
+        let campaigns = campaigns.env("LEADLOAD_TOKEN", TOKEN);
+        campaigns
+            .env("LEADLOAD_BASE_URL", &address)
+            .expect(3)
+            .stderr
+    };
+    let told = r#"it begins: {"message":"Hello, +…"}"#;
+    assert!(list("-vv").contains(told), "{}", list("-vv"));
+    assert!(!list("-v").contains("Hello"));
 }
