@@ -183,6 +183,7 @@ fn judge_often(times: usize, status: u16, body: &[u8]) {
             status,
             retry_after: None,
             quota: None,
+            redirects_to: None,
             body: black_box(body),
         };
         let verdict = judge(Ok(reply), SystemTime::UNIX_EPOCH);

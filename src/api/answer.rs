@@ -30,6 +30,7 @@ pub(crate) struct Head {
     pub(super) status: u16,
     retry_after: Option<String>,
     quota: Option<Quota>,
+    redirects_to: Option<String>,
     /// What the time is, by the clock that the head's times are to be compared with.
     now: SystemTime,
 }
@@ -55,7 +56,16 @@ impl Head {
             retry_after: header("retry-after")
                 .map(|value| String::from_utf8_lossy(value).into_owned()),
             quota: Quota::read(text, now),
+            redirects_to: None,
             now,
+        }
+    }
+
+    /// The same of a redirect to this address.
+    pub(super) fn redirecting_to(self, redirects_to: Option<String>) -> Head {
+        Head {
+            redirects_to,
+            ..self
         }
     }
 
@@ -65,6 +75,7 @@ impl Head {
             status: self.status,
             retry_after: self.retry_after.as_deref(),
             quota: self.quota,
+            redirects_to: self.redirects_to.as_deref(),
             body,
         };
         verdict::judge(Ok(reply), self.now)

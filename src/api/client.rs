@@ -17,14 +17,15 @@ use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
-use reqwest::{Method, Request, Response, Url, redirect};
+use reqwest::{Method, Request, Response, Url};
 use thiserror::Error;
 use tracing::{Level, enabled};
 
 use super::answer::{Answer, Head};
 use super::packed::unpacked;
+use super::redirect;
 use super::unread;
 use super::verdict::{self, Lost, Verdict};
 use super::wire::values_in;
@@ -128,7 +129,7 @@ impl Client {
             .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .http1_only()
-            .redirect(redirect::Policy::none())
+            .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
             .timeout(limits.timeout)
@@ -215,6 +216,11 @@ impl Client {
         let headers = response.headers().iter();
         let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let head = Head::read(response.status().as_u16(), headers, SystemTime::now());
+        let location = response.headers().get(LOCATION);
+        let location = location.filter(|_| response.status().is_redirection());
+        let head = head.redirecting_to(
+            location.and_then(|location| redirect::target(response.url(), location.as_bytes())),
+        );
         let encodings = response.headers().get_all(CONTENT_ENCODING);
         let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
         let body = bounded_body(response, most_bytes).await;

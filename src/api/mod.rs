@@ -3,9 +3,9 @@
 //! Rule: the only place that knows the service. `wire` is what goes over the
 //! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
 //! `complaints`, `presence` and `balance` for what its sentences mean, `wait` and `quota` for
-//! what it says of time and limits), `client` is the one place that opens connections,
-//! `packed` unpacks what comes, `unread` logs what was not understood, and `lost` knows what
-//! failures mean.
+//! what it says of time and limits), `client` is the one place that opens connections, and
+//! `lost` knows what its failures mean. `packed` unpacks what comes, `redirect` says where
+//! else it is to be had, and `unread` logs what was not understood.
 
 mod answer;
 mod balance;
@@ -21,6 +21,7 @@ mod mask;
 mod packed;
 mod presence;
 mod quota;
+mod redirect;
 mod token;
 mod unread;
 pub mod verdict;

@@ -36,6 +36,8 @@ pub struct Reply<'a> {
     pub retry_after: Option<&'a str>,
     /// What its head says of the limit.
     pub quota: Option<Quota>,
+    /// Where a redirect leads to.
+    pub redirects_to: Option<&'a str>,
     /// The body.
     pub body: &'a [u8],
 }
@@ -177,7 +179,11 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
     };
     match reply.status {
         200..=299 => judge_success(&body, code, text),
-        300..=399 => fatal(FatalCause::Redirect),
+        300..=399 => Verdict::Fatal {
+            cause: FatalCause::Redirect,
+            code,
+            text: redirect_text(&reply, text()),
+        },
         400 | 409 | 422 if body.duplicate() == Some(Presence::Here) => Verdict::Duplicate {
             lead_id: body.lead_id(),
             text: text(),
@@ -217,6 +223,14 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         400..=499 => Verdict::Rejected { code, text: text() },
         // 5xx, and what no service should send. A 500 may follow the insert.
         _ => Verdict::PerhapsTaken { code, text: text() },
+    }
+}
+
+/// Nobody needs to know what a page says that nobody goes to.
+fn redirect_text(reply: &Reply<'_>, said: String) -> String {
+    match reply.redirects_to {
+        Some(place) => format!("HTTP {} to {place}", reply.status),
+        None => said,
     }
 }
 

@@ -14,6 +14,7 @@ fn reply(status: u16, body: &str) -> Verdict {
             status,
             retry_after: None,
             quota: None,
+            redirects_to: None,
             body: body.as_bytes(),
         }),
         NOW,
@@ -26,6 +27,7 @@ fn reply_after(status: u16, retry_after: &str, body: &str) -> Verdict {
             status,
             retry_after: Some(retry_after),
             quota: None,
+            redirects_to: None,
             body: body.as_bytes(),
         }),
         NOW,
@@ -179,6 +181,29 @@ fn row_10_a_redirect_is_fatal() {
             reply(status, ""),
             fatal(FatalCause::Redirect, status, &format!("HTTP {status}"))
         );
+    }
+}
+
+#[test]
+fn row_10_a_redirect_tells_where_to() {
+    let redirect = |redirects_to| {
+        let reply = Reply {
+            status: 302,
+            retry_after: None,
+            quota: None,
+            redirects_to,
+            body: br#"{"message":"Moved."}"#,
+        };
+        judge(Ok(reply), NOW)
+    };
+    for (place, text) in [
+        (
+            Some("https://new.example.com/login"),
+            "HTTP 302 to https://new.example.com/login",
+        ),
+        (None, "HTTP 302: Moved."),
+    ] {
+        assert_eq!(redirect(place), fatal(FatalCause::Redirect, 302, text));
     }
 }
 
@@ -565,6 +590,7 @@ fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
                 remaining,
                 reset: Some(Duration::from_secs(20)),
             }),
+            redirects_to: None,
             body: body.as_bytes(),
         };
         match judge(Ok(reply), NOW) {

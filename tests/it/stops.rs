@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use crate::relay::always_with;
 use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, scenario};
 
 #[test]
@@ -134,6 +135,41 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
         .map(|row| format!("{} {} {}", row["row"], row["status"], row["error_code"]))
         .collect();
     assert_eq!(rows, ["1 created ", "2 uncertain connection"]);
+}
+
+#[test]
+fn a_redirect_that_stops_is_told_with_its_address_as_far_as_that_is_safe() {
+    let secret = "https://me:s3cret@new.example.com:8443/login/+447911000000?token=s3cret#s3cret";
+    let shown = "HTTP 302 to https://new.example.com:8443/login/+…";
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario(&format!(
+        "[[rule]]\nreply = {{ status = 302, headers = {{ Location = '{secret}' }} }}"
+    ));
+    let args = ["--format", "json", "-vv"];
+    let output = folder.import_leads(&service, &args).expect(3);
+    let told = format!("the service redirects to another address ({shown})");
+    output.tells(&told);
+    assert!(output.json()["error"].as_str().unwrap().contains(&told));
+    assert!(!output.stderr.contains("s3cret"), "{}", output.stderr);
+
+    let token = "17|s3cretHalf";
+    for (location, shown) in [
+        (
+            "https://new.example.com/login?next=s3cret",
+            "https://new.example.com/login",
+        ),
+        (
+            "https://new.example.com/17%7Cs3cretHalf",
+            "https://new.example.com/[token]",
+        ),
+    ] {
+        let moved = always_with(&format!("location: {location}\r\n"), 302, "");
+        let campaigns = folder.leadload(&["campaigns"]).env("LEADLOAD_TOKEN", token);
+        let stderr = campaigns.env("LEADLOAD_BASE_URL", &moved).expect(3).stderr;
+        let told = format!("refuses to list the campaigns: HTTP 302 to {shown}\n");
+        assert!(stderr.contains(&told), "{stderr}");
+        assert!(!stderr.contains("s3cret"), "{stderr}");
+    }
 }
 
 /// What a row is answered to its first attempt, of which nobody hears, and to the second.
