@@ -123,6 +123,14 @@ impl Answer {
         matches!(&self.verdict, Verdict::PerhapsTaken { code: why, .. } if *why == code)
     }
 
+    /// The same where the token that was refused has been replaced meanwhile.
+    pub(super) fn of_replaced_token(self) -> Answer {
+        Answer {
+            verdict: Verdict::TokenReplaced,
+            ..self
+        }
+    }
+
     /// The answer with its texts put through `mask` and made fit to be shown.
     pub(super) fn presentable(self, mask: impl Fn(&str) -> String) -> Answer {
         Answer {

@@ -26,6 +26,7 @@ use tracing::{Level, enabled};
 use super::answer::{Answer, Head};
 use super::packed::unpacked;
 use super::redirect;
+use super::tokens::{TokenInUse, Tokens};
 use super::unread;
 use super::verdict::{self, Lost, Verdict};
 use super::wire::values_in;
@@ -37,6 +38,9 @@ const MOST_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// The most bytes that are read of one page of campaigns.
 const MOST_LIST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The status that says that the token is not accepted.
+const UNAUTHORIZED: u16 = 401;
 
 /// The longest that making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -58,7 +62,7 @@ pub struct Client {
 struct Service {
     lead_url: Url,
     campaigns_url: Url,
-    token: Token,
+    tokens: Tokens,
 }
 
 /// Why no client could be made.
@@ -119,11 +123,8 @@ impl Client {
         certificates: Certificates,
         limits: Limits,
     ) -> Result<Self, ClientError> {
+        let tokens = Tokens::new(token).ok_or(ClientError::Token)?;
         let mut headers = HeaderMap::new();
-        headers.insert(
-            AUTHORIZATION,
-            token.authorization().ok_or(ClientError::Token)?,
-        );
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
@@ -150,7 +151,7 @@ impl Client {
             service: Arc::new(Service {
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
-                token,
+                tokens,
             }),
         })
     }
@@ -164,7 +165,9 @@ impl Client {
         // Wanted again only where an answer is shown.
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
-        let answer = match self.exchange(request, MOST_LEAD_BYTES).await {
+        let token = self.service.tokens.current();
+        let exchanged = self.exchange(request, &token, MOST_LEAD_BYTES).await;
+        let answer = match exchanged {
             Ok(received) => {
                 let answer = Answer::of(&received.head, &received.body);
                 if let Some(sent) = sent.filter(|_| answer.is_unreadable()) {
@@ -174,22 +177,27 @@ impl Client {
             }
             Err(Failed { head, lost }) => Answer::lost(head.as_ref(), lost),
         };
-        answer.presentable(|text| self.token().masked(text))
+        if answer.http_status == Some(UNAUTHORIZED) && self.service.tokens.renew(&token) {
+            return answer.of_replaced_token();
+        }
+        answer.presentable(|text| self.mask(text))
     }
 
     /// Logs how an answer begins that was not understood.
     pub(super) fn log_unread(&self, received: &Received, values: &[String]) {
         let Received { head, body } = received;
-        unread::log(head.status, body, |text| self.token().masked(text), values);
+        unread::log(head.status, body, |text| self.mask(text), values);
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
         let request = Request::new(Method::GET, url);
-        self.exchange(request, MOST_LIST_BYTES).await
+        let token = self.service.tokens.current();
+        self.exchange(request, &token, MOST_LIST_BYTES).await
     }
 
-    pub(super) fn token(&self) -> &Token {
-        &self.service.token
+    /// The text with every token that was ever in use masked.
+    pub(super) fn mask(&self, text: &str) -> String {
+        self.service.tokens.masked(text)
     }
 
     pub(super) fn campaigns_url(&self) -> &Url {
@@ -205,10 +213,16 @@ impl Client {
                 None => verdict::judge(Err(*lost), SystemTime::now()),
             },
         };
-        verdict.presentable(|text| self.token().masked(text))
+        verdict.presentable(|text| self.mask(text))
     }
 
-    async fn exchange(&self, request: Request, most_bytes: usize) -> Result<Received, Failed> {
+    async fn exchange(
+        &self,
+        mut request: Request,
+        token: &TokenInUse,
+        most_bytes: usize,
+    ) -> Result<Received, Failed> {
+        request.headers_mut().insert(AUTHORIZATION, token.header());
         let response = self.http.execute(request).await.map_err(|error| Failed {
             head: None,
             lost: Lost::of(&error),

@@ -110,7 +110,7 @@ impl Client {
 
     /// A campaign whose texts do not echo the token.
     fn masked(&self, campaign: Campaign) -> Campaign {
-        let mask = |text: String| self.token().masked(&text);
+        let mask = |text: String| self.mask(&text);
         Campaign {
             id: mask(campaign.id),
             name: mask(campaign.name),
@@ -152,7 +152,7 @@ impl Client {
                     failed = text;
                     None
                 }
-                Verdict::Created { .. } => None,
+                Verdict::Created { .. } | Verdict::TokenReplaced => None,
             };
             if attempt < ATTEMPTS {
                 let pause =

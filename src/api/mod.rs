@@ -23,6 +23,7 @@ mod presence;
 mod quota;
 mod redirect;
 mod token;
+mod tokens;
 mod unread;
 pub mod verdict;
 mod wait;

@@ -15,7 +15,11 @@ const FEWEST_MASKED: usize = 8;
 
 /// An access token.
 #[derive(Debug, Clone)]
-pub struct Token(SecretString);
+pub struct Token {
+    secret: SecretString,
+    /// The file that it was read from.
+    file: Option<PathBuf>,
+}
 
 /// Why there is no usable token. Never quotes what was read.
 #[derive(Debug, Error)]
@@ -56,10 +60,18 @@ impl Token {
             "the token file {}",
             quoted_unless_secret(&path.display().to_string())
         );
-        match decoded(&bytes) {
-            Some(text) => Token::from_text(&text, &from),
-            None => Err(TokenError::NotOneLine { from }),
-        }
+        let Some(text) = decoded(&bytes) else {
+            return Err(TokenError::NotOneLine { from });
+        };
+        Ok(Token {
+            file: Some(path.to_owned()),
+            ..Token::from_text(&text, &from)?
+        })
+    }
+
+    /// What its file holds now; nothing where it came from no file.
+    pub(super) fn read_again(&self) -> Option<Result<Token, TokenError>> {
+        self.file.as_deref().map(Token::from_file)
     }
 
     /// Reads a token from text; `from` says in messages where it stood.
@@ -80,17 +92,20 @@ impl Token {
         if !token.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(TokenError::NotOneLine { from: from.into() });
         }
-        Ok(Token(SecretString::from(token)))
+        Ok(Token {
+            secret: SecretString::from(token),
+            file: None,
+        })
     }
 
     /// The token itself, for the sandbox, which has to compare it.
     pub(crate) fn expose(&self) -> &str {
-        self.0.expose_secret()
+        self.secret.expose_secret()
     }
 
     /// The value of the header `Authorization`, marked so that it is not printed.
     pub(super) fn authorization(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0.expose_secret())).ok()?;
+        let mut value = HeaderValue::try_from(format!("Bearer {}", self.expose())).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
@@ -131,7 +146,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         std::fs::write(&path, bytes).unwrap();
-        Token::from_file(&path).map(|token| token.0.expose_secret().to_owned())
+        Token::from_file(&path).map(|token| token.expose().to_owned())
     }
 
     #[test]

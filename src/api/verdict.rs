@@ -91,6 +91,9 @@ pub enum Verdict {
         /// What happened.
         text: String,
     },
+    /// The token was refused, and there is another one by now: send again with that. It is
+    /// no attempt at the row.
+    TokenReplaced,
     /// Refused for a reason that is likely to hold for every row.
     Fatal {
         /// What is wrong.
@@ -298,7 +301,7 @@ impl Verdict {
     /// What the service has said where it has not taken the lead, or not surely.
     pub fn refusal(&self) -> Option<&str> {
         match self {
-            Verdict::Created { .. } | Verdict::Duplicate { .. } => None,
+            Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
             Verdict::Rejected { text, .. }
             | Verdict::RetryLater { text, .. }
             | Verdict::NeverTaken { text, .. }
@@ -313,6 +316,7 @@ impl Verdict {
         let (first, second) = match &mut self {
             Verdict::Created { lead_id, remark } => (Some(lead_id), remark.as_mut()),
             Verdict::Duplicate { lead_id, text } => (lead_id.as_mut(), Some(text)),
+            Verdict::TokenReplaced => (None, None),
             Verdict::Rejected { text, .. }
             | Verdict::RetryLater { text, .. }
             | Verdict::NeverTaken { text, .. }

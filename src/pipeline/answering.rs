@@ -129,6 +129,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.note_silence(flight, *code, has_answered);
                 None
             }
+            Verdict::TokenReplaced => {
+                self.pacing.lost(started);
+                self.outage.is_there(started, now)
+            }
             // About a row: see above.
             _ => None,
         };

@@ -150,6 +150,10 @@ impl Job {
                 Step::Settle(self.refused((code, text)))
             }
             Verdict::RetryLater { .. } => Step::Later,
+            Verdict::TokenReplaced => {
+                self.attempts -= 1;
+                Step::Later
+            }
             Verdict::NeverTaken { code, text, .. } => {
                 if let Some(after) = self.fail(policy, context) {
                     return Step::Again { after, why: code };

@@ -130,6 +130,12 @@ fn no_answer(answer: &Answer) -> Option<Stop> {
             text,
             "test again later",
         ),
+        Verdict::TokenReplaced => {
+            return Some(Stop {
+                by: StoppedBy::Token,
+                text: "the service does not accept the token, and the token file has another one by now\n\nhint: run the same command again".to_owned(),
+            });
+        }
         Verdict::Created { .. }
         | Verdict::Duplicate { .. }
         | Verdict::Rejected { .. }

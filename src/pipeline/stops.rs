@@ -191,6 +191,7 @@ impl Stops {
                 ..
             } => Consequence::Stop(lasting(text)),
             Verdict::NeverTaken { code, text, .. } => self.miss(campaign, answered, (*code, text)),
+            Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
                 self.unreadable = 0;
                 Consequence::GoOn
