@@ -12,12 +12,13 @@ use clap::{Arg, ArgAction, ArgMatches, CommandFactory};
 use super::Cli;
 
 /// What is said of one list and its outputs, and of no other.
-const OF_THE_INPUT: [&str; 15] = [
+const OF_THE_INPUT: [&str; 16] = [
     "inputs",
     "results",
     "rejects",
     "report",
     "limit",
+    "min_rows",
     "encoding",
     "delimiter",
     "no_header",
@@ -32,12 +33,13 @@ const OF_THE_INPUT: [&str; 15] = [
 ];
 
 /// What is said of one check, or says where its mapping is kept.
-const OF_ONE_CHECK: [&str; 11] = [
+const OF_ONE_CHECK: [&str; 12] = [
     "inputs",
     "results",
     "rejects",
     "report",
     "limit",
+    "min_rows",
     "max_new",
     "test_to",
     "dry_run",
@@ -47,7 +49,7 @@ const OF_ONE_CHECK: [&str; 11] = [
 ];
 
 /// What rejects take from the run that wrote them, where the ledger knows it.
-pub(crate) const OF_THE_RUN: [&str; 14] = [
+pub(crate) const OF_THE_RUN: [&str; 16] = [
     "campaign",
     "campaign_column",
     "phone_column",
@@ -62,6 +64,8 @@ pub(crate) const OF_THE_RUN: [&str; 14] = [
     "assume_plus",
     "phone_rule",
     "countries",
+    "suppress",
+    "keep",
 ];
 
 /// The arguments that import these rejects, the program's name first; none if `args` are

@@ -32,6 +32,10 @@ pub struct ReadingArgs {
     /// Only the first N data rows
     #[arg(long, value_name = "N", value_parser = whole)]
     pub limit: Option<u64>,
+
+    /// Send nothing if the input has fewer data rows; rejects aside
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub min_rows: Option<u64>,
 }
 
 /// What makes a phone number, and who is not called.
@@ -103,6 +107,10 @@ pub struct MappingArgs {
     /// What becomes of empty cells [default: omit]
     #[arg(long, value_name = "WHAT")]
     pub empty: Option<EmptyCells>,
+
+    /// Copy this column into the results, under its header or NAME. Repeatable
+    #[arg(long, value_name = "[NAME=]COL")]
+    pub keep: Vec<String>,
 
     /// Keep the mapping in this profile (`check` only): later no other column is sent
     #[arg(long, value_name = "PROFILE")]

@@ -16,10 +16,11 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::phone::PhoneReader;
 use crate::report::{Ended, RowTotal, Show, Tally};
-use crate::results::{OutputError, OutputPaths, ReportFile, Written};
+use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
 use crate::settings::{Environment, LedgerChoice, ReadingSettings, Service, form_choice};
 use crate::source::{Fingerprint, Input, SourceError};
+use crate::text::{counted, grouped, shown_name};
 
 /// Opens all files and finds out in what form each is, on a thread of its own: standard
 /// input may be long in coming, a file may be long, and somebody may want to stop.
@@ -71,10 +72,11 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
         .collect::<Result<_, _>>()
         .or_stopped(StoppedBy::Usage)?;
     planned.iter().for_each(warn_of_new_columns);
+    refuse_kept_names(&planned)?;
     let phones = PhoneReader::new(settings.phones.clone());
     let suppression = SuppressionLists::read(&settings.suppress, &phones, settings.region)
         .or_stopped(StoppedBy::Usage)?;
-    Ok(Intake {
+    let intake = Intake {
         inputs: planned.into(),
         limit: settings.limit,
         phones,
@@ -82,7 +84,41 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
         suppression: Arc::new(suppression),
         allow_duplicates: settings.allow_duplicates,
         once: settings.once,
-    })
+    };
+    refuse_too_few_rows(&intake, settings.min_rows)?;
+    Ok(intake)
+}
+
+/// Two columns of the results by one name would be read for each other.
+fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
+    let mut kept = inputs.iter().flat_map(|planned| &planned.mapping.kept);
+    let Some((name, _)) = kept.find(|(name, _)| is_results_column(name)) else {
+        return Ok(());
+    };
+    let name = shown_name(name);
+    let error = anyhow!(
+        "the results have a column `{name}` of their own\n\nhint: give the copied column another name: `--keep NAME={name}`"
+    );
+    Err(Failure::new(StoppedBy::Usage, error))
+}
+
+/// An export that came out empty, or nearly so, is no list of all contacts. Rejects are few,
+/// and no export.
+fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
+    let mut inputs = intake.inputs.iter();
+    if least == 0 || inputs.all(|planned| planned.mapping.rejects_form.is_some()) {
+        return Ok(());
+    }
+    let rows = intake.count_new_rows(least)?;
+    if rows >= least {
+        return Ok(());
+    }
+    let error = anyhow!(
+        "the input has {}, and `--min-rows` asks for at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is right, say `--min-rows {rows}`",
+        counted(rows, "data row"),
+        grouped(least)
+    );
+    Err(Failure::new(StoppedBy::Usage, error).of_rows(rows))
 }
 
 /// What the inputs hold.

@@ -84,12 +84,49 @@ impl Recollection<'_> {
                 Ok(())
             }
             (Some(outcome), Some((number, campaign))) if outcome.status == Status::Suppressed => {
-                let known = self.find(number, Scope::Campaign(campaign))?;
-                outcome.lead_id = known.settled.and_then(|record| record.outcome.lead_id);
-                Ok(())
+                self.suppress(row, number, campaign, outcome)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Fills in what is known of a row whose number is on a do-not-call list. That it is not
+    /// sent again does not hide that it was, or may have been.
+    fn suppress(
+        &mut self,
+        row: Row<'_>,
+        number: PhoneNumber,
+        campaign: CampaignId,
+        outcome: &mut RowOutcome,
+    ) -> Result<(), LedgerError> {
+        let own = self.own(row.id(), number, campaign)?.map(|own| own.outcome);
+        match own {
+            Some(own) if matches!(own.status, Status::Created | Status::Duplicate) => {
+                *outcome = own;
+                return Ok(());
+            }
+            Some(own) if own.status == Status::Uncertain => {
+                let why = own.error.clone().unwrap_or_default();
+                *outcome = RowOutcome {
+                    error: Some(not_sent_again(&why, outcome)),
+                    ..own
+                };
+                return Ok(());
+            }
+            _ => {}
+        }
+        let known = self.find(number, Scope::Campaign(campaign))?;
+        match (known.settled, known.uncertain) {
+            (Some(settled), _) => outcome.lead_id = settled.outcome.lead_id,
+            // Leads are known by run and row: what others have made does not count.
+            (None, Some(uncertain)) if !self.rules.allow_duplicates => {
+                let text = not_sent_again(&doubt(&uncertain), outcome);
+                let code = Some(ErrorCode::AnswerLost);
+                *outcome = RowOutcome::not_sent(Status::Uncertain, code, Some(text));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Decides what becomes of a row that could be sent.
@@ -217,6 +254,12 @@ fn held(uncertain: &Record) -> RowOutcome {
         uncertain.campaign
     );
     RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
+}
+
+/// Why a row is uncertain that a do-not-call list names.
+fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
+    let list = suppressed.error.as_deref().unwrap_or_default();
+    format!("{why}; not sent again: {list}")
 }
 
 fn doubt(uncertain: &Record) -> String {

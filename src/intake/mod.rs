@@ -225,6 +225,22 @@ impl Intake {
         Ok(found)
     }
 
+    /// Counts rows of new lists, rejects aside, until there are `enough`.
+    pub fn count_new_rows(&self, enough: u64) -> Result<u64, SourceError> {
+        let all = Intake {
+            limit: None,
+            ..self.clone()
+        };
+        let mut count = 0;
+        all.read(Purpose::Checking, |planned, rows| {
+            if planned.mapping.rejects_form.is_none() {
+                count += rows.len() as u64;
+            }
+            count < enough
+        })?;
+        Ok(count)
+    }
+
     /// Reads all inputs to their end and counts their rows.
     pub fn count_rows(&self) -> Result<u64, SourceError> {
         let mut count = 0;

@@ -128,6 +128,15 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
+    /// `--keep` gives two columns one name.
+    #[error(
+        "`--keep` would give the results two columns called `{}`\n\nhint: give one of them another name: `--keep NAME=COLUMN`",
+        shown_name(name)
+    )]
+    KeptTwice {
+        /// The name.
+        name: String,
+    },
     /// A column is both to be sent and to be skipped.
     #[error(
         "column `{}` of `{input}` is named by both `--var` and `--skip-column`\n\nhint: drop one of the two",

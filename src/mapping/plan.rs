@@ -22,6 +22,9 @@ pub(super) const VAR: &str = "--var";
 /// The flag that says where the number is.
 pub(super) const PHONE_COLUMN: &str = "--phone-column";
 
+/// The flag that copies a column into the results.
+pub(super) const KEEP: &str = "--keep";
+
 /// The flag that takes a column out.
 pub(super) const SKIP_COLUMN: &str = "--skip-column";
 
@@ -51,6 +54,8 @@ pub struct Mapping {
     pub variables: Vec<(String, usize)>,
     /// Variables that are the same in every row.
     pub constants: Vec<(String, String)>,
+    /// Names and columns (from 0) of what is copied into the results.
+    pub kept: Vec<(String, usize)>,
     /// What becomes of empty cells.
     pub empty_cells: EmptyCells,
     /// Set where the input is a rejects file that comes back.
@@ -162,6 +167,7 @@ impl Mapping {
             region_column: find("--region-column", &spec.region_column)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
+            kept: kept_columns(&columns, spec)?,
             empty_cells: spec.empty_cells,
             rejects_form: rejects_form.clone(),
             note,
@@ -544,16 +550,44 @@ pub(super) fn named_column(
     spec: &MappingSpec,
     var: &str,
 ) -> Result<(Option<String>, usize), MappingError> {
+    let (name, column) = name_and_column(columns, VAR, var)?;
+    let of_header = || spec.var_names.name(&columns.headers[column]);
+    Ok((name.or_else(of_header), column))
+}
+
+/// What `COL` or `NAME=COL` says.
+fn name_and_column(
+    columns: &Columns<'_>,
+    flag: &'static str,
+    text: &str,
+) -> Result<(Option<String>, usize), MappingError> {
     // A header that is the whole text wins: a column may be called `a=b`.
-    match (columns.named(VAR, var)?, var.split_once('=')) {
+    match (columns.named(flag, text)?, text.split_once('=')) {
         (None, Some((name, column))) if !name.trim().is_empty() => {
-            Ok((Some(name.trim().to_owned()), columns.find(VAR, column)?))
+            Ok((Some(name.trim().to_owned()), columns.find(flag, column)?))
         }
-        _ => {
-            let column = columns.find(VAR, var)?;
-            Ok((spec.var_names.name(&columns.headers[column]), column))
-        }
+        _ => Ok((None, columns.find(flag, text)?)),
     }
+}
+
+/// The columns that `--keep` names, under its names or their headers.
+fn kept_columns(
+    columns: &Columns<'_>,
+    spec: &MappingSpec,
+) -> Result<Vec<(String, usize)>, MappingError> {
+    let mut kept: Vec<(String, usize)> = Vec::with_capacity(spec.kept.len());
+    for text in &spec.kept {
+        let (name, column) = name_and_column(columns, KEEP, text)?;
+        let name = name.unwrap_or_else(|| match columns.headers[column].trim() {
+            "" => (column + 1).to_string(),
+            header => header.to_owned(),
+        });
+        if kept.iter().any(|(other, _)| *other == name) {
+            return Err(MappingError::KeptTwice { name });
+        }
+        kept.push((name, column));
+    }
+    Ok(kept)
 }
 
 #[cfg(test)]

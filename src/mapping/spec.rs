@@ -55,6 +55,8 @@ pub struct MappingSpec {
     pub skipped: Vec<String>,
     /// `--set`: name and value.
     pub constants: Vec<(String, String)>,
+    /// `--keep`, `COL` or `NAME=COL`: columns that are copied into the results.
+    pub kept: Vec<String>,
     /// `--var-names`.
     pub var_names: VarNames,
     /// `--empty`.

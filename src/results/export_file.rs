@@ -25,7 +25,7 @@ impl ExportFile {
             run: with_run,
         };
         let nothing = KnownOutputs::default();
-        ResultsCsv::create(path, CsvForm::default(), extra, &nothing).map(ExportFile)
+        ResultsCsv::create(path, CsvForm::default(), extra, &[], &nothing).map(ExportFile)
     }
 
     /// Writes the line of one row.
@@ -34,7 +34,7 @@ impl ExportFile {
     ///
     /// Where the disk is full, and the like.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        self.0.write(line)
+        self.0.write(line, std::iter::empty())
     }
 
     /// Puts the file in its place. One that stands there is kept under another name.

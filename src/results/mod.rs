@@ -38,7 +38,7 @@ pub use export_file::ExportFile;
 pub use known::KnownOutputs;
 pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};
 pub use report_file::ReportFile;
-pub use results_csv::{ResultsLine, has_results_header};
+pub use results_csv::{ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};
 
 use std::path::{Path, PathBuf};

@@ -46,6 +46,13 @@ pub fn has_results_header(headers: &[String]) -> bool {
     names.len() >= COLUMNS.len() && names.iter().zip(COLUMNS).all(|(name, ours)| name == ours)
 }
 
+/// Whether results have a column of this name whatever is asked for.
+pub fn is_results_column(name: &str) -> bool {
+    let name = name.trim();
+    let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);
+    ours.into_iter().any(|ours| name.eq_ignore_ascii_case(ours))
+}
+
 /// What became of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultsLine<'a> {
@@ -149,6 +156,7 @@ impl ResultsCsv {
         path: &Path,
         form: CsvForm,
         extra: ExtraColumns,
+        kept: &[&str],
         known: &KnownOutputs,
     ) -> Result<ResultsCsv, OutputError> {
         let mut results = ResultsCsv {
@@ -156,21 +164,26 @@ impl ResultsCsv {
             extra,
             settled_at: ShownTime::default(),
         };
-        results
-            .csv
-            .record(extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN))?;
+        let names = extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN);
+        let names = names.chain(kept.iter().copied());
+        results.csv.record(names.map(harmless_text))?;
         // Now, so that a full disk is found out.
         results.flush()?;
         Ok(results)
     }
 
-    /// Writes the line of one row.
-    pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+    /// Writes the line of one row, with the cells that are copied from the input.
+    pub(super) fn write<'c>(
+        &mut self,
+        line: &ResultsLine<'_>,
+        kept: impl Iterator<Item = Cow<'c, str>>,
+    ) -> Result<(), OutputError> {
         let run = line.run.map(|run| run.to_string()).unwrap_or_default();
         let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
         let cells = cells.each_ref().map(AsRef::as_ref);
         let all = self.extra.of(line.file, cells, &run);
-        self.csv.record(all.map(harmless_text))
+        let kept = kept.map(|cell| harmless_text(&cell).into_owned().into());
+        self.csv.record(all.map(harmless_text).chain(kept))
     }
 
     /// See [`CsvOutput::flush`].

@@ -16,6 +16,8 @@ use crate::source::Row;
 struct InputNames {
     name: String,
     phone_column: usize,
+    /// The columns that are copied into the results.
+    kept: Vec<usize>,
 }
 
 /// UTF-8 with the delimiter of the first input, and with a byte order mark where any
@@ -33,6 +35,14 @@ fn form(inputs: &[PlannedInput]) -> CsvForm {
         ..CsvForm::default()
     }
     .in_utf_8()
+}
+
+/// What the copied columns are called: as in the first input, where several call them
+/// otherwise.
+fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
+    let kept = inputs.first().map(|planned| &planned.mapping.kept);
+    let names = kept.into_iter().flatten();
+    names.map(|(name, _)| name.as_str()).collect()
 }
 
 /// The results file.
@@ -56,12 +66,18 @@ impl ResultsFile {
             run: false,
         };
         Ok(ResultsFile {
-            csv: ResultsCsv::create(path, form(inputs), extra, known)?,
+            csv: ResultsCsv::create(path, form(inputs), extra, &kept_names(inputs), known)?,
             inputs: inputs
                 .iter()
                 .map(|planned| InputNames {
                     name: planned.input.name().to_owned(),
                     phone_column: planned.mapping.first_phone_column(),
+                    kept: planned
+                        .mapping
+                        .kept
+                        .iter()
+                        .map(|(_, column)| *column)
+                        .collect(),
                 })
                 .collect(),
             rows: 0,
@@ -81,7 +97,8 @@ impl ResultsFile {
             None => row.lossy(input.phone_column).into_owned(),
         };
         self.rows += 1;
-        self.csv.write(&ResultsLine {
+        let kept = input.kept.iter().map(|column| row.lossy(*column));
+        let line = ResultsLine {
             file: &input.name,
             row: row.id(),
             line: row.line(),
@@ -89,7 +106,8 @@ impl ResultsFile {
             campaign: prepared.campaign,
             outcome,
             run: None,
-        })
+        };
+        self.csv.write(&line, kept)
     }
 
     /// See [`ResultsCsv::flush`].

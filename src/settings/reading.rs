@@ -19,6 +19,8 @@ use crate::source::FormChoice;
 pub struct ReadingSettings {
     /// Only so many rows.
     pub limit: Option<u64>,
+    /// At least so many rows.
+    pub min_rows: u64,
     /// What makes a phone number.
     pub phones: PhoneRules,
     /// The country of numbers in national form.
@@ -60,6 +62,7 @@ impl ReadingSettings {
         }
         Ok(ReadingSettings {
             limit: args.reading.limit,
+            min_rows: args.reading.min_rows.unwrap_or(0),
             phones: PhoneRules {
                 rule: args.phones.phone_rule.unwrap_or_default(),
                 assume_plus: args.phones.assume_plus,
@@ -101,6 +104,7 @@ fn mapping(import: &ImportArgs, environment: &Environment) -> MappingSpec {
         no_variables: args.no_var,
         skipped: args.skip_column.clone(),
         constants: args.set.clone(),
+        kept: args.keep.clone(),
         var_names: args.var_names.unwrap_or_default(),
         empty_cells: args.empty.unwrap_or_default(),
     }
