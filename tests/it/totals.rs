@@ -27,7 +27,7 @@ fn a_list_that_was_read_to_its_end_before_the_stop_is_known() {
     );
     let figures = folder.read("leadload.prom");
     assert!(
-        figures.contains("\nleadload_rows_expected 9\n"),
+        figures.contains("\nleadload_rows_expected{profile=\"\",input=\"leads.csv\"} 9\n"),
         "{figures}"
     );
     let args = [
@@ -94,7 +94,7 @@ fn what_is_refused_after_the_reading_is_told_with_the_number_of_rows() {
     );
     let figures = folder.read("leadload.prom");
     assert!(
-        figures.contains("\nleadload_rows_expected 9\n"),
+        figures.contains("\nleadload_rows_expected{profile=\"\",input=\"leads.csv\"} 9\n"),
         "{figures}"
     );
 }
