@@ -1,7 +1,7 @@
 //! The command that comes next, made of the one that was typed.
 //!
 //! Rule: pure. It works as it stands: what is typed again is what rejects, or a profile,
-//! do not bring with them, do-not-call lists above all.
+//! do not bring with them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_knows_is_not_typed_again_and_lists_are() {
+    fn what_the_run_knows_is_not_typed_again() {
         let typed = "leadload import leads.csv --campaign 101 --region GB --suppress a.csv \
                      --suppress=b.csv --rate 5/s --rate 100/min --limit 10 --delimiter ; \
                      --results out.csv --rejects bad.csv --token-file t -vv --wait";
         assert_eq!(
             mending(typed, true).unwrap(),
-            "leadload import leads.rejects.csv --token-file t --suppress a.csv \
-             --suppress b.csv --rate 5/s --rate 100/min --wait --verbose --verbose"
+            "leadload import leads.rejects.csv --token-file t --rate 5/s --rate 100/min \
+             --wait --verbose --verbose"
         );
         assert_eq!(
             mending(typed, false).unwrap(),
@@ -202,8 +202,8 @@ mod tests {
         assert_eq!(built[3], "--ledger=-l");
     }
 
-    /// What is typed again: where the leads go, how, and who is not called.
-    const TYPED_AGAIN: [&str; 27] = [
+    /// What is typed again: where the leads go, and how.
+    const TYPED_AGAIN: [&str; 26] = [
         "config",
         "profile",
         "base_url",
@@ -212,7 +212,6 @@ mod tests {
         "ca_file",
         "insecure_http",
         "ledger",
-        "suppress",
         "save_mapping",
         "rate",
         "concurrency",

@@ -112,7 +112,7 @@ impl Prepared {
     async fn new(args: &ImportArgs, environment: &Environment) -> Result<Prepared, Failure> {
         refuse_metrics(args)?;
         let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
-        places::look_at(args, &ledger).await?;
+        places::look_at(args, environment, &ledger).await?;
         let (args, surveyed) = inputs::survey(args, environment, &ledger).await?;
         let settings = CheckSettings::from_cli(&args, environment).or_stopped(StoppedBy::Usage)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;

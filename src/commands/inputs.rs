@@ -37,7 +37,7 @@ pub(super) async fn survey(
     let place = profile.map(|in_force| in_force.profile.place());
     service::on_a_thread(move || {
         let ancestors = Ancestors::of(&ledger, to, place);
-        let surveyed = survey_each(&args, &ancestors)?;
+        let surveyed = survey_each(&args)?;
         let typed = typed.as_deref().unwrap_or(&args);
         let args = ancestors.fill_in(&args, typed, &surveyed)?;
         Ok((args, surveyed))
@@ -46,11 +46,10 @@ pub(super) async fn survey(
     .unwrap_or_else(broke_off)
 }
 
-fn survey_each(args: &ImportArgs, ancestors: &Ancestors) -> Result<Vec<SurveyedInput>, Failure> {
+fn survey_each(args: &ImportArgs) -> Result<Vec<SurveyedInput>, Failure> {
     let form = form_choice(&args.reading);
-    let encoding_of = |run| ancestors.encoding_of(run);
     let inputs = open_each(&args.inputs)?.into_iter();
-    let surveyed = inputs.map(|input| SurveyedInput::new(input, &form, &encoding_of));
+    let surveyed = inputs.map(|input| SurveyedInput::new(input, &form));
     Ok(surveyed.collect::<Result<_, SourceError>>()?)
 }
 

@@ -9,19 +9,24 @@ use std::path::{Path, PathBuf};
 use super::{inputs, service};
 use crate::cli::ImportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::results::{OutputChoice, OutputError, OutputPaths};
+use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
-use crate::settings::{LedgerChoice, output_choices};
+use crate::settings::{Environment, LedgerChoice, output_choices};
 
 /// Looks at them, on a thread of its own: disks may be far away.
-pub(super) async fn look_at(args: &ImportArgs, ledger: &LedgerChoice) -> Result<(), Failure> {
+pub(super) async fn look_at(
+    args: &ImportArgs,
+    environment: &Environment,
+    ledger: &LedgerChoice,
+) -> Result<(), Failure> {
     let (args, ledger) = (args.clone(), ledger.clone());
-    service::on_a_thread(move || look(&args, ledger.path()))
+    let choices = output_choices(&args, environment, &OutputChoice::None);
+    service::on_a_thread(move || look(&args, choices, ledger.path()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }
 
-fn look(args: &ImportArgs, ledger: Option<&Path>) -> Result<(), Failure> {
+fn look(args: &ImportArgs, choices: OutputChoices, ledger: Option<&Path>) -> Result<(), Failure> {
     let is_named = |path: &&PathBuf| path.as_os_str() != "-";
     let named: Vec<PathBuf> = args.inputs.iter().filter(is_named).cloned().collect();
     inputs::open_each(&named)?;
@@ -32,15 +37,15 @@ fn look(args: &ImportArgs, ledger: Option<&Path>) -> Result<(), Failure> {
         return Ok(());
     }
     let read: Vec<&Path> = named.iter().chain(lists).map(PathBuf::as_path).collect();
-    let outputs = outputs(args)?;
+    let reserved = choices.reserved.clone();
+    let outputs = outputs(args, choices)?;
     outputs
-        .refuse_named(&read, ledger)
+        .refuse_named(&read, &reserved, ledger)
         .map_err(OutputError::before_sending)
 }
 
 /// The outputs that are named. Others are named after the inputs.
-fn outputs(args: &ImportArgs) -> Result<OutputPaths, Failure> {
-    let choices = output_choices(args, &OutputChoice::None);
+fn outputs(args: &ImportArgs, choices: OutputChoices) -> Result<OutputPaths, Failure> {
     let file = |choice| match choice {
         OutputChoice::Path(path) => Some(path),
         OutputChoice::None | OutputChoice::BesideInput => None,

@@ -13,7 +13,7 @@ use crate::intake::SurveyedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerError};
 use crate::settings::{LedgerChoice, RunDefaults};
-use crate::source::Encoding;
+use crate::text::printable;
 
 /// The runs of a ledger, which is opened when the first of them is asked for.
 pub(super) struct Ancestors {
@@ -43,12 +43,6 @@ impl Ancestors {
             path: choice.path().map(ToOwned::to_owned),
             ledger: OnceCell::new(),
         }
-    }
-
-    /// The encoding in which a run has read its input. That the ledger cannot be read is
-    /// told by whoever asks for the run next.
-    pub(super) fn encoding_of(&self, run: RunId) -> Option<Encoding> {
-        self.find(run).ok()??.defaults.encoding()
     }
 
     fn find(&self, run: RunId) -> Result<Option<Ancestor>, LedgerError> {
@@ -94,7 +88,7 @@ impl Ancestors {
                 continue;
             };
             match &found {
-                Some((other, known)) if !known.are_like(&defaults) => {
+                Some((other, known)) if *known != defaults => {
                     return Err(several_runs(*other, run));
                 }
                 Some(_) => {}
@@ -102,7 +96,10 @@ impl Ancestors {
             }
         }
         let mut args = args.clone();
-        if let Some((_, defaults)) = found {
+        if let Some((run, defaults)) = found {
+            if typed.phones.suppress.is_empty() {
+                refuse_lists_that_are_gone(run, &defaults)?;
+            }
             defaults.fill_in(&mut args, typed);
         }
         Ok(args)
@@ -131,6 +128,19 @@ impl Ancestors {
         }
         Ok(ancestor.map(|ancestor| ancestor.defaults))
     }
+}
+
+/// Whoever was not to be called then is not to be called now.
+fn refuse_lists_that_are_gone(run: RunId, defaults: &RunDefaults) -> Result<(), Failure> {
+    let mut lists = defaults.suppress();
+    let Some(gone) = lists.find(|list| !list.exists()) else {
+        return Ok(());
+    };
+    let error = anyhow!(
+        "the do-not-call list `{}` is gone, which run {run} was given and its rejects need too\n\nhint: put it back, or name the lists that apply with `--suppress`",
+        printable(&gone.display().to_string())
+    );
+    Err(Failure::new(StoppedBy::Usage, error))
 }
 
 fn several_runs(one: RunId, other: RunId) -> Failure {

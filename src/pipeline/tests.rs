@@ -199,7 +199,7 @@ pub(super) fn prepare_list(
         campaign_column: campaign_column.map(str::to_owned),
         ..MappingSpec::default()
     };
-    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: [planned].into(),

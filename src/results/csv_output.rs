@@ -5,56 +5,43 @@ use std::path::{Path, PathBuf};
 
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
-use crate::source::{Bom, Encoding, EncodingWriter, TextForm};
+use crate::source::Bom;
 
 /// How much is written at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The form of a CSV output: that of its input, so that whoever could open the one
-/// can open the other.
+/// The form of a CSV output, which is always UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CsvForm {
-    pub(super) encoding: Encoding,
-    pub(super) bom: Option<Bom>,
+    /// Whether it begins with a byte order mark.
+    pub(super) has_bom: bool,
     pub(super) delimiter: u8,
 }
 
 impl Default for CsvForm {
     fn default() -> Self {
         CsvForm {
-            encoding: Encoding::UTF_8,
-            bom: None,
+            has_bom: false,
             delimiter: b',',
         }
     }
 }
 
-impl From<&TextForm> for CsvForm {
-    fn from(form: &TextForm) -> Self {
-        CsvForm {
-            encoding: form.encoding,
-            bom: form.bom,
-            delimiter: form.delimiter,
+impl CsvForm {
+    /// What stands before the first record.
+    pub(super) fn prefix(self) -> &'static [u8] {
+        match self.has_bom {
+            true => Bom::Utf8.bytes(),
+            false => b"",
         }
     }
-}
 
-impl CsvForm {
-    /// A writer of this form, behind the byte order mark.
-    pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<EncodingWriter<W>> {
+    /// A writer of records of this form, behind what stands before them.
+    pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<W> {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
             .delimiter(self.delimiter)
-            .from_writer(EncodingWriter::new(to, self.encoding))
-    }
-
-    /// The same in UTF-8.
-    pub(super) fn in_utf_8(self) -> CsvForm {
-        CsvForm {
-            encoding: Encoding::UTF_8,
-            bom: self.bom.map(|_| Bom::Utf8),
-            delimiter: self.delimiter,
-        }
+            .from_writer(to)
     }
 }
 
@@ -62,7 +49,7 @@ impl CsvForm {
 #[derive(Debug)]
 pub(super) struct CsvOutput {
     path: PathBuf,
-    csv: csv::Writer<EncodingWriter<OutputFile>>,
+    csv: csv::Writer<OutputFile>,
 }
 
 impl CsvOutput {
@@ -72,8 +59,7 @@ impl CsvOutput {
         form: CsvForm,
         known: &KnownOutputs,
     ) -> Result<CsvOutput, OutputError> {
-        let prefix = form.bom.map_or(&b""[..], Bom::bytes);
-        let file = OutputFile::create(path, prefix, known)?;
+        let file = OutputFile::create(path, form.prefix(), known)?;
         Ok(CsvOutput::over(file, form))
     }
 
@@ -102,7 +88,7 @@ impl CsvOutput {
 
     /// See [`OutputFile::leave`].
     pub(super) fn leave(&self) {
-        self.csv.get_ref().get_ref().leave();
+        self.csv.get_ref().leave();
     }
 
     /// The file, with everything handed over to it.
@@ -112,7 +98,7 @@ impl CsvOutput {
         let unwritable = |error| OutputError::Unwritable { path, error };
         // Nothing is left in the buffer, so that nothing can fail in between.
         match csv.into_inner() {
-            Ok(encoder) => encoder.into_inner().map_err(unwritable),
+            Ok(file) => Ok(file),
             Err(failed) => {
                 let error = failed.error();
                 Err(unwritable(io::Error::new(error.kind(), error.to_string())))

@@ -99,6 +99,15 @@ pub enum OutputError {
         /// The path.
         path: PathBuf,
     },
+    /// The output is a file of settings, a token or certificates.
+    #[error(
+        "`{}` holds settings, a token or certificates that this command uses, and is never written over\n\nhint: name another file",
+        path.display()
+    )]
+    IsReserved {
+        /// The path.
+        path: PathBuf,
+    },
     /// Two outputs would be one file.
     #[error(
         "two outputs would be written to `{}`\n\nhint: name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one",

@@ -34,7 +34,7 @@ pub(super) struct OutputFile {
     left_place: Option<PathBuf>,
     /// SHA-256 of what has been written: by us, whatever else may get into the file.
     digest: Sha256,
-    /// What every version of the file begins with.
+    /// What the file begins with.
     prefix: &'static [u8],
     is_left: Cell<bool>,
     /// None once it has been finished.
@@ -117,9 +117,9 @@ impl OutputFile {
         Ok(copy)
     }
 
-    /// Puts other content in the place of what has been written.
+    /// Puts other content in the place of what has been written, from the first byte on.
     pub(super) fn replace(&mut self, mut content: File) -> Result<(), OutputError> {
-        let replaced = self.begin().and_then(|()| {
+        let replaced = self.empty().and_then(|()| {
             content.rewind()?;
             let mut content = BufReader::with_capacity(COPY_BYTES, content);
             io::copy(&mut content, self).map(drop)
@@ -135,11 +135,16 @@ impl OutputFile {
     }
 
     fn begin(&mut self) -> io::Result<()> {
+        self.empty()?;
+        self.write_all(self.prefix)
+    }
+
+    fn empty(&mut self) -> io::Result<()> {
         let file = self.file.as_mut().ok_or_else(already_finished)?;
         file.seek(SeekFrom::Start(0))?;
         file.set_len(0)?;
         self.digest.reset();
-        self.write_all(self.prefix)
+        Ok(())
     }
 
     /// From now on the file is left where it is should it never be finished.

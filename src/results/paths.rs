@@ -31,6 +31,8 @@ pub struct OutputChoices {
     pub report: Option<PathBuf>,
     /// Whether they are a trial's, and called so.
     pub sandbox: bool,
+    /// Files of settings, tokens and certificates, which are never written over.
+    pub reserved: Vec<PathBuf>,
 }
 
 /// The places of all outputs of one command.
@@ -71,6 +73,7 @@ impl OutputPaths {
             .filter_map(Input::path)
             .collect();
         paths.refuse_other_forms()?;
+        paths.refuse_reserved(&choices.reserved)?;
         let seen = paths.refuse_clashes(&read)?;
         paths.plan_spares(inputs, &read, seen);
         Ok(paths)
@@ -154,10 +157,16 @@ impl OutputPaths {
     }
 
     /// Makes sure, as far as names tell it, that they can be written: that each is none of
-    /// the files that are read, of another form, another output or the ledger, and that its
-    /// folder is there.
-    pub fn refuse_named(&self, read: &[&Path], ledger: Option<&Path>) -> Result<(), OutputError> {
+    /// the files that are read, or reserved, of another form, another output or the ledger,
+    /// and that its folder is there.
+    pub fn refuse_named(
+        &self,
+        read: &[&Path],
+        reserved: &[PathBuf],
+        ledger: Option<&Path>,
+    ) -> Result<(), OutputError> {
         self.refuse_other_forms()?;
+        self.refuse_reserved(reserved)?;
         self.refuse_clashes(read)?;
         if let Some(ledger) = ledger {
             self.refuse_ledger(ledger)?;
@@ -182,6 +191,14 @@ impl OutputPaths {
         paths.refuse_ledger(ledger)?;
         paths.refuse_other_forms()?;
         paths.refuse_clashes(untouched).map(drop)
+    }
+
+    fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
+        let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same(other, path));
+        match self.all().find(is_reserved) {
+            Some(path) => Err(OutputError::IsReserved { path: path.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// Makes sure that none is the ledger or one of the files beside it, which have its
@@ -353,7 +370,7 @@ mod tests {
                 fs::write(&path, "phone\n").unwrap();
                 let input = Input::open(&path).unwrap();
                 PlannedInput::new(
-                    SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap(),
+                    SurveyedInput::new(input, &FormChoice::default()).unwrap(),
                     &MappingSpec::default(),
                 )
                 .unwrap()
@@ -380,6 +397,7 @@ mod tests {
             rejects: OutputChoice::BesideInput,
             report: None,
             sandbox: false,
+            reserved: Vec::new(),
         }
     }
 

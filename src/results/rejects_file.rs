@@ -1,10 +1,13 @@
 //! A rejects file: the rows of one input that somebody may mend and send again.
 //!
-//! It has the form of its input. A workbook is made when all rows are there: until
-//! then they are written as CSV, which can be read however the run ends.
+//! It is UTF-8 with a byte order mark, which spreadsheets open rightly, and has the input's
+//! delimiter. A byte of the input that is no text in its encoding is `\u{FFFD}` here. A
+//! workbook is made when all rows are there: until then they are written as CSV, which can
+//! be read however the run ends.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
@@ -18,7 +21,7 @@ use crate::intake::PlannedInput;
 use crate::lead::{RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
-use crate::source::{CsvReader, EncodingWriter, Row, SourceError, decoded};
+use crate::source::{CsvReader, Encoding, Row, SourceError, decoded};
 
 /// How many rows are read at a time when the file changes its form.
 const BATCH_ROWS: usize = 256;
@@ -62,9 +65,13 @@ impl RejectsFile {
             Some(form) => form.input_columns.clone(),
             None => (0..names.len()).collect(),
         };
-        let csv_form = match input.form.text() {
-            Some(form) if place.spare.is_none() => CsvForm::from(form),
-            _ => CsvForm::default(),
+        let delimiter = match input.form.text() {
+            Some(form) if place.spare.is_none() => form.delimiter,
+            _ => CsvForm::default().delimiter,
+        };
+        let csv_form = CsvForm {
+            has_bom: true,
+            delimiter,
         };
         let mut rejects = RejectsFile {
             csv: Some(CsvOutput::create(&place.path, csv_form, known)?),
@@ -96,7 +103,7 @@ impl RejectsFile {
         }
         let own = self.own_columns.iter();
         let mut record: Vec<Vec<u8>> = own
-            .map(|column| row.cell(*column).unwrap_or_default().to_vec())
+            .map(|column| row.lossy(*column).into_owned().into_bytes())
             .collect();
         let code = outcome.error_code.map(|code| code.to_string());
         let added = [
@@ -147,13 +154,14 @@ impl RejectsFile {
             .as_ref()
             .and_then(|form| row.cell(form.surplus?))
             .filter(|cell| !cell.is_empty());
-        let beyond = (self.input_columns..row.len()).filter_map(|column| row.cell(column));
-        let cells: Vec<&[u8]> = beyond.collect();
+        let beyond = (self.input_columns..row.len()).map(|column| row.lossy(column));
+        let cells: Vec<Cow<'_, str>> = beyond.collect();
         if cells.iter().all(|cell| cell.is_empty()) {
             return carried.map(<[u8]>::to_vec);
         }
         let mut csv = csv::Writer::from_writer(Vec::new());
         // Writing to memory does not fail.
+        let cells = cells.iter().map(|cell| cell.as_bytes());
         let _ = csv.write_record(carried.into_iter().chain(cells));
         let mut bytes = csv.into_inner().unwrap_or_default();
         // The line end.
@@ -188,7 +196,11 @@ impl RejectsFile {
             error: cause_of(error),
         };
         let mut reader = reader_of(&path, file.copy()?, self.csv_form).map_err(unreadable)?;
-        let content = tempfile::tempfile().map_err(|error| file.error(error))?;
+        let content = tempfile::tempfile().and_then(|mut content| {
+            content.write_all(self.csv_form.prefix())?;
+            Ok(content)
+        });
+        let content = content.map_err(|error| file.error(error))?;
         let mut content = self.csv_form.writer(content);
         let mut added = SURPLUS_COLUMN.as_bytes();
         loop {
@@ -203,11 +215,8 @@ impl RejectsFile {
                 content.write_record(cells).map_err(unwritable)?;
             }
         }
-        let content = content
-            .into_inner()
-            .map_err(|failed| io::Error::other(failed.to_string()))
-            .and_then(EncodingWriter::into_inner);
-        content.map_err(|error| file.error(error))
+        let content = content.into_inner();
+        content.map_err(|failed| file.error(io::Error::other(failed.to_string())))
     }
 
     fn write_header(&mut self) -> Result<(), OutputError> {
@@ -265,11 +274,12 @@ fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>
 
 fn reader_of(path: &Path, file: File, form: CsvForm) -> Result<CsvReader, SourceError> {
     let name = path.display().to_string();
-    let text = decoded(Box::new(file), form.encoding).map_err(|error| SourceError::Unreadable {
-        name: name.clone(),
-        line: None,
-        error,
-    })?;
+    let text =
+        decoded(Box::new(file), Encoding::UTF_8).map_err(|error| SourceError::Unreadable {
+            name: name.clone(),
+            line: None,
+            error,
+        })?;
     let reader = CsvReader::new(&name, text, form.delimiter)?;
     Ok(reader.with_limit(MOST_BYTES))
 }

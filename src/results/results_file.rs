@@ -24,17 +24,11 @@ struct InputNames {
 /// input has one.
 fn form(inputs: &[PlannedInput]) -> CsvForm {
     let mut texts = inputs.iter().map(|planned| planned.form.text());
-    let delimiter = match inputs.first().and_then(|planned| planned.form.text()) {
-        Some(first) => CsvForm::from(first).delimiter,
-        None => CsvForm::default().delimiter,
-    };
-    let bom = texts.find_map(|text| text?.bom);
+    let first = inputs.first().and_then(|planned| planned.form.text());
     CsvForm {
-        bom,
-        delimiter,
-        ..CsvForm::default()
+        has_bom: texts.any(|text| text.is_some_and(|text| text.bom.is_some())),
+        delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
     }
-    .in_utf_8()
 }
 
 /// What the copied columns are called: as in the first input, where several call them

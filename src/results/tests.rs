@@ -33,7 +33,7 @@ impl Folder {
 
     fn inputs(&self) -> Vec<PlannedInput> {
         let input = Input::open(&self.path("leads.csv")).unwrap();
-        let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+        let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
         let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
         vec![planned]
     }
@@ -47,6 +47,7 @@ impl Folder {
             rejects,
             report: None,
             sandbox: false,
+            reserved: Vec::new(),
         };
         OutputPaths::plan(&inputs, nothing, &choices).unwrap()
     }
@@ -139,7 +140,7 @@ fn rejects_name_their_run() {
     writer.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(
         fs::read_to_string(folder.path("r.csv")).unwrap(),
-        "phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+        "\u{FEFF}phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
          ,Ada,1,invalid,phone_missing,,7\n"
     );
 }

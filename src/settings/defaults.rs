@@ -3,12 +3,13 @@
 //! They are kept in the ledger as they were given, so that the rejects of a run, mended
 //! and given back, need no flags. What is given again wins.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{ImportArgs, PhoneArgs};
 use crate::phone::Region;
-use crate::source::Encoding;
 
 /// The flags, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +31,14 @@ pub struct RunDefaults {
     assume_plus: bool,
     phone_rule: Option<String>,
     countries: Vec<String>,
-    /// In which the input was read, if one was: its rejects are written in it too.
-    encoding: Option<String>,
+    /// The do-not-call lists, as absolute paths.
+    suppress: Vec<String>,
+    kept: Vec<String>,
 }
 
 impl RunDefaults {
-    /// The flags of a run, whose inputs were read in `encoding`, if they have one in common.
-    pub fn of(args: &ImportArgs, encoding: Option<Encoding>) -> RunDefaults {
+    /// The flags of a run.
+    pub fn of(args: &ImportArgs) -> RunDefaults {
         let (mapping, phones) = (&args.mapping, &args.phones);
         RunDefaults {
             campaign: mapping.campaign.clone(),
@@ -54,22 +56,18 @@ impl RunDefaults {
             assume_plus: phones.assume_plus,
             phone_rule: phones.phone_rule.map(word),
             countries: phones.countries.iter().map(Region::to_string).collect(),
-            encoding: encoding.map(|encoding| encoding.to_string()),
+            suppress: phones
+                .suppress
+                .iter()
+                .filter_map(|path| absolute(path))
+                .collect(),
+            kept: mapping.keep.clone(),
         }
     }
 
-    /// The encoding in which the run's input was read.
-    pub fn encoding(&self) -> Option<Encoding> {
-        self.encoding.as_ref()?.parse().ok()
-    }
-
-    /// Whether two runs were given the same flags.
-    pub fn are_like(&self, other: &RunDefaults) -> bool {
-        let flags = |run: &RunDefaults| RunDefaults {
-            encoding: None,
-            ..run.clone()
-        };
-        flags(self) == flags(other)
+    /// The do-not-call lists of the run.
+    pub fn suppress(&self) -> impl Iterator<Item = &Path> {
+        self.suppress.iter().map(Path::new)
     }
 
     /// Fills in whatever was not `typed`: what a profile says of these flags, it says of
@@ -77,9 +75,13 @@ impl RunDefaults {
     pub fn fill_in(&self, args: &mut ImportArgs, typed: &ImportArgs) {
         args.mapping.clone_from(&typed.mapping);
         args.delivery.variables_shape = typed.delivery.variables_shape;
+        let mut suppress = std::mem::take(&mut args.phones.suppress);
+        if typed.phones.suppress.is_empty() {
+            // A list of the profile protects beside those of the run.
+            suppress.extend(self.suppress().map(Path::to_owned));
+        }
         args.phones = PhoneArgs {
-            // Who is not to be called is not the run's to say.
-            suppress: std::mem::take(&mut args.phones.suppress),
+            suppress,
             ..typed.phones.clone()
         };
         let mapping = &mut args.mapping;
@@ -90,6 +92,7 @@ impl RunDefaults {
         or_list(&mut mapping.var, &self.variables);
         or_list(&mut mapping.skip_column, &self.skipped);
         or_list(&mut mapping.set, &self.constants);
+        or_list(&mut mapping.keep, &self.kept);
         or_word(&mut mapping.var_names, self.var_names.as_deref());
         or_word(&mut mapping.empty, self.empty.as_deref());
         let delivery = &mut args.delivery;
@@ -109,6 +112,12 @@ impl RunDefaults {
         let countries: Vec<Region> = countries.filter_map(|name| Region::parse(name)).collect();
         or_list(&mut phones.countries, &countries);
     }
+}
+
+/// Where a file is, as text; nothing for a path that is none.
+fn absolute(path: &Path) -> Option<String> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.to_str().map(str::to_owned)
 }
 
 /// The word for a choice on the command line.
@@ -152,28 +161,27 @@ mod tests {
         }
     }
 
-    const EVERYTHING: &str = "leads.csv --campaign 7 --campaign-column list --phone-column a --phone-column b --var x=c --skip-column d --set e=f --var-names as-is --empty send --variables-shape object --region GB --region-column land --assume-plus --phone-rule valid --countries GB,DE";
+    const EVERYTHING: &str = "leads.csv --campaign 7 --campaign-column list --phone-column a --phone-column b --var x=c --skip-column d --set e=f --var-names as-is --empty send --variables-shape object --region GB --region-column land --assume-plus --phone-rule valid --countries GB,DE --suppress /dnc.txt --keep g=h";
 
     #[test]
     fn rejects_take_every_flag_that_was_not_given() {
-        let run = RunDefaults::of(&args(EVERYTHING), Some(Encoding::UTF_8));
+        let run = RunDefaults::of(&args(EVERYTHING));
         let stored = serde_json::to_string(&run).unwrap();
         let run: RunDefaults = serde_json::from_str(&stored).unwrap();
-        assert_eq!(run.encoding(), Some(Encoding::UTF_8));
         let mut given = args("leads.rejects.csv");
         let typed = given.clone();
         run.fill_in(&mut given, &typed);
-        assert_eq!(RunDefaults::of(&given, run.encoding()), run);
+        assert_eq!(RunDefaults::of(&given), run);
     }
 
     #[test]
     fn a_run_hands_down_each_flag_that_need_not_be_typed_again() {
         let mut flags = EVERYTHING.split(" --");
         let input = flags.next().unwrap();
-        let none = RunDefaults::of(&args(input), None);
+        let none = RunDefaults::of(&args(input));
         let mut handed_down: Vec<String> = Vec::new();
         for flag in flags {
-            let run = RunDefaults::of(&args(&format!("{input} --{flag}")), None);
+            let run = RunDefaults::of(&args(&format!("{input} --{flag}")));
             assert_ne!(run, none, "{flag}");
             let name = flag.split(' ').next().unwrap();
             handed_down.push(name.replace('-', "_"));
@@ -186,16 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn the_run_comes_before_the_profile_but_for_whom_not_to_call() {
-        let run = RunDefaults::of(&args("leads.csv --campaign 7 --var x=c --region GB"), None);
+    fn the_run_comes_before_the_profile_and_lists_of_both_protect() {
+        let run = "leads.csv --campaign 7 --var x=c --region GB --suppress /dnc.txt";
+        let run = RunDefaults::of(&args(run));
         let typed = args("leads.rejects.csv --region FR");
         let with_profile = "leads.rejects.csv --region FR --campaign 8 --skip-column d --assume-plus --suppress no.txt --rate 5/s";
         let mut given = args(with_profile);
         run.fill_in(&mut given, &typed);
-        let expected = "leads.rejects.csv --region FR --campaign 7 --var x=c";
-        let expected = RunDefaults::of(&args(expected), None);
-        assert_eq!(RunDefaults::of(&given, None), expected);
-        assert_eq!(given.phones.suppress.len(), 1);
+        let expected = "leads.rejects.csv --region FR --campaign 7 --var x=c --suppress no.txt --suppress /dnc.txt";
+        let expected = RunDefaults::of(&args(expected));
+        assert_eq!(RunDefaults::of(&given), expected);
         assert_eq!(given.delivery.rate.len(), 1);
     }
 
@@ -203,7 +211,7 @@ mod tests {
     fn that_no_column_is_sent_is_handed_down_and_ledgers_of_old_do_not_say_it() {
         let mut with_profile = args("leads.csv --campaign 7");
         with_profile.mapping.no_var = true;
-        let stored = serde_json::to_string(&RunDefaults::of(&with_profile, None)).unwrap();
+        let stored = serde_json::to_string(&RunDefaults::of(&with_profile)).unwrap();
         let run: RunDefaults = serde_json::from_str(&stored).unwrap();
         for (line, no_var) in [("a.csv", true), ("a.csv --var y", false)] {
             let typed = args(line);
@@ -212,12 +220,12 @@ mod tests {
             assert_eq!(given.mapping.no_var, no_var, "{line}");
         }
         let old: RunDefaults = serde_json::from_str(r#"{"campaign":"7"}"#).unwrap();
-        assert!(!old.no_variables && !old.are_like(&run));
+        assert!(!old.no_variables && old != run);
     }
 
     #[test]
     fn what_is_given_again_wins() {
-        let run = RunDefaults::of(&args(EVERYTHING), None);
+        let run = RunDefaults::of(&args(EVERYTHING));
         let mut given = args("leads.rejects.csv --campaign 8 --var y --region FR");
         let typed = given.clone();
         run.fill_in(&mut given, &typed);

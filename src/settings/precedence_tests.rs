@@ -177,7 +177,8 @@ fn every_flag_of_an_import_can_stand_in_a_profile_or_is_refused_with_a_reason() 
             _ => match key {
                 "rate" => "'5/s'",
                 "timeout" | "max_duration" | "max_outage" => "'60s'",
-                "concurrency" | "max_attempts" | "max_new" | "stop_after" | "limit" => "7",
+                "concurrency" | "max_attempts" | "max_new" | "min_rows" | "stop_after"
+                | "limit" => "7",
                 "delimiter" => "';'",
                 "encoding" => "'utf-8'",
                 "region" | "countries" => "'GB'",

@@ -76,7 +76,7 @@ impl ReadingSettings {
             allowed_by: environment.profile_giving("allow_duplicates"),
             once: args.delivery.once,
             known_bad: args.delivery.known_bad,
-            outputs: output_choices(args, unnamed),
+            outputs: output_choices(args, environment, unnamed),
             format: args.format,
             progress: args.progress,
         })
@@ -111,13 +111,33 @@ fn mapping(import: &ImportArgs, environment: &Environment) -> MappingSpec {
 }
 
 /// What was said of the outputs. Those that are not named go to `unnamed`.
-pub fn output_choices(args: &ImportArgs, unnamed: &OutputChoice) -> OutputChoices {
+pub fn output_choices(
+    args: &ImportArgs,
+    environment: &Environment,
+    unnamed: &OutputChoice,
+) -> OutputChoices {
     OutputChoices {
         results: output(args.results.as_ref(), unnamed),
         rejects: output(args.rejects.as_ref(), unnamed),
         report: args.report.clone(),
         sandbox: args.connection.sandbox,
+        reserved: settings_files(args, environment),
     }
+}
+
+/// The files that say where the service is and who asks.
+fn settings_files(args: &ImportArgs, environment: &Environment) -> Vec<PathBuf> {
+    let connection = &args.connection;
+    let profile = environment.profile.as_ref();
+    let files = [
+        connection.token_file.as_ref(),
+        environment.token_file.as_ref(),
+        connection.ca_file.as_ref(),
+        connection.profile.config.as_ref(),
+        environment.config.as_ref(),
+        profile.map(|in_force| &in_force.profile.file),
+    ];
+    files.into_iter().flatten().cloned().collect()
 }
 
 fn output(typed: Option<&PathBuf>, unnamed: &OutputChoice) -> OutputChoice {

@@ -37,7 +37,7 @@ fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
     );
     assert_eq!(
         folder.read("leads.rejects.rejects.csv"),
-        "name,phone,city,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+        "\u{FEFF}name,phone,city,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
          Cy,+447911000003,Hull,2,invalid,field_count,\"not mended yet; put each cell under its header, then clear the cell leadload_error_code\",2\n"
     );
     let leads = service.leads();
@@ -348,7 +348,7 @@ fn columns_that_were_added_or_moved_in_a_rejects_file_stay_what_they_are() {
     assert_eq!(
         folder.read("mended.rejects.csv").lines().next(),
         Some(
-            "Name,Phone,City,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run"
+            "\u{FEFF}Name,Phone,City,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run"
         )
     );
 }
@@ -448,4 +448,32 @@ fn outputs_are_readable_by_their_owner_only() {
             .mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
+}
+
+#[test]
+fn what_says_where_the_service_is_and_who_asks_is_no_place_for_an_output() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    folder.write("token", service.token());
+    folder.write(
+        "config.toml",
+        format!("base_url = \"{}\"\n", service.base_url()),
+    );
+    folder.write("ca.pem", "");
+    for output in ["token", "./token", "config.toml", "ca.pem"] {
+        for flag in ["--results", "--rejects"] {
+            let refused = folder
+                .leadload(&["import", "leads.csv", "--campaign", "101", flag, output])
+                .args("--token-file token --config config.toml --ca-file ca.pem")
+                .expect(2);
+            refused.tells("holds settings, a token or certificates that this command uses");
+        }
+    }
+    // Also where the output is named after the list.
+    folder.write("leads.results.csv", service.token());
+    let refused = folder
+        .import_leads(&service, &["--token-file", "leads.results.csv"])
+        .expect(2);
+    refused.tells("`leads.results.csv` holds settings, a token");
+    assert_eq!(service.stats().lead_requests, 0);
 }

@@ -364,7 +364,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         phone_columns: vec!["phone".into()],
         ..MappingSpec::default()
     };
-    let surveyed = SurveyedInput::new(input(&folder, bytes), choice, &|_| None).unwrap();
+    let surveyed = SurveyedInput::new(input(&folder, bytes), choice).unwrap();
     let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: Arc::new([planned]),

@@ -101,15 +101,7 @@ fn the_command_for_the_rejects_works_as_it_is_printed() {
     let args: Vec<&str> = command.iter().skip(1).map(String::as_str).collect();
     assert_eq!(
         args,
-        [
-            "import",
-            "leads.rejects.csv",
-            "--suppress",
-            "do not call.txt",
-            "--rate",
-            "none",
-            "--quiet"
-        ]
+        ["import", "leads.rejects.csv", "--rate", "none", "--quiet"]
     );
     folder.leadload(&args).at(&service).expect(0);
     let leads = service.leads();

@@ -436,3 +436,91 @@ fn what_may_be_somebodys_number_counts_or_stops_the_run_wherever_it_stands() {
         assert!(text.contains("has 1 line with digits"), "{text}");
     }
 }
+
+/// Which rows may have been taken is known, and a list that comes later does not hide it.
+#[test]
+fn a_row_that_may_have_been_taken_or_was_made_is_told_of_though_a_later_list_names_it() {
+    let folder = Folder::with_leads(&crate::util::contacts(4));
+    let service = crate::util::scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop', store = true }}\n\
+         [[rule]]\nphone_number = '{}'\nreply = {{ status = 401 }}",
+        crate::util::number(1),
+        crate::util::number(3)
+    ));
+    let hold = ["--on-uncertain", "hold", "--concurrency", "1"];
+    folder.import_leads(&service, &hold).expect(3);
+    let statuses = || folder.column("leads.results.csv", "status");
+    assert_eq!(statuses(), ["created", "uncertain", "created"]);
+    let ids = folder.column("leads.results.csv", "lead_id");
+
+    let service = crate::util::replaced(service, "");
+    folder.write("dnc.txt", [0, 1, 3].map(crate::util::number).join("\n"));
+    let suppress = ["--suppress", "dnc.txt", "--concurrency", "1"];
+    let output = folder.import_leads(&service, &suppress).expect(1);
+    output.tells("run 1 goes on");
+    assert_eq!(
+        statuses(),
+        ["created", "uncertain", "created", "suppressed"]
+    );
+    assert_eq!(folder.column("leads.results.csv", "lead_id")[0], ids[0]);
+    let errors = folder.column("leads.results.csv", "error");
+    assert!(
+        errors[1].ends_with("; not sent again: on the list dnc.txt, line 2"),
+        "{errors:?}"
+    );
+    assert_eq!(errors[3], "on the list dnc.txt, line 3");
+    assert_eq!(service.stats().lead_requests, 0);
+
+    // In another list neither.
+    folder.write(
+        "more.csv",
+        format!(
+            "phone\n{}\n{}\n",
+            crate::util::number(1),
+            crate::util::number(0)
+        ),
+    );
+    let more = ["more.csv", "--campaign", "101", "--suppress", "dnc.txt"];
+    folder.import(&service, &more).expect(1);
+    let results = folder.records("more.results.csv");
+    assert_eq!(results[0]["status"], "uncertain");
+    assert!(
+        results[0]["error"].contains("run 1, row 2: "),
+        "{results:?}"
+    );
+    assert_eq!(
+        (&*results[1]["status"], &results[1]["lead_id"]),
+        ("suppressed", &ids[0])
+    );
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_gone() {
+    let folder = Folder::with_leads("phone\n+447400123456\nx\n");
+    folder.write("dnc.txt", "+447400123457\n");
+    let service = service();
+    folder
+        .import_leads(&service, &["--suppress", "dnc.txt"])
+        .expect(1);
+    let corrected = folder
+        .read("leads.rejects.csv")
+        .replace("\nx,", "\n+447400123457,");
+    folder.write("leads.rejects.csv", corrected);
+    std::fs::rename(folder.path("dnc.txt"), folder.path("moved.txt")).unwrap();
+    let refused = folder.import(&service, &["leads.rejects.csv"]).expect(2);
+    refused.tells("dnc.txt` is gone, which run 1 was given and its rejects need too");
+    let said = ["leads.rejects.csv", "--suppress", "moved.txt"];
+    folder.import(&service, &said).expect(0);
+    assert_eq!(
+        folder.column("leads.rejects.results.csv", "status"),
+        ["suppressed"]
+    );
+    std::fs::rename(folder.path("moved.txt"), folder.path("dnc.txt")).unwrap();
+    folder.import(&service, &["leads.rejects.csv"]).expect(0);
+    assert_eq!(
+        folder.column("leads.rejects.results.csv", "status"),
+        ["suppressed"]
+    );
+    assert_eq!(service.stats().lead_requests, 1);
+}

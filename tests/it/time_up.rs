@@ -92,7 +92,7 @@ fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_a
         let all = [&["--max-duration", "500ms", "--concurrency", "1"], args].concat();
         folder.import_leads(&service, &all).expect(4)
     };
-    let said = "stopped after the time that `--max-duration` allows; rows without a line in the results have not become leads";
+    let said = "stopped after the time that `--max-duration` allows; rows without a line in the results were not reached";
     let output = time_up(&[]);
     output.tells(&format!("\n{said}\n"));
     assert!(!output.stderr.contains("error"), "{}", output.stderr);

@@ -91,6 +91,17 @@ impl Folder {
             .collect()
     }
 
+    /// One column of a CSV file with another delimiter.
+    pub fn column_of(&self, name: &str, delimiter: u8, column: &str) -> Vec<String> {
+        let reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .from_path(self.path(name));
+        let rows = reader.unwrap().into_deserialize();
+        rows.map(|row| row.unwrap())
+            .map(|mut row: BTreeMap<String, String>| row.remove(column).unwrap())
+            .collect()
+    }
+
     /// `leadload` in this folder, with nothing in its environment but what a test says.
     pub fn leadload(&self, args: &[&str]) -> Run {
         self.run(Command::new(env!("CARGO_BIN_EXE_leadload")), args)

@@ -81,7 +81,7 @@ async fn import(
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
-    service::unless(&mut interrupts, places::look_at(args, &ledger)).await?;
+    service::unless(&mut interrupts, places::look_at(args, environment, &ledger)).await?;
     let mut settings = ImportSettings::from_cli(args, environment).or_stopped(StoppedBy::Usage)?;
     // A time that no clock can show never comes.
     let time_up = settings

@@ -127,7 +127,7 @@ impl Record {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
-            defaults: defaults(args, intake),
+            defaults: defaults(args),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
@@ -301,14 +301,8 @@ impl Run {
 }
 
 /// The flags that rejects of the run take for their defaults.
-fn defaults(args: &ImportArgs, intake: &Intake) -> String {
-    let mut encodings = intake
-        .inputs
-        .iter()
-        .map(|i| i.form.text().map(|t| t.encoding));
-    let first = encodings.next().flatten();
-    let common = first.filter(|first| encodings.all(|other| other == Some(*first)));
-    serde_json::to_string(&RunDefaults::of(args, common)).unwrap_or_default()
+fn defaults(args: &ImportArgs) -> String {
+    serde_json::to_string(&RunDefaults::of(args)).unwrap_or_default()
 }
 
 fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputRecord> {

@@ -23,7 +23,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
     let path = folder.path().join("leads.csv");
     fs::write(&path, format!("{header}\n+447911000001,Ada\n")).unwrap();
     let input = Input::open(&path).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     Intake {
         inputs: Arc::new([planned]),

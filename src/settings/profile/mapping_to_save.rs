@@ -18,7 +18,7 @@ use crate::settings::{Environment, word};
 /// All that a kept mapping can consist of: which columns become what, and what makes the
 /// list readable. What of it is not said is taken out, since it was not in force when
 /// somebody looked at what would be sent.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "delimiter",
     "encoding",
     "no_header",
@@ -36,6 +36,7 @@ const KEYS: [&str; 18] = [
     "var_names",
     "set",
     "empty",
+    "keep",
     COLUMNS,
 ];
 
@@ -261,6 +262,7 @@ fn value(key: &str, args: &ImportArgs, list: &AllowList) -> Option<Value> {
             texts(&constants.collect::<Vec<_>>())
         }
         "empty" => mapping.empty.map(|cells| word(cells).into()),
+        "keep" => texts(&mapping.keep),
         COLUMNS => Some(array(&list.columns, key)),
         // What is skipped is whatever `var` does not name.
         _ => None,

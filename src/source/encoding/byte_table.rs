@@ -7,15 +7,13 @@
 
 use super::{Encoding, escape};
 
-/// Both directions of a single-byte encoding.
+/// A single-byte encoding.
 #[derive(Debug)]
 pub(super) struct ByteTable {
     /// What stands for each byte; `None` for one that means nothing.
     characters: [Option<char>; 256],
     /// The same in UTF-8, or as an escape.
     texts: [Text; 256],
-    /// The characters beyond ASCII with their bytes, by character.
-    bytes: Vec<(char, u8)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,29 +27,15 @@ impl ByteTable {
     /// it has the ASCII half and nothing else.
     pub(super) fn of(encoding: Encoding) -> Self {
         let characters = std::array::from_fn(|byte| character(encoding, byte as u8));
-        let mut bytes: Vec<(char, u8)> = (0x80..=u8::MAX)
-            .filter_map(|byte| Some((characters[usize::from(byte)]?, byte)))
-            .collect();
-        bytes.sort_unstable();
         ByteTable {
             characters,
             texts: std::array::from_fn(|byte| Text::of(characters[byte], byte as u8)),
-            bytes,
         }
     }
 
     /// What `byte` means, if anything.
     pub(super) fn character(&self, byte: u8) -> Option<char> {
         self.characters[usize::from(byte)]
-    }
-
-    /// The byte that means `character`, if one does.
-    pub(super) fn byte(&self, character: char) -> Option<u8> {
-        if character.is_ascii() {
-            return Some(character as u8);
-        }
-        let at = self.bytes.binary_search_by_key(&character, |(c, _)| *c);
-        at.ok().map(|at| self.bytes[at].1)
     }
 
     /// Decodes from the beginning of `source` into that of `target` until one of
@@ -123,8 +107,7 @@ mod tests {
             .filter(|byte| table.character(*byte).is_none())
             .collect();
         assert_eq!(holes, [0x81, 0x8D, 0x8F, 0x90, 0x9D]);
-        assert_eq!(table.byte('\u{81}'), None);
-        assert_eq!(table.byte('€'), Some(0x80));
+        assert_eq!(table.character(0x80), Some('€'));
     }
 
     #[test]

@@ -27,9 +27,9 @@ const ESCAPE_BYTES: usize = 4 * escape::LEN;
 /// UTF-8 is handed on as it is, broken parts included, at the speed of `input`
 /// itself. Every other encoding becomes UTF-8, with three bytes for each byte `b` that
 /// cannot be decoded: `ED`, `B0 | b >> 6`, `80 | b & 3F`, the lone surrogate
-/// U+DC00 + `b`. They are no UTF-8, so that the cell with them is no `str`, and
-/// [`EncodingWriter`](super::EncodingWriter) makes the byte again out of them. A mark of *another* encoding is not stepped over: whoever lets
-/// the user choose asks [`Bom::of`] first.
+/// U+DC00 + `b`. They are no UTF-8, so that the cell with them is no `str`. A mark of
+/// *another* encoding is not stepped over: whoever lets the user choose asks [`Bom::of`]
+/// first.
 ///
 /// # Errors
 ///

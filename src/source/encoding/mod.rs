@@ -1,5 +1,4 @@
-//! Bytes to text and back: which encoding a list is written in, and how to read
-//! and write it.
+//! Bytes to text: which encoding a list is written in, and how to read it.
 //!
 //! What this module promises:
 //!
@@ -8,28 +7,23 @@
 //!   at it does so in pieces and keeps little, so the size does not matter.
 //! - Nothing is lost silently. Every other program replaces what it cannot decode
 //!   by `�`; here each such byte is carried through the text as an [escape]: three
-//!   bytes that are no UTF-8. The cell that holds it cannot be mistaken for text,
-//!   and the writer makes the byte again out of it.
+//!   bytes that are no UTF-8. The cell that holds it cannot be mistaken for text.
 //! - No bytes at all make it panic.
 
 mod bom;
 mod byte_table;
 mod decode;
 mod detect;
-mod encode;
 mod escape;
 mod guess;
-mod multi_byte;
 mod name;
-mod spare_forms;
 mod survey;
 mod utf16_evidence;
-mod utf16_output;
 mod utf8_evidence;
 mod word_fit;
 
 #[cfg(test)]
-mod round_trip_tests;
+mod decode_tests;
 #[cfg(test)]
 mod sample_lists;
 
@@ -38,7 +32,6 @@ pub use bom::Bom;
 use decode::DecodingReader;
 pub use decode::decoded;
 pub use detect::{Basis, detect_encoding};
-pub use encode::EncodingWriter;
 pub use escape::shown;
 pub use guess::LegacyGuess;
 pub use name::{Encoding, EncodingError};

@@ -33,8 +33,6 @@ impl Encoding {
     pub(super) const WINDOWS_1251: Encoding = Encoding(&encoding_rs::WINDOWS_1251_INIT);
     pub(super) const X_MAC_CYRILLIC: Encoding = Encoding(&encoding_rs::X_MAC_CYRILLIC_INIT);
     pub(super) const ISO_2022_JP: Encoding = Encoding(&encoding_rs::ISO_2022_JP_INIT);
-    pub(super) const GBK: Encoding = Encoding(&encoding_rs::GBK_INIT);
-    pub(super) const EUC_JP: Encoding = Encoding(&encoding_rs::EUC_JP_INIT);
 
     /// The encoding as `encoding_rs` knows it. None but `replacement`, which is no
     /// encoding but stands for those that nobody should use.

@@ -1,9 +1,7 @@
 //! Contact lists as people have them, in many languages: a few dozen rows, most of
 //! each row ASCII.
 
-use std::io::Write;
-
-use super::EncodingWriter;
+use super::Encoding;
 
 /// What the rows of a list are put together from.
 pub(super) struct SampleList {
@@ -37,9 +35,17 @@ impl SampleList {
 
 /// A text in the encoding with this label.
 pub(super) fn encoded(text: &str, label: &str) -> Vec<u8> {
-    let mut writer = EncodingWriter::new(Vec::new(), label.parse().unwrap());
-    writer.write_all(text.as_bytes()).unwrap();
-    writer.into_inner().unwrap()
+    let encoding: Encoding = label.parse().unwrap();
+    let units = text.encode_utf16();
+    match encoding.inner().name() {
+        "UTF-16LE" => units.flat_map(u16::to_le_bytes).collect(),
+        "UTF-16BE" => units.flat_map(u16::to_be_bytes).collect(),
+        _ => {
+            let (bytes, _, is_lossy) = encoding.inner().encode(text);
+            assert!(!is_lossy, "{label} has not all of it");
+            bytes.into_owned()
+        }
+    }
 }
 
 /// The list in `language`.
