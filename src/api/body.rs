@@ -15,7 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::balance::is_about_balance;
-use super::complaints::{Complaint, Complaints, joined, sentences};
+use super::complaints::{Complaint, Complaints, are_complaints, joined, sentences};
 use super::presence::{About, Presence, duplicate, presence};
 use super::wait::Wait;
 
@@ -71,10 +71,6 @@ impl<'a> Object<'a> {
 
     fn value(&self, field: Field) -> Option<Value> {
         serde_json::from_str(self.get(field)?.get()).ok()
-    }
-
-    fn text(&self, field: Field) -> Option<Cow<'a, str>> {
-        text(self.get(field)?)
     }
 
     /// The object in the field, or first in the list there: one without a field where that is
@@ -213,8 +209,8 @@ impl<'a> Body<'a> {
     /// What is to be known of a lead that was made.
     pub(super) fn remark(&self) -> Option<String> {
         let is_blacklisted = |place: &Object<'_>| {
-            let status = place.text(Field::Status);
-            status.is_some_and(|status| status.eq_ignore_ascii_case("blacklisted"))
+            let status = place.get(Field::Status);
+            status.is_some_and(|status| status.get().eq_ignore_ascii_case(r#""blacklisted""#))
         };
         let mut places = [&self.data, &self.json].into_iter().flatten();
         let is_told = places.any(|place| {
@@ -228,20 +224,20 @@ impl<'a> Body<'a> {
     /// What it complains about. Read once it is wanted, which is hardly ever.
     fn complaints(&self) -> &Complaints {
         self.complaints.get_or_init(|| {
-            // A text there is said in general.
-            let is_list = |detail: &&RawValue| detail.get().starts_with('[');
-            let detail = self.field(Field::Detail).filter(is_list);
-            Complaints::read(self.field(Field::Errors), detail)
+            let others = [Field::Message, Field::Error, Field::Detail];
+            let others = others.into_iter().filter_map(|field| self.field(field));
+            let others = others.filter(|value| !value.get().starts_with('"'));
+            Complaints::read(self.field(Field::Errors), others)
         })
     }
 
     /// What a field says in general.
     fn said(&self, field: Field) -> Option<Cow<'a, str>> {
         let value = self.field(field)?;
-        if field == Field::Detail && value.get().starts_with('[') {
-            return None;
-        }
-        text(value).or_else(|| sentences_in(value))
+        text(value).or_else(|| {
+            let value = serde_json::from_str(value.get()).ok()?;
+            (!are_complaints(&value)).then(|| Cow::Owned(sentences(&value)))
+        })
     }
 
     /// The general sentence: the first that there is, and what it says in detail.
@@ -272,11 +268,17 @@ impl<'a> Body<'a> {
             Field::Detail,
             Field::ErrorCode,
         ];
-        let said = FIELDS.into_iter().filter_map(|field| self.said(field));
-        let general = &self.complaints().general;
-        let general = general.iter().map(String::as_str).chain(self.plain);
-        let said: Vec<_> = said.chain(general.map(Cow::Borrowed)).collect();
-        said.join("\n").to_lowercase()
+        let mut text = String::new();
+        let mut add = |said: &str| {
+            text.push_str(said);
+            text.push('\n');
+        };
+        for field in FIELDS {
+            self.said(field).into_iter().for_each(|said| add(&said));
+        }
+        let general = self.complaints().general.iter().map(String::as_str);
+        general.chain(self.plain).for_each(add);
+        text.to_lowercase()
     }
 
     /// What is found out about the lead by what is said of it. Where single fields are
@@ -345,11 +347,6 @@ impl<'a> Body<'a> {
             said => format!("HTTP {status}: {said}"),
         }
     }
-}
-
-fn sentences_in(value: &RawValue) -> Option<Cow<'static, str>> {
-    let value = serde_json::from_str(value.get()).ok()?;
-    Some(Cow::Owned(sentences(&value)))
 }
 
 /// What is wrong in general, and then in detail (RFC 9457: `title`, `detail`).

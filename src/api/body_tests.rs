@@ -188,6 +188,9 @@ fn a_complaint_is_judged_by_its_field_whatever_its_shape() {
                 r#"{{"errors":[{{"source":{{"pointer":"/data/attributes/{field}"}},"title":"{text}"}}]}}"#
             ),
             format!(r#"{{"detail":[{{"loc":["body","{field}"],"msg":"{text}"}}]}}"#),
+            format!(r#"{{"error":{{"{field}":["{text}"]}}}}"#),
+            format!(r#"{{"message":{{"{field}":["{text}"]}}}}"#),
+            format!(r#"{{"message":"No.","errors":{{"{field}":["{text}"]}}}}"#),
         ]
     };
     for (field, text, is_duplicate, is_campaign) in [
@@ -217,6 +220,8 @@ fn a_complaint_is_judged_by_its_field_whatever_its_shape() {
             assert!(!read.is_about_balance());
         }
     }
+    let echo = r#"{"error":{"phone_number":["is too short"],"campaign_id":101}}"#;
+    assert!(!Body::read(echo).is_about_campaign());
     // Said of no field.
     let balance = Body::read(r#"{"errors":[{"code":"x","detail":"Insufficient balance"}]}"#);
     assert!(balance.is_about_balance());

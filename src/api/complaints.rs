@@ -2,8 +2,8 @@
 //! one is named.
 //!
 //! Rule: pure. Shapes that are read: `errors` by field (Laravel), as a list of texts or of
-//! objects that name their field (RFC 9457, JSON:API), or as one text; and `detail` as a
-//! list of objects with `loc` and `msg` (FastAPI).
+//! objects that name their field (RFC 9457, JSON:API), or as one text; `detail` as a list of
+//! objects with `loc` and `msg` (FastAPI); and the like in place of a message.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -46,25 +46,37 @@ const FIELD_KEYS: &[&str] = &[
 const TEXT_KEYS: &[&str] = &["message", "msg", "detail", "description", "error", "title"];
 
 impl Complaints {
-    /// Reads what the fields `errors` and `detail` hold.
-    pub(super) fn read(errors: Option<&RawValue>, detail: Option<&RawValue>) -> Complaints {
+    /// Reads what the field `errors` holds, and what others hold if that is of this kind.
+    pub(super) fn read<'a>(
+        errors: Option<&RawValue>,
+        others: impl Iterator<Item = &'a RawValue>,
+    ) -> Complaints {
         let mut complaints = Complaints::default();
-        for holder in [errors, detail].into_iter().flatten() {
-            match serde_json::from_str(holder.get()) {
-                Ok(Value::Object(by_field)) => {
-                    let by_field = by_field.iter();
-                    let of_fields = by_field.map(|(field, said)| Complaint {
-                        field: own_name(&[field]),
-                        text: sentences(said),
-                    });
-                    complaints.of_fields.extend(of_fields);
-                }
-                Ok(Value::Array(items)) => items.iter().for_each(|item| complaints.add(item)),
-                Ok(said) => complaints.general.push(sentences(&said)),
-                Err(_) => {}
+        if let Some(errors) = errors.and_then(value) {
+            complaints.take(&errors);
+        }
+        for mut other in others.filter_map(value).filter(are_complaints) {
+            if let Value::Object(fields) = &mut other {
+                // Anything else may be the request, sent back.
+                fields.retain(|_, said| said.is_array());
             }
+            complaints.take(&other);
         }
         complaints
+    }
+
+    fn take(&mut self, holder: &Value) {
+        match holder {
+            Value::Object(by_field) => {
+                let of_fields = by_field.iter().map(|(field, said)| Complaint {
+                    field: own_name(&[field]),
+                    text: sentences(said),
+                });
+                self.of_fields.extend(of_fields);
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            said => self.general.push(sentences(said)),
+        }
     }
 
     fn add(&mut self, item: &Value) {
@@ -93,6 +105,23 @@ impl Complaint {
     /// Whether it is about the campaign.
     pub(super) fn is_about_campaign(&self) -> bool {
         self.field.starts_with("campaign")
+    }
+}
+
+fn value(raw: &RawValue) -> Option<Value> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Whether something that may hold a sentence holds complaints about fields: objects in a
+/// list, or lists by field.
+pub(super) fn are_complaints(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(Value::is_object),
+        Value::Object(fields) => {
+            !TEXT_KEYS.iter().any(|key| fields.contains_key(*key))
+                && fields.values().any(Value::is_array)
+        }
+        _ => false,
     }
 }
 

@@ -46,9 +46,7 @@ enum Noun {
 
 /// Whether a text in lower case says that the lead exists already, and where.
 pub(super) fn presence(text: &str, about: About) -> Option<Presence> {
-    // Most texts have none of these, and there is a text in each answer.
-    const HINTS: [&str; 5] = ["already", "exist", "bereits", "schon", "unique"];
-    if !HINTS.iter().any(|hint| text.contains(hint)) {
+    if !has_hint(text) {
         return None;
     }
     let said = nearest(text, |clause| says_it_exists(clause, about))?;
@@ -57,6 +55,14 @@ pub(super) fn presence(text: &str, about: About) -> Option<Presence> {
         true => Some(Presence::Elsewhere),
         false => Some(said),
     }
+}
+
+/// Whether it has a word without which it says nothing of the kind. Most texts have none, and
+/// there is a text in each answer.
+fn has_hint(text: &str) -> bool {
+    let mut beginnings = text.as_bytes().windows(4);
+    // already, exists, bereits, schon, unique
+    beginnings.any(|four| matches!(four, b"alre" | b"exis" | b"bere" | b"scho" | b"uniq"))
 }
 
 /// The same where it is called a duplicate.
@@ -113,7 +119,10 @@ fn add_words<'t>(piece: &'t str, clauses: &mut Vec<Vec<&'t str>>) {
             clause.push(word);
         }
     }
-    if piece.ends_with(['.', ',', ';', ':', '!', '?', ')']) {
+    let last = clauses.last().map(Vec::as_slice).unwrap_or_default();
+    // `email: has already been taken`
+    let is_label = piece.ends_with(':') && last.iter().all(|word| is_name(word));
+    if piece.ends_with(['.', ',', ';', ':', '!', '?', ')']) && !is_label {
         clauses.push(Vec::new());
     }
 }
@@ -294,6 +303,11 @@ fn noun(word: &str) -> Option<Noun> {
     } else {
         None
     }
+}
+
+/// Whether it can be part of a field's name.
+fn is_name(word: &str) -> bool {
+    word == "id" || noun(word).is_some()
 }
 
 fn place(clause: &[&str]) -> Presence {

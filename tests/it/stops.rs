@@ -138,6 +138,27 @@ fn what_may_have_been_taken_is_said_of_a_row_also_after_a_stop() {
 }
 
 #[test]
+fn a_lead_that_the_campaign_has_is_no_refused_campaign_even_in_the_first_answer() {
+    let during = |reply: &str| {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario(&format!("[[rule]]\nreply = {{ {reply} }}"));
+        folder.import_leads(&service, &[]).expect(0);
+        let status = folder.column("leads.results.csv", "status");
+        assert_eq!(status, ["duplicate"; 2], "{reply}");
+    };
+    for status in [400, 409, 422] {
+        for body in [
+            r#"{"message":"Lead is already in this campaign"}"#,
+            r#"{"detail":"Contact exists in campaign 101"}"#,
+            r#"{"errors":{"campaign_id":["Lead is already in this campaign"]}}"#,
+            r#"{"message":"Invalid.","errors":{"phone_number":["validation.unique"]}}"#,
+        ] {
+            during(&format!("status = {status}, body = '{body}'"));
+        }
+    }
+}
+
+#[test]
 fn a_redirect_that_stops_is_told_with_its_address_as_far_as_that_is_safe() {
     let secret = "https://me:s3cret@new.example.com:8443/login/+447911000000?token=s3cret#s3cret";
     let shown = "HTTP 302 to https://new.example.com:8443/login/+…";
