@@ -269,30 +269,100 @@ fn hand_made_opendocument_reads_with_its_repeats() {
     );
 }
 
+fn too_large(bytes: Vec<u8>) -> TooLarge {
+    match error_of(bytes, None) {
+        SheetError::TooLarge { what, .. } => what,
+        error => panic!("{error}"),
+    }
+}
+
 #[test]
-fn what_unpacks_to_all_memory_is_refused_before_it_is_unpacked() {
+fn what_unpacks_to_all_memory_is_refused_before_it_is_unpacked_whatever_it_is_called() {
     let sheet = vec![b' '; 1 << 20];
-    let mut bytes = zip_of(
-        &[
+    for name in [
+        "xl/worksheets/sheet1.xml",
+        "xl/foo.png",
+        "XL\\Media\\Sheet",
+        "x/../../leads",
+        "/xl/sheet1.XML",
+    ] {
+        let parts: [(&str, &[u8]); 3] = [
             ("[Content_Types].xml", b""),
             ("xl/workbook.xml", b""),
-            ("xl/worksheets/sheet1.xml", &sheet),
+            (name, &sheet),
+        ];
+        let mut bytes = zip_of(&parts, true);
+        let size = |len: u32| len.to_le_bytes();
+        let declared = bytes
+            .windows(4)
+            .rposition(|four| four == size(1 << 20))
+            .unwrap();
+        bytes[declared..declared + 4].copy_from_slice(&size((1 << 30) + 1));
+        assert_eq!(too_large(bytes), TooLarge::Unpacked, "{name}");
+    }
+}
+
+/// A workbook whose parts are called as nobody calls them.
+fn oddly_named(sheet: &[u8], strings: &[u8], styles: &[u8]) -> Vec<u8> {
+    let rels = br#"<Relationships><Relationship Type="x/relationships/officeDocument" Target="/a/../Book"/></Relationships>"#;
+    let book = br#"<workbook><sheet name="Leads" r:id="r"/></workbook>"#;
+    let book_rels = br#"<Relationships><Relationship Id="r" Type="x/worksheet" Target="/Foo.PNG"/></Relationships>"#;
+    zip_of(
+        &[
+            ("[Content_Types].xml", b"<Types/>"),
+            ("xl/", b""),
+            ("_RELS\\.rels", rels),
+            ("A/../book", book),
+            ("a/../_rels/BOOK.rels", book_rels),
+            ("a/../SHAREDstrings.XML", strings),
+            ("A\\..\\styles.XML", styles),
+            ("foo.png", sheet),
         ],
         true,
+    )
+}
+
+const SHEET: &[u8] =
+    b"<worksheet><sheetData><row><c t=\"s\"><v>0</v></c></row></sheetData></worksheet>";
+const STRINGS: &[u8] = b"<sst><si><t>phone</t></si></sst>";
+
+#[test]
+fn a_workbook_whose_parts_have_odd_names_is_read() {
+    let bytes = oddly_named(SHEET, STRINGS, b"<styleSheet></styleSheet>");
+    assert_eq!(read(bytes).unwrap(), [row(1, &["phone"])]);
+}
+
+#[test]
+fn a_part_is_weighed_before_it_is_read_whatever_it_is_called() {
+    // Of a few kilobytes: one format of numbers, which every style has a copy of.
+    let format = "0".repeat(100_000);
+    let styles = "<xf numFmtId=\"170\"/>".repeat(50_000);
+    let styles = format!(
+        "<styleSheet><numFmts><numFmt numFmtId=\"170\" formatCode=\"{format}\"/></numFmts><cellXfs>{styles}</cellXfs></styleSheet>"
     );
-    let size = |len: u32| len.to_le_bytes();
-    let declared = bytes
-        .windows(4)
-        .rposition(|four| four == size(1 << 20))
-        .unwrap();
-    bytes[declared..declared + 4].copy_from_slice(&size((1 << 30) + 1));
-    assert!(matches!(
-        error_of(bytes, None),
-        SheetError::TooLarge {
-            what: TooLarge::Unpacked,
-            ..
-        }
-    ));
+    let bytes = oddly_named(SHEET, STRINGS, styles.as_bytes());
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    assert_eq!(too_large(bytes), TooLarge::Memory);
+
+    // A gigabyte of one letter would pack to a megabyte.
+    let long = "a".repeat((16 << 20) + 1);
+    let sheet = format!(
+        "<worksheet><sheetData><row><c t=\"inlineStr\"><is><t>{long}</t></is></c></row></sheetData></worksheet>"
+    );
+    let bytes = oddly_named(sheet.as_bytes(), STRINGS, b"<styleSheet/>");
+    assert_eq!(too_large(bytes), TooLarge::Piece);
+    let strings = format!("<sst><si><t>{long}</t></si></sst>");
+    let bytes = oddly_named(SHEET, strings.as_bytes(), b"<styleSheet/>");
+    assert_eq!(too_large(bytes), TooLarge::Piece);
+}
+
+#[test]
+fn a_text_that_an_opendocument_sheet_repeats_counts_each_time() {
+    let text = "a".repeat(100_000);
+    let table = format!(
+        r#"<table:table table:name="Leads"><table:table-row><table:table-cell office:value-type="string" table:number-columns-repeated="16384"><text:p>{text}</text:p></table:table-cell></table:table-row></table:table>"#
+    );
+    assert_eq!(too_large(ods(&table, "")), TooLarge::Memory);
 }
 
 #[test]
@@ -320,18 +390,12 @@ fn a_part_that_unpacks_to_more_than_it_declares_is_damage() {
 
 #[test]
 fn a_list_of_strings_that_announces_too_many_is_damage() {
-    let bytes = zip_of(
-        &[
-            ("[Content_Types].xml", b""),
-            ("xl/workbook.xml", b""),
-            (
-                "xl/SharedStrings.xml",
-                b"<sst uniqueCount=\"999999999999\"></sst>",
-            ),
-        ],
-        true,
-    );
-    assert!(matches!(error_of(bytes, None), SheetError::Corrupt { .. }));
+    let strings = b"<sst uniqueCount=\"999999999999\"></sst>";
+    let error = error_of(oddly_named(SHEET, strings, b"<styleSheet/>"), None);
+    let SheetError::Corrupt { detail, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(detail, "its list of strings is damaged");
 }
 
 #[test]

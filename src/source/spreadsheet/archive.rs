@@ -2,7 +2,6 @@
 
 use std::io::{Cursor, Read};
 
-use quick_xml::events::Event;
 use zip::ZipArchive;
 
 use super::error::{Refusal, TooLarge};
@@ -11,12 +10,6 @@ use super::error::{Refusal, TooLarge};
 /// gives no part more bytes than the archive declares for it, so the declared
 /// sizes are as good as the real ones.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
-
-/// Strings that may be announced however small the part is: 24 bytes of memory each.
-const HARMLESS_STRINGS: u64 = 1 << 20;
-
-/// The fewest bytes that a shared string takes: `<si/>`.
-const LEAST_STRING_BYTES: u64 = 5;
 
 /// An archive's list of contents.
 pub(super) struct Archive<'a> {
@@ -38,10 +31,8 @@ impl<'a> Archive<'a> {
             let name = String::from_utf8_lossy(entry.name_raw())
                 .to_ascii_lowercase()
                 .replace('\\', "/");
-            // Pictures are never unpacked.
-            if name.ends_with(".xml") || name.ends_with(".bin") || name.ends_with(".rels") {
-                unpacked = unpacked.saturating_add(entry.size());
-            }
+            // All of them, pictures too: any name can be that of the sheet.
+            unpacked = unpacked.saturating_add(entry.size());
             names.push(name);
         }
         if unpacked > MAX_UNPACKED_BYTES {
@@ -75,46 +66,6 @@ impl<'a> Archive<'a> {
             .map_err(Refusal::corrupt)?;
         Ok(Some(String::from_utf8_lossy(&mime).into_owned()))
     }
-
-    /// Makes sure that the shared strings announce no more of them than they can
-    /// hold: calamine reserves room for as many, and a lack of memory ends the
-    /// process at once.
-    pub(super) fn check_shared_strings(&mut self) -> Result<(), Refusal> {
-        for index in 0..self.names.len() {
-            if !self.names[index].ends_with("sharedstrings.xml") {
-                continue;
-            }
-            let part = self.zip.by_index(index).map_err(Refusal::corrupt)?;
-            let possible = part.size() / LEAST_STRING_BYTES + HARMLESS_STRINGS;
-            if announced_strings(part)? > possible {
-                return Err(Refusal::corrupt("its list of strings is damaged"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How many strings the root element says that there are; 0 if it does not say.
-fn announced_strings(part: impl Read) -> Result<u64, Refusal> {
-    let mut reader = quick_xml::Reader::from_reader(std::io::BufReader::new(part));
-    let mut buffer = Vec::new();
-    loop {
-        buffer.clear();
-        match reader.read_event_into(&mut buffer) {
-            Ok(Event::Start(element) | Event::Empty(element)) => {
-                if element.local_name().as_ref() != "sst" {
-                    continue;
-                }
-                let count = element
-                    .try_get_attribute("uniqueCount")
-                    .map_err(Refusal::corrupt)?;
-                return Ok(count.map_or(0, |count| number_in(&count.value)));
-            }
-            Ok(Event::Eof) => return Ok(0),
-            Ok(_) => {}
-            Err(error) => return Err(Refusal::corrupt(error)),
-        }
-    }
 }
 
 /// The number that an attribute holds: 0 if it is none, the largest if it is larger.
@@ -131,11 +82,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_element_announces_the_strings() {
-        let xml = "<?xml version=\"1.0\"?><x:sst count=\"3\" uniqueCount=\"2\"><si/></x:sst>";
-        assert_eq!(announced_strings(xml.as_bytes()).unwrap(), 2);
-        assert_eq!(announced_strings(&b"<sst/>"[..]).unwrap(), 0);
-        let xml = "<sst uniqueCount=\"99999999999999999999999\"/>";
-        assert_eq!(announced_strings(xml.as_bytes()).unwrap(), u64::MAX);
+    fn a_number_that_is_none_is_0_and_one_that_is_too_large_the_largest() {
+        assert_eq!(number_in("+12"), 12);
+        assert_eq!(number_in("twelve"), 0);
+        assert_eq!(number_in("99999999999999999999999"), u64::MAX);
     }
 }

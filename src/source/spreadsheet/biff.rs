@@ -1,12 +1,14 @@
 //! Whether the sheets of an .xls (MS-XLS) have the size that the format allows.
 //!
 //! calamine makes room for every cell between the outermost ones and for as many
-//! as a sheet announces. One wrong bit in a cell's column can ask for more memory
-//! than there is, which would end the process at once. So the records are walked
-//! here first, as calamine will walk them.
+//! as a sheet announces, and copies a text that cells share into each of them. One wrong
+//! bit in a cell's column can ask for more memory than there is, which would end the
+//! process at once. So the records are walked here first, as calamine will walk them.
 
 use super::error::{Refusal, TooLarge};
 use super::ole::{Compound, u16_at, u32_at};
+use super::shared_strings::{NARROW, SharedStrings};
+use super::weight::Weight;
 
 /// The columns of a sheet (MS-XLS 2.5.53). Rows need no check: their numbers have
 /// sixteen bits, as many as the format has rows.
@@ -23,11 +25,22 @@ mod kind {
     pub(super) const FILE_PASS: u16 = 0x002F;
     pub(super) const BOUND_SHEET: u16 = 0x0085;
     pub(super) const MUL_RK: u16 = 0x00BD;
+    pub(super) const CONTINUE: u16 = 0x003C;
+    pub(super) const SHARED_STRINGS: u16 = 0x00FC;
+    pub(super) const LABEL_SST: u16 = 0x00FD;
+    /// What a formula has given, where that is text.
+    pub(super) const STRING: u16 = 0x0207;
     pub(super) const DIMENSIONS: u16 = 0x0200;
     pub(super) const BOF: u16 = 0x0809;
     /// Formula, RString, LabelSst, Number, Label, BoolErr and Rk: one cell each.
     pub(super) const CELLS: [u16; 7] = [0x0006, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E];
 }
+
+/// The bytes of records that are read whatever the size of the workbook is.
+const HARMLESS_BYTES: usize = 16 << 20;
+
+/// calamine hands out a copy of the sheet that it keeps.
+const COPIES: u64 = 2;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Refusal> {
@@ -36,69 +49,126 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Refusal> {
         Some(stream) => stream,
         None => file.stream("Book")?.unwrap_or_default(),
     };
-    let mut cells = 0u64;
-    for sheet in sheet_positions(&stream)? {
+    let globals = Globals::read(&stream)?;
+    let mut size = Size::default();
+    for sheet in globals.sheets {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
-        cells = cells.saturating_add(sheet_cells(records)?);
-        if cells > MAX_CELLS {
-            return Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS)));
+        size.add_sheet(records, &globals.strings)?;
+        // Sheets that lie in each other are read as often as they are named.
+        if size.bytes > HARMLESS_BYTES.max(2 * stream.len()) {
+            return Err(damaged());
         }
     }
     Ok(())
 }
 
-/// Where in the stream each sheet begins, unless a password keeps them.
-fn sheet_positions(stream: &[u8]) -> Result<Vec<usize>, Refusal> {
-    let mut positions = Vec::new();
-    for record in Records(stream) {
-        match record {
-            (kind::EOF, _) => break,
-            // Of its kinds calamine does not notice the oldest, and would read what
-            // is scrambled as it stands.
-            (kind::FILE_PASS, _) => return Err(Refusal::Password),
-            (kind::BOUND_SHEET, data) => positions.push(u32_at(data, 0)? as usize),
-            _ => {}
-        }
-    }
-    Ok(positions)
+/// What stands before the sheets.
+#[derive(Debug, Default)]
+struct Globals {
+    /// Where in the stream each sheet begins.
+    sheets: Vec<usize>,
+    strings: SharedStrings,
 }
 
-/// How many cells lie between a sheet's outermost ones.
-fn sheet_cells(records: &[u8]) -> Result<u64, Refusal> {
-    let mut extent = Extent::default();
-    // A chart in the sheet has a beginning and an end of its own, and no cells.
-    let mut depth = 0usize;
-    for record in Records(records) {
-        match record {
-            (kind::BOF, _) => depth += 1,
-            (kind::EOF, _) if depth <= 1 => break,
-            (kind::EOF, _) => depth -= 1,
-            _ if depth > 1 => {}
-            (kind::DIMENSIONS, data) => check_dimensions(data)?,
-            (kind::MUL_RK, data) => {
-                extent.include(data)?;
-                // The row, and then the column and the number of each cell.
-                let more = (data.len() / 6).saturating_sub(1) as u32;
-                extent.include_column(u32::from(u16_at(data, 2)?) + more)?;
+impl Globals {
+    /// Reads them, unless a password keeps them.
+    fn read(stream: &[u8]) -> Result<Globals, Refusal> {
+        let mut globals = Globals::default();
+        let mut strings: Vec<&[u8]> = Vec::new();
+        let mut last = 0;
+        for (typ, data) in Records(stream) {
+            match typ {
+                kind::EOF => break,
+                // Of its kinds calamine does not notice the oldest, and would read what
+                // is scrambled as it stands.
+                kind::FILE_PASS => return Err(Refusal::Password),
+                kind::BOUND_SHEET => globals.sheets.push(u32_at(data, 0)? as usize),
+                kind::SHARED_STRINGS => strings = vec![data],
+                kind::CONTINUE if last == kind::SHARED_STRINGS => {
+                    strings.push(data);
+                    continue;
+                }
+                _ => {}
             }
-            (typ, data) if kind::CELLS.contains(&typ) => extent.include(data)?,
-            _ => {}
+            last = typ;
         }
+        globals.strings = SharedStrings::read(&strings);
+        Ok(globals)
     }
-    Ok(extent.cells())
 }
 
-/// Makes sure that a sheet announces no more rows than there can be. Columns are
-/// left alone: there are too few bits for too many.
+/// What the sheets take.
+#[derive(Debug, Default)]
+struct Size {
+    /// Cells between the outermost ones of each sheet.
+    cells: u64,
+    /// The texts of cells.
+    weight: Weight,
+    /// The bytes of all records.
+    bytes: usize,
+}
+
+impl Size {
+    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), Refusal> {
+        let mut extent = Extent::default();
+        // A chart in the sheet has a beginning and an end of its own, and no cells.
+        let mut depth = 0usize;
+        let mut records = Records(sheet);
+        for record in records.by_ref() {
+            match record {
+                (kind::BOF, _) => depth += 1,
+                (kind::EOF, _) if depth <= 1 => break,
+                (kind::EOF, _) => depth -= 1,
+                _ if depth > 1 => {}
+                (kind::DIMENSIONS, data) => check_dimensions(data)?,
+                (kind::MUL_RK, data) => {
+                    extent.include(data)?;
+                    // The row, and then the column and the number of each cell.
+                    let more = (data.len() / 6).saturating_sub(1) as u32;
+                    extent.include_column(u32::from(u16_at(data, 2)?) + more)?;
+                }
+                (kind::STRING, data) => self.weight.add(COPIES * text_in(data))?,
+                (typ, data) if kind::CELLS.contains(&typ) => {
+                    extent.include(data)?;
+                    let text = match (typ, u32_at(data, 6)) {
+                        (kind::LABEL_SST, Ok(index)) => strings.len(index),
+                        _ => text_in(data),
+                    };
+                    self.weight.add(COPIES * text)?;
+                }
+                _ => {}
+            }
+        }
+        self.bytes += sheet.len() - records.0.len();
+        self.cells = self.cells.saturating_add(extent.cells());
+        match self.cells > MAX_CELLS {
+            true => Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The most bytes of UTF-8 that the text of a record becomes.
+fn text_in(data: &[u8]) -> u64 {
+    NARROW * data.len() as u64
+}
+
+/// Makes sure that a sheet announces no more rows and columns than there can be. A
+/// first column that there cannot be does not matter: calamine puts 0 in its place.
 fn check_dimensions(data: &[u8]) -> Result<(), Refusal> {
     // Of the record's two forms the older has ten bytes.
-    let (first, end) = match data.len() {
-        10 => (u32::from(u16_at(data, 0)?), u32::from(u16_at(data, 2)?)),
-        14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?),
+    let (first, end, end_column) = match data.len() {
+        10 => (
+            u32::from(u16_at(data, 0)?),
+            u32::from(u16_at(data, 2)?),
+            u16_at(data, 6)?,
+        ),
+        14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?, u16_at(data, 10)?),
         // calamine refuses any other.
         _ => return Ok(()),
     };
-    match end == 0 || (first <= end && end <= ROWS) {
+    let is_possible = first <= end && end <= ROWS && u32::from(end_column) <= COLUMNS;
+    match end == 0 || is_possible {
         true => Ok(()),
         false => Err(damaged()),
     }
@@ -170,6 +240,12 @@ mod tests {
         record(0x0203, &[row.to_le_bytes(), column.to_le_bytes()].concat())
     }
 
+    fn cells(records: &[u8]) -> Result<u64, Refusal> {
+        let mut size = Size::default();
+        size.add_sheet(records, &SharedStrings::default())?;
+        Ok(size.cells)
+    }
+
     #[test]
     fn a_sheet_has_the_cells_between_its_outermost_ones() {
         let stream = [
@@ -178,23 +254,38 @@ mod tests {
             cell(3, 5),
             record(kind::EOF, b""),
         ];
-        assert_eq!(sheet_cells(&stream.concat()).unwrap(), 12);
-        assert_eq!(sheet_cells(b"").unwrap(), 0);
+        assert_eq!(cells(&stream.concat()).unwrap(), 12);
+        assert_eq!(cells(b"").unwrap(), 0);
     }
 
     #[test]
     fn what_a_chart_in_the_sheet_says_is_none_of_the_sheets_cells() {
         let (begin, end) = (record(kind::BOF, b""), record(kind::EOF, b""));
         let stream = [&begin[..], &begin, &cell(9, 900), &end, &cell(0, 0), &end].concat();
-        assert_eq!(sheet_cells(&stream).unwrap(), 1);
+        assert_eq!(cells(&stream).unwrap(), 1);
     }
 
     #[test]
     fn a_column_or_a_row_that_no_sheet_has_is_damage() {
-        assert!(sheet_cells(&cell(0, 256)).is_err());
+        assert!(cells(&cell(0, 256)).is_err());
         let mut dimensions = vec![0; 14];
         dimensions[7] = 1;
-        assert!(sheet_cells(&record(kind::DIMENSIONS, &dimensions)).is_err());
-        assert!(sheet_cells(&record(kind::DIMENSIONS, &[0; 14])).is_ok());
+        assert!(cells(&record(kind::DIMENSIONS, &dimensions)).is_err());
+        assert!(cells(&record(kind::DIMENSIONS, &[0; 14])).is_ok());
+        let mut dimensions = [0; 14];
+        dimensions[4] = 1;
+        dimensions[11] = 2;
+        assert!(cells(&record(kind::DIMENSIONS, &dimensions)).is_err());
+    }
+
+    #[test]
+    fn a_text_weighs_as_often_as_cells_refer_to_it() {
+        let text = [&[0; 8][..], b"\xFF\xFF\0", &[b'a'; 65_535]].concat();
+        let strings = SharedStrings::read(&[&text]);
+        let label = record(kind::LABEL_SST, &[0; 10]);
+        let weigh = |count| Size::default().add_sheet(&label.repeat(count), &strings);
+        assert!(weigh(4_000).is_ok());
+        let refused = weigh(5_000).unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Memory)));
     }
 }

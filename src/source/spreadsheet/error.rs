@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::archive::MAX_UNPACKED_BYTES;
+use super::weight::{MAX_PIECE_BYTES, MAX_WEIGHT};
 use crate::text::{listed, nearest, printable, shortened, shown_name, without_numbers};
 
 /// What ends the reading of a workbook. The text says what, where and what next.
@@ -87,6 +88,12 @@ pub enum TooLarge {
     /// Its parts, unpacked.
     #[error("it unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20)]
     Unpacked,
+    /// What its parts become in memory.
+    #[error("it would take more than {} MiB of memory", MAX_WEIGHT >> 20)]
+    Memory,
+    /// One cell, or one tag.
+    #[error("a single cell of it holds more than {} MiB", MAX_PIECE_BYTES >> 20)]
+    Piece,
     /// The cells' number.
     #[error("it has more than {0} cells")]
     Cells(u64),

@@ -12,6 +12,7 @@ use super::archive::Archive;
 use super::cell::{borrowed, push_text};
 use super::error::Refusal;
 use super::grid::{Grid, GridBuilder};
+use super::guarded::{Parts, guarded};
 use super::kind::{Kind, kind_of};
 use super::{biff, opendocument};
 
@@ -26,8 +27,8 @@ pub(super) struct Loaded {
 /// Reads the sheet `wanted`, or the first.
 pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Loaded, Refusal> {
     match kind_of(&bytes)? {
-        Kind::Xlsx => load_xlsx(bytes, wanted),
-        Kind::Xlsb => load_xlsb(bytes, wanted),
+        Kind::Xlsx => load_xlsx(&bytes, wanted),
+        Kind::Xlsb => load_xlsb(&bytes, wanted),
         Kind::Xls => {
             biff::check(&bytes)?;
             let book = Xls::new(Cursor::new(bytes)).map_err(xls_refusal)?;
@@ -41,20 +42,25 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Loaded, Refus
     }
 }
 
-fn load_xlsx(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Loaded, Refusal> {
-    Archive::open(&bytes)?.check_shared_strings()?;
-    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(xlsx_refusal)?;
+fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Loaded, Refusal> {
+    let (file, guard) = guarded(bytes, Parts::Xml)?;
+    let mut book = guard.judge(Xlsx::new(file).map_err(xlsx_refusal))?;
+    guard.is_open();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
-    let mut cells = book.worksheet_cells_reader(&name).map_err(xlsx_refusal)?;
-    let grid = collect(|| cells.next_cell().map_err(xlsx_refusal))?;
+    let cells = book.worksheet_cells_reader(&name).map_err(xlsx_refusal);
+    let mut cells = guard.judge(cells)?;
+    let grid = guard.judge(collect(|| cells.next_cell().map_err(xlsx_refusal)))?;
     Ok(Loaded { name, names, grid })
 }
 
-fn load_xlsb(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Loaded, Refusal> {
-    let mut book = Xlsb::new(Cursor::new(bytes)).map_err(xlsb_refusal)?;
+fn load_xlsb(bytes: &[u8], wanted: Option<&str>) -> Result<Loaded, Refusal> {
+    let (file, guard) = guarded(bytes, Parts::Records)?;
+    let mut book = guard.judge(Xlsb::new(file).map_err(xlsb_refusal))?;
+    guard.is_open();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
-    let mut cells = book.worksheet_cells_reader(&name).map_err(xlsb_refusal)?;
-    let grid = collect(|| cells.next_cell().map_err(xlsb_refusal))?;
+    let cells = book.worksheet_cells_reader(&name).map_err(xlsb_refusal);
+    let mut cells = guard.judge(cells)?;
+    let grid = guard.judge(collect(|| cells.next_cell().map_err(xlsb_refusal)))?;
     Ok(Loaded { name, names, grid })
 }
 

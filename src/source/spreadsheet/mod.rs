@@ -4,9 +4,9 @@
 //! whole: its rows are not in one piece of the file. What the service is sent is
 //! text, so every cell becomes text here, in one way for all formats.
 //!
-//! `calamine` decodes the formats. It trusts what a file says of itself, so the
-//! sizes a file declares are checked before it sees them ([`archive`], [`biff`],
-//! [`opendocument`]), and it runs where a panic in it ends nothing else
+//! `calamine` decodes the formats. It trusts what a file says of itself, so what a
+//! file would take in memory is checked before it sees it ([`archive`], [`guarded`],
+//! [`biff`], [`opendocument`]), and it runs where a panic in it ends nothing else
 //! ([`crate::contain`]).
 
 mod archive;
@@ -14,12 +14,15 @@ mod biff;
 mod cell;
 mod error;
 mod grid;
+mod guarded;
 mod kind;
 mod load;
 mod ole;
 mod opendocument;
 mod reader;
+mod shared_strings;
 mod time;
+mod weight;
 
 pub use error::{SheetError, TooLarge};
 pub use grid::SheetRow;

@@ -1,21 +1,36 @@
 //! Whether an OpenDocument sheet can be unfolded.
 //!
-//! A cell or a row may be given once and be repeated any number of times, so a
-//! few bytes can stand for all the memory there is; and calamine waits for ever
-//! for the end of a table that is never closed. So the content is read twice:
+//! A cell or a row may be given once and be repeated any number of times, and its text
+//! with it, so a few bytes can stand for all the memory there is; and calamine waits for
+//! ever for the end of a table that is never closed. So the content is read twice:
 //! here for its form and its size alone.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::{Archive, number_in};
 use super::error::{Refusal, TooLarge};
+use super::weight::{MAX_WEIGHT, Pieces, STRUCTURE_BYTES, Weight};
 
 /// The most cells after unfolding, empty ones between filled ones too. Each takes
 /// about a hundred bytes while calamine puts them in order.
 const MAX_CELLS: u64 = 1 << 24;
+
+/// The most bytes of a character that is written as a reference, such as `&#8364;`.
+const LONGEST_CHARACTER: u64 = 4;
+
+/// The attributes of a cell that are kept as text.
+const TEXTS: [&str; 4] = [
+    "office:string-value",
+    "office:date-value",
+    "office:time-value",
+    "table:formula",
+];
+
+/// calamine hands out a copy of the sheet that it keeps.
+const COPIES: u64 = 2;
 
 /// Makes sure that the document's parts are closed XML and its tables of a size
 /// that can be held.
@@ -31,7 +46,7 @@ pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Refusal> {
 }
 
 fn check_part(part: impl Read, size: &mut Size) -> Result<(), Refusal> {
-    let mut reader = Reader::from_reader(BufReader::new(part));
+    let mut reader = Reader::from_reader(Pieces::new(part));
     // The default, and what all of this is for: an end that has no beginning is an error.
     reader.config_mut().check_end_names = true;
     reader.config_mut().expand_empty_elements = true;
@@ -39,6 +54,7 @@ fn check_part(part: impl Read, size: &mut Size) -> Result<(), Refusal> {
     let mut depth = 0usize;
     loop {
         buffer.clear();
+        reader.get_mut().begin();
         match reader.read_event_into(&mut buffer) {
             Ok(Event::Start(element)) => {
                 depth += 1;
@@ -48,17 +64,24 @@ fn check_part(part: impl Read, size: &mut Size) -> Result<(), Refusal> {
                 depth = depth.saturating_sub(1);
                 size.close(element.name().as_ref())?;
             }
+            Ok(Event::Text(text)) => size.text(text.len() as u64)?,
+            Ok(Event::GeneralRef(_)) => size.text(LONGEST_CHARACTER)?,
             Ok(Event::Eof) if depth == 0 => return Ok(()),
             Ok(Event::Eof) => return Err(Refusal::corrupt("it ends in the middle")),
             Ok(_) => {}
+            Err(_) if reader.get_ref().is_exceeded => {
+                return Err(Refusal::TooLarge(TooLarge::Piece));
+            }
             Err(error) => return Err(Refusal::corrupt(error)),
         }
     }
 }
 
-/// How many cells the tables unfold to.
+/// How many cells the tables unfold to, and what else takes memory.
 #[derive(Debug, Default)]
 struct Size {
+    /// Texts, with all their repeats, and what is kept of tables and styles.
+    weight: Weight,
     /// Cells of all rows that are given, each row once.
     given: u64,
     /// Cells of all tables that are closed.
@@ -79,12 +102,25 @@ struct RowSize {
     repeats: u64,
     cells: u64,
     filled: u64,
+    /// The bytes of text in all its cells.
+    text: u64,
+    /// How often the cell at hand stands in it, if it is not empty.
+    cell_repeats: u64,
 }
 
 impl Size {
     fn open(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
         match element.name().as_ref() {
-            "table:table" => self.table = TableSize::default(),
+            "table:table" => {
+                self.table = TableSize::default();
+                self.weight
+                    .add(STRUCTURE_BYTES + 2 * element.len() as u64)?;
+            }
+            "style:table-properties" | "table:named-range" | "table:named-expression" => {
+                self.weight.add(STRUCTURE_BYTES)?;
+            }
+            // Spaces in a row are written as their number.
+            "text:s" => self.text(repeats(element, "text:c")?)?,
             "table:table-row" => {
                 self.row = RowSize {
                     repeats: repeats(element, "table:number-rows-repeated")?,
@@ -100,20 +136,41 @@ impl Size {
     fn cell(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
         let repeats = repeats(element, "table:number-columns-repeated")?;
         self.row.cells = self.row.cells.saturating_add(repeats);
-        // Only an empty cell has neither a value nor a formula.
-        let is_filled = element.attributes().flatten().any(|attribute| {
+        let mut is_filled = false;
+        let mut text = 0;
+        for attribute in element.attributes().flatten() {
             let name = attribute.key.as_ref();
-            name.starts_with("office:") || name.starts_with("calcext:") || name == "table:formula"
-        });
+            // Only an empty cell has neither a value nor a formula.
+            is_filled |= name.starts_with("office:")
+                || name.starts_with("calcext:")
+                || name == "table:formula";
+            if TEXTS.contains(&name) {
+                text += attribute.value.len() as u64;
+            }
+        }
+        self.row.cell_repeats = if is_filled { repeats } else { 0 };
+        self.text(text)?;
         if is_filled {
             self.row.filled = self.row.cells;
         }
         Ok(())
     }
 
+    /// Takes text of the cell at hand. A row is weighed when it is closed; one that weighs
+    /// too much already need not be read to its end.
+    fn text(&mut self, bytes: u64) -> Result<(), Refusal> {
+        let text = bytes.saturating_mul(self.row.cell_repeats);
+        self.row.text = self.row.text.saturating_add(text);
+        match self.row.text > MAX_WEIGHT {
+            true => Err(Refusal::TooLarge(TooLarge::Memory)),
+            false => Ok(()),
+        }
+    }
+
     fn close(&mut self, name: &str) -> Result<(), Refusal> {
         match name {
-            "table:table-row" => self.close_row(),
+            "table:table-cell" | "table:covered-table-cell" => self.row.cell_repeats = 0,
+            "table:table-row" => self.close_row()?,
             "table:table" => {
                 let table = std::mem::take(&mut self.table);
                 let cells = table.rows.saturating_mul(table.width);
@@ -127,10 +184,12 @@ impl Size {
         }
     }
 
-    fn close_row(&mut self) {
+    fn close_row(&mut self) -> Result<(), Refusal> {
         let row = std::mem::take(&mut self.row);
         let table = &mut self.table;
         if row.filled > 0 {
+            let text = row.text.saturating_mul(row.repeats).saturating_mul(COPIES);
+            self.weight.add(text)?;
             self.given = self.given.saturating_add(row.filled);
             table.rows = table
                 .rows
@@ -141,6 +200,7 @@ impl Size {
             // Empty rows before the first and after the last filled one are left out.
             table.empty_rows = table.empty_rows.saturating_add(row.repeats);
         }
+        Ok(())
     }
 }
 
@@ -182,6 +242,32 @@ mod tests {
             check_table(rows),
             Err(Refusal::TooLarge(TooLarge::Cells(_)))
         ));
+    }
+
+    #[test]
+    fn a_text_weighs_as_often_as_it_is_repeated() {
+        let is_too_heavy = |cell: &str| {
+            let rows = format!(
+                "<table:table-row table:number-rows-repeated=\"1000\">{cell}</table:table-row>"
+            );
+            matches!(check_table(&rows), Err(Refusal::TooLarge(TooLarge::Memory)))
+        };
+        let cell = |repeats: u32, text: &str| {
+            format!(
+                "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"{repeats}\"><text:p>{text}</text:p></table:table-cell>"
+            )
+        };
+        let long = "a".repeat(10_000);
+        assert!(!is_too_heavy(&cell(100, &long)));
+        assert!(is_too_heavy(&cell(1000, &long)));
+        assert!(is_too_heavy(&cell(1000, "<text:s text:c=\"10000\"/>")));
+        let date = format!(
+            "<table:table-cell office:date-value=\"{long}\" table:number-columns-repeated=\"1000\"/>"
+        );
+        assert!(is_too_heavy(&date));
+        // What stands in an empty cell is not read.
+        let empty = cell(1000, &long).replace("office:value-type=\"string\"", "");
+        assert!(!is_too_heavy(&empty));
     }
 
     #[test]

@@ -12,6 +12,10 @@ fn of_spreadsheets() {
         people.write_string(0, 0, "phone")?;
         workbook.add_worksheet().set_name("Notes").map(drop)
     });
+    let repeats = format!(
+        r#"<table:table table:name="S"><table:table-row><table:table-cell table:formula="{}" table:number-columns-repeated="16384"/></table:table-row></table:table>"#,
+        "a".repeat(100_000)
+    );
     for (name, bytes) in [
         ("letter.docx", zip_of(&[("word/document.xml", b"")], true)),
         ("slides.pptx", zip_of(&[("ppt/slide.xml", b"")], true)),
@@ -21,6 +25,7 @@ fn of_spreadsheets() {
         ("list.msg", compound(&[("Message", b"")])),
         ("secret.xlsx", compound(&[("EncryptedPackage", b"")])),
         ("charts.ods", ods("", "")),
+        ("repeats.ods", ods(&repeats, "")),
         ("cut.xlsx", two_sheets[..two_sheets.len() / 2].to_vec()),
         ("list.xlsx", two_sheets),
     ] {
@@ -36,6 +41,7 @@ fn of_spreadsheets() {
         &["list.msg"],
         &["secret.xlsx"],
         &["charts.ods"],
+        &["repeats.ods"],
         &["cut.xlsx"],
         &["list.xlsx", "--sheet", "Poeple"],
         &["list.xlsx", "--sheet", "Sheet1"],
