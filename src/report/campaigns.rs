@@ -7,6 +7,7 @@ use comfy_table::{ContentArrangement, Table};
 use serde_json::json;
 
 use crate::campaign::Campaign;
+use crate::results::harmless;
 use crate::text::printable;
 
 const COLUMNS: [&str; 5] = ["id", "name", "status", "created_at", "updated_at"];
@@ -79,12 +80,13 @@ pub fn campaign_json(campaigns: &[Campaign]) -> String {
     format!("{}\n", json!({ "campaigns": list }))
 }
 
-/// CSV with a header.
+/// CSV with a header. The names are the service's, and may be anything.
 pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(COLUMNS)?;
     for campaign in campaigns {
-        csv.write_record(cells(campaign))?;
+        let cells = cells(campaign).map(printable);
+        csv.write_record(cells.iter().map(|cell| harmless(cell.as_bytes(), b',')))?;
     }
     // Into memory, where flushing cannot fail.
     let bytes = csv.into_inner().unwrap_or_default();

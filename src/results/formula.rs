@@ -1,44 +1,78 @@
 //! Text that a spreadsheet would run as a formula, made harmless.
+//!
+//! A formula begins a cell, and an apostrophe in front makes it text. Where a cell begins
+//! depends on who opens the file: Excel splits lines at the list separator of the
+//! computer, which is `;` in half of Europe and `,` elsewhere, whatever the file was
+//! written with. In a line of the comma file
+//!
+//! ```text
+//! 7,8,"x;=1+1;y",rejected
+//! ```
+//!
+//! such an Excel finds the cells `7,8,"x`, `=1+1` and `y",rejected`. Quotes do not help,
+//! since they count only where they begin a cell, and here they stand in the middle of
+//! one; for the same reason a line break between them ends the row. So an apostrophe is
+//! put wherever a cell may begin and a formula would begin it, and nowhere else. The
+//! delimiter that the file is written with needs none: who splits at it sees the quotes.
 
 use std::borrow::Cow;
 
-/// The text, with an apostrophe in front if a spreadsheet would take it for a
-/// formula. Phone numbers and signed numbers stay as they are.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let runs = match text.chars().next() {
-        // The full-width forms count where East Asian versions open the file.
-        Some('=' | '@' | '\t' | '\r' | '\n' | '＝' | '＠' | '＋' | '－') => true,
-        Some('+' | '-') => !text[1..]
-            .bytes()
-            .all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'.')),
-        _ => false,
+use crate::source::DELIMITERS;
+
+/// The bytes of a cell of a file with this delimiter, with an apostrophe in front of
+/// whatever a spreadsheet would take for a formula. Phone numbers and signed numbers stay
+/// as they are.
+pub fn harmless(cell: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    let places = formulas(cell, delimiter);
+    if places.is_empty() {
+        return Cow::Borrowed(cell);
+    }
+    let mut out = Vec::with_capacity(cell.len() + places.len());
+    let mut done = 0;
+    for place in places {
+        out.extend_from_slice(&cell[done..place]);
+        out.push(b'\'');
+        done = place;
+    }
+    out.extend_from_slice(&cell[done..]);
+    Cow::Owned(out)
+}
+
+/// Where in the cell formulas begin.
+fn formulas(cell: &[u8], delimiter: u8) -> Vec<usize> {
+    let is_split = |byte: u8| {
+        matches!(byte, b'\n' | b'\r') || (DELIMITERS.contains(&byte) && byte != delimiter)
     };
-    match runs {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
-    }
-}
-
-/// The same as bytes, which a CSV takes.
-pub(super) fn harmless_text(text: &str) -> Cow<'_, [u8]> {
-    match harmless(text) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-    }
-}
-
-/// The same for bytes that may be no text.
-pub(super) fn harmless_bytes(cell: &[u8]) -> Cow<'_, [u8]> {
-    match std::str::from_utf8(cell) {
-        Ok(text) => harmless_text(text),
-        Err(_)
-            if cell
-                .first()
-                .is_some_and(|byte| b"=@+-\t\r\n".contains(byte)) =>
-        {
-            Cow::Owned([b"'", cell].concat())
+    let first = begins_with_white_space(cell) || is_formula(cell);
+    let others = (1..cell.len()).filter(|&at| {
+        let split = cell[at - 1];
+        let part = &cell[at..];
+        is_split(split) && {
+            let end = part
+                .iter()
+                .position(|&byte| byte == split || matches!(byte, b'\n' | b'\r'));
+            // Quotes that follow on one that closes are part of the text.
+            let part = &part[..end.unwrap_or(part.len())];
+            let quotes = part.iter().take_while(|&&byte| byte == b'"').count();
+            is_formula(&part[quotes..])
         }
-        Err(_) => Cow::Borrowed(cell),
+    });
+    first.then_some(0).into_iter().chain(others).collect()
+}
+
+/// Some programs leave these out, and see what follows.
+fn begins_with_white_space(cell: &[u8]) -> bool {
+    matches!(cell.first(), Some(b'\t' | b'\r' | b'\n'))
+}
+
+fn is_formula(part: &[u8]) -> bool {
+    // The full-width forms count where East Asian versions open the file.
+    const SIGNS: [&str; 6] = ["=", "@", "＝", "＠", "＋", "－"];
+    match part.first() {
+        Some(b'+' | b'-') => !part[1..]
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'.')),
+        _ => SIGNS.iter().any(|sign| part.starts_with(sign.as_bytes())),
     }
 }
 
@@ -46,22 +80,88 @@ pub(super) fn harmless_bytes(cell: &[u8]) -> Cow<'_, [u8]> {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(delimiter: u8, cells: &[(&str, &str)]) {
+        for (cell, expected) in cells {
+            let made = harmless(cell.as_bytes(), delimiter);
+            assert_eq!(std::str::from_utf8(&made), Ok(*expected), "{cell}");
+        }
+    }
+
     #[test]
     fn formulas_get_an_apostrophe_and_numbers_do_not() {
-        for (text, harmless_text) in [
-            ("=1+1", "'=1+1"),
-            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
-            ("-2+3", "'-2+3"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("\tx", "'\tx"),
-            ("＝1", "'＝1"),
-            ("+447911123456", "+447911123456"),
-            ("+44 7911 123456", "+44 7911 123456"),
-            ("-5.5", "-5.5"),
-            ("Ada", "Ada"),
-            ("", ""),
-        ] {
-            assert_eq!(harmless(text), harmless_text);
+        check(
+            b',',
+            &[
+                ("=1+1", "'=1+1"),
+                ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+                ("-2+3", "'-2+3"),
+                ("@SUM(A1)", "'@SUM(A1)"),
+                ("\tx", "'\tx"),
+                ("\r\nx", "'\r\nx"),
+                ("＝1", "'＝1"),
+                ("+447911123456", "+447911123456"),
+                ("+44 7911 123456", "+44 7911 123456"),
+                ("-5.5", "-5.5"),
+                ("Ada", "Ada"),
+                ("", ""),
+            ],
+        );
+        assert_eq!(harmless(b"=\xFF", b','), &b"'=\xFF"[..]);
+    }
+
+    #[test]
+    fn a_formula_behind_a_delimiter_of_another_file_gets_one_too() {
+        check(
+            b',',
+            &[
+                ("x;=1+1", "x;'=1+1"),
+                ("x;=1+1;y;@A", "x;'=1+1;y;'@A"),
+                ("=1;=2", "'=1;'=2"),
+                ("x\t=1+1", "x\t'=1+1"),
+                ("x|-A1", "x|'-A1"),
+                ("x;＝1", "x;'＝1"),
+                // A decimal comma does not end the cell.
+                ("x;+1,5*A1", "x;'+1,5*A1"),
+                ("x;\"=1+1\"", "x;'\"=1+1\""),
+                ("x\n=1+1", "x\n'=1+1"),
+                ("x\r\n=1+1", "x\r\n'=1+1"),
+                ("x\n;=1", "x\n;'=1"),
+            ],
+        );
+        check(b';', &[("x,=1+1", "x,'=1+1"), ("x;=1+1", "x;=1+1")]);
+    }
+
+    #[test]
+    fn text_that_only_has_delimiters_stays_as_it_is() {
+        check(
+            b',',
+            &[
+                ("x,=1+1", "x,=1+1"),
+                ("a; b=1", "a; b=1"),
+                ("no; -1 is too few", "no; -1 is too few"),
+                (
+                    "+447911123456;+447911123457",
+                    "'+447911123456;+447911123457",
+                ),
+                (
+                    "0171 3920001;+49 171 3920002",
+                    "0171 3920001;+49 171 3920002",
+                ),
+                ("two\nlines, and more", "two\nlines, and more"),
+                ("x;\"y\"", "x;\"y\""),
+                ("x;", "x;"),
+                ("x;;", "x;;"),
+            ],
+        );
+        check(b';', &[("Hello,\nWorld", "Hello,\nWorld")]);
+    }
+
+    #[test]
+    fn what_is_harmless_stays_so() {
+        for cell in ["=1", "x;=1", "x\n@y;=1"] {
+            let once = harmless(cell.as_bytes(), b',').into_owned();
+            assert_eq!(harmless(&once, b','), once);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
-use super::formula::harmless_bytes;
+use super::formula::harmless;
 use super::output_file::OutputFile;
 use super::records::Records;
 use super::sealed::SealedFile;
@@ -115,7 +115,8 @@ impl RejectsFile {
         ];
         let surplus = self.has_surplus.then(|| surplus.unwrap_or_default());
         let ours = added.into_iter().map(String::into_bytes).chain(surplus);
-        record.extend(ours.map(|cell| harmless_bytes(&cell).into_owned()));
+        let delimiter = self.csv_form.delimiter;
+        record.extend(ours.map(|cell| harmless(&cell, delimiter).into_owned()));
         self.rows += 1;
         self.record(record)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::csv_output::{CsvForm, CsvOutput};
-use super::formula::harmless_text;
+use super::formula::harmless;
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
@@ -145,6 +145,7 @@ impl ExtraColumns {
 #[derive(Debug)]
 pub(super) struct ResultsCsv {
     csv: CsvOutput,
+    delimiter: u8,
     extra: ExtraColumns,
     /// When the row that was written last was settled.
     settled_at: ShownTime,
@@ -161,12 +162,14 @@ impl ResultsCsv {
     ) -> Result<ResultsCsv, OutputError> {
         let mut results = ResultsCsv {
             csv: CsvOutput::create(path, form, known)?,
+            delimiter: form.delimiter,
             extra,
             settled_at: ShownTime::default(),
         };
         let names = extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN);
         let names = names.chain(kept.iter().copied());
-        results.csv.record(names.map(harmless_text))?;
+        let names = names.map(|name| harmless(name.as_bytes(), form.delimiter));
+        results.csv.record(names)?;
         // Now, so that a full disk is found out.
         results.flush()?;
         Ok(results)
@@ -182,8 +185,9 @@ impl ResultsCsv {
         let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
         let cells = cells.each_ref().map(AsRef::as_ref);
         let all = self.extra.of(line.file, cells, &run);
-        let kept = kept.map(|cell| harmless_text(&cell).into_owned().into());
-        self.csv.record(all.map(harmless_text).chain(kept))
+        let made_harmless = |cell: &str| harmless(cell.as_bytes(), self.delimiter).into_owned();
+        let kept = kept.map(|cell| made_harmless(&cell));
+        self.csv.record(all.map(made_harmless).chain(kept))
     }
 
     /// See [`CsvOutput::flush`].

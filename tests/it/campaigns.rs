@@ -59,6 +59,30 @@ fn every_list_shape_gives_the_same_campaigns_in_every_form() {
 }
 
 #[test]
+fn a_name_that_a_spreadsheet_would_run_is_harmless_in_csv() {
+    let service = scenario(
+        r#"
+[[campaign]]
+id = 7
+name = "=1+1"
+status = "a;=1+1;b"
+created_at = "\u001b[2Jx"
+updated_at = "a\n@SUM(A1)"
+"#,
+    );
+    let folder = Folder::new();
+    let csv = folder
+        .leadload(&["campaigns", "--format", "csv"])
+        .at(&service)
+        .expect(0);
+    assert_eq!(
+        csv.stdout,
+        "id,name,status,created_at,updated_at\n\
+         7,'=1+1,a;'=1+1;b,\u{FFFD}[2Jx,a\u{FFFD}@SUM(A1)\n"
+    );
+}
+
+#[test]
 fn a_list_that_echoes_the_token_is_masked() {
     let token = "17|s3cretTokenOfTheCustomer";
     let service = scenario(&format!(

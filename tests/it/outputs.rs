@@ -1,6 +1,6 @@
 //! Results and rejects files: where they stand, and what they never do.
 
-use crate::util::{Folder, Output, contacts, service};
+use crate::util::{Folder, Output, contacts, scenario, service};
 
 #[test]
 fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
@@ -417,6 +417,42 @@ fn formulas_are_made_harmless_in_results_and_in_the_added_columns_only() {
             .read("leads.rejects.csv")
             .contains("\n=1+1,=cmd,1,invalid,")
     );
+}
+
+#[test]
+fn a_formula_behind_another_delimiter_is_harmless_where_that_splits_the_line() {
+    let folder = Folder::with_leads("phone;name\n\"x,=1+1,y\";Ada\n");
+    folder.import_leads(&service(), &[]).expect(1);
+    let results = folder.read("leads.results.csv");
+    assert!(results.contains("1;2;x,'=1+1,y;101;invalid;"), "{results}");
+
+    let folder = Folder::with_leads("phone,name\n\"x;=1+1;y\",\"x;=1+1;y\"\n");
+    folder.import_leads(&service(), &[]).expect(1);
+    let results = folder.read("leads.results.csv");
+    assert!(results.contains("1,2,x;'=1+1;y,101,invalid,"), "{results}");
+    // The list's own cells stay as they were.
+    let rejects = folder.read("leads.rejects.csv");
+    assert!(
+        rejects.contains("\nx;=1+1;y,x;=1+1;y,1,invalid,"),
+        "{rejects}"
+    );
+
+    let folder = Folder::with_leads("phone,name\n+447911000001,Ada\n");
+    let rule = r#"
+[[rule]]
+phone_number = "+447911000001"
+reply = { status = 422, body = '{"message":"no;=cmd()"}' }
+"#;
+    folder.import_leads(&scenario(rule), &[]).expect(1);
+    for (file, column) in [
+        ("leads.results.csv", "error"),
+        ("leads.rejects.csv", "leadload_error"),
+    ] {
+        assert!(
+            folder.column(file, column)[0].ends_with("no;'=cmd()"),
+            "{file}"
+        );
+    }
 }
 
 #[test]
