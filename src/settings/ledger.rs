@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 
 use super::Environment;
 use crate::cli::ImportArgs;
+use crate::text::shown_name;
 
 /// The word for no ledger at all.
 const NONE: &str = "none";
@@ -25,15 +26,17 @@ impl LedgerChoice {
     ///
     /// # Errors
     ///
-    /// Where nothing is said, and the user has no home folder.
+    /// Where nothing is said and the user has no home folder, and where what is said names
+    /// no file that would still be there for the next run.
     pub fn from_cli(flag: Option<&PathBuf>, environment: &Environment) -> Result<LedgerChoice> {
         let Some(said) = flag.or(environment.ledger.as_ref()) else {
             return default_file().map(LedgerChoice::File);
         };
-        Ok(match said == Path::new(NONE) {
-            true => LedgerChoice::None,
-            false => LedgerChoice::File(said.clone()),
-        })
+        if said == Path::new(NONE) {
+            return Ok(LedgerChoice::None);
+        }
+        refuse_no_file(said)?;
+        Ok(LedgerChoice::File(said.clone()))
     }
 
     /// The same for a command that reads contacts: what is tried out on the sandbox is
@@ -56,6 +59,31 @@ impl LedgerChoice {
             LedgerChoice::File(path) => Some(path),
         }
     }
+}
+
+/// What names no file to SQLite is not made one: whoever writes `:memory:` expects either
+/// nothing to be kept, or something to be remembered, and a file of that name in the
+/// current folder is neither.
+fn refuse_no_file(said: &Path) -> Result<()> {
+    const HINT: &str =
+        "name a file with `--ledger` or LEADLOAD_LEDGER, or say `none` to keep no ledger at all";
+    let text = said.to_string_lossy().to_lowercase();
+    if text.trim().is_empty() {
+        bail!("the name of the ledger is empty\n\nhint: {HINT}");
+    }
+    let is_address = text.starts_with("file:");
+    if text == ":memory:"
+        || is_address && (text.contains(":memory:") || text.contains("mode=memory"))
+    {
+        bail!(
+            "the ledger cannot be `{}`: one in memory is forgotten when the command ends\n\nhint: {HINT}",
+            shown_name(&said.to_string_lossy())
+        );
+    }
+    if is_address {
+        bail!("the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself");
+    }
+    Ok(())
 }
 
 /// Where programs keep what they remember: on Linux the state folder, elsewhere the
@@ -98,6 +126,26 @@ mod tests {
         assert_eq!(choice(Some("none"), Some("b")), LedgerChoice::None);
         assert_eq!(choice(None, Some("none")), LedgerChoice::None);
         assert_eq!(choice(Some("./none"), None), file("./none"));
+    }
+
+    #[test]
+    fn what_names_no_file_is_refused() {
+        for (said, wrong) in [
+            (":memory:", "cannot be `:memory:`"),
+            ("file::memory:?cache=shared", "one in memory is forgotten"),
+            ("file:a?mode=memory", "one in memory is forgotten"),
+            ("file:ledger.sqlite3", "begins with `file:`"),
+            ("", "is empty"),
+            (" ", "is empty"),
+        ] {
+            let flag = PathBuf::from(said);
+            let refused = LedgerChoice::from_cli(Some(&flag), &Environment::default());
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains(wrong), "{said}: {error}");
+            let is_address = said == "file:ledger.sqlite3";
+            assert_eq!(error.contains("or say `none`"), !is_address, "{error}");
+        }
+        assert_eq!(choice(Some("./:memory:"), None), file("./:memory:"));
     }
 
     #[test]

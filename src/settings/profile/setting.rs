@@ -162,7 +162,7 @@ fn pair((name, item): (&str, &Item)) -> Result<String, String> {
 /// A file's name as it is written in another file: there it starts from that one's folder.
 /// A token that was put there instead is not made part of a path, which would be shown.
 fn file(text: &str, folder: &Path) -> Result<OsString, String> {
-    if matches!(text, "none" | "-") {
+    if matches!(text, "none" | "-") || names_no_file(text) {
         return Ok(text.into());
     }
     let path = resolved(folder, text);
@@ -173,6 +173,11 @@ fn file(text: &str, folder: &Path) -> Result<OsString, String> {
         )),
         false => Ok(path.into()),
     }
+}
+
+/// What SQLite takes for something else, which is refused as it stands.
+fn names_no_file(text: &str) -> bool {
+    text == ":memory:" || text.starts_with("file:")
 }
 
 #[cfg(test)]

@@ -19,6 +19,19 @@ fn of_the_ledger() {
         let run = import(&folder, &service, &["--ledger", place]);
         page.add(&folder, run);
     }
+    for place in [":memory:", "file::memory:", "file:ledger", "", " "] {
+        let run = import(&folder, &service, &["--ledger", place]);
+        page.add(&folder, run);
+        page.add(&folder, folder.leadload(&["runs", "--ledger", place]));
+    }
+    let run = import(&folder, &service, &[]);
+    page.add(&folder, run.env("LEADLOAD_LEDGER", ":memory:"));
+    folder.write("config.toml", "ledger = ':memory:'");
+    page.add(
+        &folder,
+        folder.leadload(&["runs", "--config", "config.toml"]),
+    );
+    assert!(!folder.path(":memory:").exists());
     import(&folder, &service, &["--ledger", "ledger", "--limit", "3"]).expect(0);
     let used = || import(&folder, &service, &["--ledger", "ledger"]);
     let ledger = Connection::open(folder.path("ledger")).unwrap();
