@@ -83,6 +83,7 @@ mod keeper;
 mod lead_id;
 #[cfg(test)]
 mod model;
+mod network;
 mod outputs;
 mod paces;
 mod packed;
@@ -112,6 +113,7 @@ pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
 pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
 pub use keeper::{Committed, Keeper};
+pub use network::network_file_system;
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
 pub use recent::{AskedPause, RecentUse, StartsInSecond};

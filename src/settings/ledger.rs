@@ -81,7 +81,9 @@ fn refuse_no_file(said: &Path) -> Result<()> {
         );
     }
     if is_address {
-        bail!("the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself");
+        bail!(
+            "the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself"
+        );
     }
     Ok(())
 }

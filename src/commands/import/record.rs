@@ -1,5 +1,7 @@
 //! What an import keeps of itself: its ledger, its run, and the right to send.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -16,7 +18,7 @@ use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
 use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
-    RecentUse, SenderLock, ServiceId,
+    RecentUse, SenderLock, ServiceId, network_file_system,
 };
 use crate::rate::KnownRate;
 use crate::report::Tally;
@@ -85,6 +87,7 @@ impl Record {
         let (path, address) = (path.clone(), settings.service.to_string());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
+            warn_of_network(&path);
             let mut ledger = Ledger::open(&path)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
@@ -237,6 +240,17 @@ fn rules(
         on_uncertain: settings.policy.on_uncertain,
         known_bad: settings.reading.known_bad,
         allow_duplicates: settings.policy.form.allow_duplicates,
+    }
+}
+
+/// Where locks do not hold, neither does what depends on them.
+fn warn_of_network(path: &Path) {
+    if let Some(kind) = network_file_system(path) {
+        warn!(
+            event = "warning",
+            "the ledger `{}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk",
+            path.display()
+        );
     }
 }
 
