@@ -22,6 +22,7 @@ Examples:
   leadload runs
   leadload runs show last
   leadload runs export 12 --status rejected,failed --results problems.csv
+  leadload runs copy --to backup.sqlite3
   leadload runs prune --older-than 90d")]
 pub struct RunsArgs {
     /// What to do [default: list]
@@ -66,6 +67,11 @@ pub enum RunsCommand {
     Show(ShowArgs),
     /// Write a results file of what runs sent or refused
     Export(ExportArgs),
+    /// Make a backup of the ledger, also while a run is being sent
+    ///
+    /// One file, which holds all that the ledger knows. Do not copy the ledger's own file: what
+    /// a killed run has written down last may stand in the files beside it.
+    Copy(CopyArgs),
     /// Remove cells, texts and file names of old runs
     ///
     /// Numbers, campaigns and lead ids stay, so that nobody is sent again.
@@ -102,6 +108,14 @@ pub struct ExportArgs {
     /// The file that is written
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: PathBuf,
+}
+
+/// The flags of `leadload runs copy`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CopyArgs {
+    /// The file that is made; nothing is replaced
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub to: PathBuf,
 }
 
 /// The flags of `leadload runs prune`.

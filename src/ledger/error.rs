@@ -109,7 +109,7 @@ pub enum LedgerError {
     },
     /// What is in it makes no sense.
     #[error(
-        "the ledger `{}` is damaged ({detail})\n\nhint: put a backup in its place; without one, move it away, and only the service can refuse the leads that it has",
+        "the ledger `{}` is damaged ({detail})\n\nhint: remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse the leads that it has",
         path.display()
     )]
     Damaged {

@@ -41,8 +41,8 @@
 //! *Power loss* is a kill, as far as the disk keeps what it says it has written: every
 //! commit waits for it (`synchronous=FULL`, and `fullfsync` where `fsync` alone would
 //! not). *A full disk* fails the commit or the slice that needs room; nothing is half
-//! written, and the run can go on when there is room. *A copy* of the ledger is whole
-//! only together with the log beside it (`-wal`).
+//! written, and the run can go on when there is room. *A copy* of the ledger's file is whole
+//! only together with the log beside it (`-wal`); [`Ledger::copy_into`] makes one that is.
 //!
 //! Beside its leads a service has some lines of its own, which stay when runs are pruned or
 //! forgotten: the pace that it was last found to take (`paces`), on which nothing depends but
@@ -68,6 +68,7 @@
 //! `benches/ledger.rs`.
 
 mod columns;
+mod copy;
 mod earlier;
 mod entries;
 mod entry;
@@ -107,6 +108,7 @@ mod sender;
 mod testing;
 mod unfiled;
 
+pub use copy::CopyError;
 pub use entry::{CellsDigest, Claim, Group, Refusal, ServiceId, Settlement};
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};

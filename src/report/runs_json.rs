@@ -29,6 +29,11 @@ pub fn export_json(counts: &Counts, written: &Written) -> String {
     }))
 }
 
+/// Where a copy of the ledger is, and how large.
+pub fn copied_json(copy: &Path, runs: usize, bytes: u64) -> String {
+    line(&json!({ "copy": text(copy), "runs": runs, "bytes": bytes }))
+}
+
 /// What was pruned.
 pub fn pruned_json(pruned: Pruned) -> String {
     line(&json!({ "runs": pruned.runs, "rows": pruned.rows }))

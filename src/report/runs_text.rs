@@ -1,6 +1,7 @@
 //! What the ledger knows of runs, for people.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
@@ -11,7 +12,7 @@ use super::summary::{shown, write_counts};
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{KnownInput, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
-use crate::text::{counted, printable};
+use crate::text::{counted, grouped, printable};
 
 const COLUMNS: [&str; 8] = [
     "run",
@@ -237,6 +238,26 @@ pub fn export_text(counts: &Counts, written: &Written) -> String {
         let _ = writeln!(text, "An older file is kept as {}", printable(&shown(path)));
     }
     text
+}
+
+/// Where a copy of the ledger is, and how it is used.
+pub fn copied_text(copy: &Path, runs: usize, bytes: u64) -> String {
+    format!(
+        "Copied {} ({}) to {}\n\
+         To go back to it, remove the ledger with the files beside it that end in -wal and -shm,\n\
+         and put the copy in its place\n",
+        counted(runs as u64, "run"),
+        size(bytes),
+        printable(&shown(copy))
+    )
+}
+
+/// How large a file is, to be read.
+fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
+        mib => format!("{} MiB", grouped(mib)),
+    }
 }
 
 /// What was pruned.

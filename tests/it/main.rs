@@ -11,6 +11,7 @@ mod changed_inputs;
 mod check;
 mod config;
 mod connections;
+mod copies;
 mod corpus;
 mod crashes;
 mod faults;

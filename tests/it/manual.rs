@@ -111,6 +111,7 @@ fn the_manual_has_a_page_for_every_command() {
             "leadload-config.1",
             "leadload-import.1",
             "leadload-man.1",
+            "leadload-runs-copy.1",
             "leadload-runs-export.1",
             "leadload-runs-forget.1",
             "leadload-runs-list.1",

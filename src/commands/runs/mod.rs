@@ -1,5 +1,6 @@
 //! `leadload runs`: what the ledger knows of earlier runs.
 
+mod copy;
 mod export;
 mod known;
 mod remove;
@@ -24,6 +25,7 @@ pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failu
         None | Some(RunsCommand::List) => list(args, environment, &ledger),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, args.format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, args.format),
+        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, args.format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, args.format),
         Some(RunsCommand::Forget(forget)) => {
             remove::forget(&ledger, forget, args.format, args.output.log_format)

@@ -9,6 +9,7 @@ fn of_runs() {
     let service = service();
     let mut page = Page::default();
     page.add(&folder, folder.leadload(&["runs", "show"]));
+    page.add(&folder, folder.leadload(&["runs", "copy", "--to", "x"]));
     page.add(&folder, folder.leadload(&["runs", "--ledger", "none"]));
     page.add(
         &folder,
@@ -18,6 +19,7 @@ fn of_runs() {
         "",
         "show",
         "export --results x.csv",
+        "copy --to x",
         "prune --older-than 1d",
     ] {
         let args = format!("runs --ledger nowhere/ledger {command}");
@@ -41,6 +43,9 @@ fn of_runs() {
         "export --results x.csv --campaign +447911000001",
         "export --results x.xlsx",
         "export --results nowhere/x.csv",
+        "copy",
+        "copy --to leads.csv",
+        "copy --to nowhere/x",
         "forget 1",
         "forget 7 --yes",
         "prune --older-than 0s --ledger leads.csv",

@@ -1,0 +1,105 @@
+//! `leadload runs copy`: a backup of the ledger, which may be in use.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use anyhow::anyhow;
+use tempfile::NamedTempFile;
+
+use crate::cli::Format;
+use crate::cli::runs::CopyArgs;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::ledger::{CopyError, Ledger};
+use crate::private_file;
+use crate::report::{copied_json, copied_text};
+use crate::results::{is_of_ledger, what_to_mend};
+use crate::source::folder_of;
+
+/// Runs the command; returns what is to be said.
+pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String, Failure> {
+    let to = &args.to;
+    let Some(ledger) = Ledger::read(path).or_stopped(StoppedBy::Usage)? else {
+        return Err(refused(format!(
+            "there is no ledger `{}` to copy\n\nhint: an import makes it; `--ledger` names another one",
+            path.display()
+        )));
+    };
+    refuse_place(path, to)?;
+    let part = part(to).map_err(|error| not_written(StoppedBy::Usage, to, &error))?;
+    let copied = ledger.copy_into(part.path());
+    let runs = copied.map_err(|error| match error {
+        CopyError::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
+        CopyError::Output(error) => not_written(StoppedBy::Disk, to, &error),
+    })?;
+    let bytes = put_in_place(part, to).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => already_there(to),
+        _ => not_written(StoppedBy::Disk, to, &error),
+    })?;
+    Ok(match format {
+        Format::Text => copied_text(to, runs, bytes),
+        Format::Json => copied_json(to, runs, bytes),
+    })
+}
+
+/// A copy replaces nothing: neither the ledger, nor what may be the only good copy of it.
+fn refuse_place(ledger: &Path, to: &Path) -> Result<(), Failure> {
+    if matches!(to.to_str(), Some("-" | "none")) || to.is_dir() {
+        return Err(refused(format!(
+            "`{}` is no name for a copy\n\nhint: name a file with `--to`",
+            to.display()
+        )));
+    }
+    if is_of_ledger(to, ledger) {
+        return Err(refused(format!(
+            "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
+            to.display()
+        )));
+    }
+    // A link that leads nowhere is there, too.
+    match to.symlink_metadata() {
+        Ok(_) => Err(already_there(to)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The file in which the copy is made, beside its place and for its owner only. It is
+/// removed if the copy is not finished.
+fn part(to: &Path) -> io::Result<NamedTempFile> {
+    let mut name = OsString::from(to.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
+    name.push(".");
+    tempfile::Builder::new()
+        .prefix(&name)
+        .suffix(".part")
+        .tempfile_in(folder_of(to))
+        .map_err(private_file::without_name)
+}
+
+/// Gives the copy its name when all of it is on disk; returns its size.
+fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
+    part.as_file().sync_all()?;
+    let bytes = part.as_file().metadata()?.len();
+    part.persist_noclobber(to).map_err(|failed| failed.error)?;
+    private_file::sync_folder(to);
+    Ok(bytes)
+}
+
+fn already_there(to: &Path) -> Failure {
+    refused(format!(
+        "`{}` is there already, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
+        to.display()
+    ))
+}
+
+fn not_written(by: StoppedBy, to: &Path, error: &io::Error) -> Failure {
+    let error = anyhow!(
+        "cannot write the copy `{}`: {error}\n\nhint: {}, or choose another place with `--to`; then run the same command again",
+        to.display(),
+        what_to_mend(to, error)
+    );
+    Failure::new(by, error)
+}
+
+fn refused(text: String) -> Failure {
+    Failure::new(StoppedBy::Usage, anyhow!(text))
+}

@@ -1,0 +1,121 @@
+//! A copy of the ledger, while it is in use or not.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use super::{Ledger, LedgerError};
+
+/// Why there is no copy.
+#[derive(Debug)]
+pub enum CopyError {
+    /// The ledger cannot be read, or what was written is none.
+    Ledger(LedgerError),
+    /// The copy cannot be written.
+    Output(io::Error),
+}
+
+impl From<LedgerError> for CopyError {
+    fn from(error: LedgerError) -> CopyError {
+        CopyError::Ledger(error)
+    }
+}
+
+impl Ledger {
+    /// Writes all that is committed into the file `to`, which has to be empty; returns how
+    /// many runs the copy knows.
+    ///
+    /// SQLite reads the ledger as it stands at one instant, with the log beside it, in
+    /// which a killed run may have left what the file alone does not have. Whoever sends
+    /// meanwhile is not waited for and does not wait. The copy is one file, without what
+    /// was deleted.
+    ///
+    /// # Errors
+    ///
+    /// Where the one cannot be read or the other not be written.
+    pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
+        let name = to
+            .to_str()
+            .ok_or_else(|| CopyError::Output(io::ErrorKind::InvalidFilename.into()))?;
+        self.db.execute("VACUUM INTO ?1", [name]).map_err(|error| {
+            match error.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => CopyError::Output(io::ErrorKind::StorageFull.into()),
+                // The system does not say of which of the two.
+                Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
+                    CopyError::Output(io::Error::other(error.to_string()))
+                }
+                _ => CopyError::Ledger(LedgerError::of(&self.path, error)),
+            }
+        })?;
+        // What cannot be opened is no backup, and had better be found out now.
+        let copy = Ledger::read(to)?.ok_or_else(|| LedgerError::NotALedger {
+            path: to.to_owned(),
+        })?;
+        Ok(copy.runs()?.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::ledger::schema;
+    use crate::ledger::testing::TestLedger;
+
+    #[test]
+    fn a_copy_has_what_only_the_log_beside_the_ledger_has() {
+        let test = TestLedger::new();
+        let source = test.ledger.path();
+        let beside = |ending: &str| {
+            let mut name = source.as_os_str().to_owned();
+            name.push(ending);
+            std::path::PathBuf::from(name)
+        };
+        assert!(beside("-wal").metadata().unwrap().len() > 0);
+        let to = source.with_file_name("copy");
+        let reader = Ledger::read(source).unwrap().unwrap();
+        reader.copy_into(&to).unwrap();
+        let copy = Ledger::read(&to).unwrap().unwrap();
+        assert_eq!(schema::version(&copy.db).unwrap(), schema::VERSION);
+        let id = schema::application_id(&copy.db).unwrap();
+        assert_eq!(id, schema::APPLICATION_ID);
+        assert_eq!(copy.services().unwrap(), reader.services().unwrap());
+        let names = |db: &Connection| -> Vec<String> {
+            let mut read = db
+                .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+                .unwrap();
+            let rows = read.query_map([], |row| row.get(0)).unwrap();
+            rows.map(Result::unwrap).collect()
+        };
+        assert_eq!(names(&copy.db), names(&reader.db));
+    }
+
+    #[test]
+    fn whoever_writes_neither_waits_for_a_copy_nor_is_in_its_way() {
+        let test = TestLedger::new();
+        let path = test.ledger.path();
+        let writer = Connection::open(path).unwrap();
+        writer
+            .execute_batch(
+                "BEGIN IMMEDIATE; INSERT INTO services (address) VALUES ('https://b.example')",
+            )
+            .unwrap();
+        let to = path.with_file_name("copy");
+        let reader = Ledger::read(path).unwrap().unwrap();
+        reader.copy_into(&to).unwrap();
+        writer.execute_batch("COMMIT").unwrap();
+        let services = |path| Ledger::read(path).unwrap().unwrap().services().unwrap();
+        assert_eq!(services(&to).len() + 1, services(path).len());
+    }
+
+    #[test]
+    fn a_copy_is_never_written_into_another_file() {
+        let test = TestLedger::new();
+        let to = test.ledger.path().with_file_name("notes");
+        std::fs::write(&to, "notes").unwrap();
+        assert!(test.ledger.copy_into(&to).is_err());
+        assert_eq!(std::fs::read(&to).unwrap(), b"notes");
+    }
+}
