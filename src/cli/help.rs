@@ -57,7 +57,7 @@ const SHORT: [(&str, &[&str], &str); 5] = [
         &["base_url", "token_file", "sandbox", "format"],
         MORE,
     ),
-    ("runs", &["ledger", "format"], MORE),
+    ("runs", &["last", "ledger", "format"], MORE),
     (
         "sandbox",
         &[

@@ -104,7 +104,7 @@ Examples:
   leadload campaigns
   leadload campaigns --format csv > campaigns.csv")]
     Campaigns(CampaignsArgs),
-    /// Show earlier runs; export, prune or forget what is known of them
+    /// Show earlier runs; export, copy, prune or forget what is known of them
     Runs(Box<runs::RunsArgs>),
     /// Set up a profile, or show the settings in force
     Config(config::ConfigArgs),

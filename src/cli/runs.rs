@@ -1,5 +1,6 @@
 //! The flags of `leadload runs`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
 use super::config::ProfileArgs;
-use super::values::{age, e164};
+use super::values::{age, e164, from_one};
 use super::{Format, OutputArgs};
 use crate::lead::{RunId, Status};
 use crate::phone::PhoneNumber;
@@ -19,7 +20,7 @@ use crate::phone::PhoneNumber;
 RUN is the number of a run, or `last`.
 
 Examples:
-  leadload runs
+  leadload runs --last 10
   leadload runs show last
   leadload runs export 12 --status rejected,failed --results problems.csv
   leadload runs copy --to backup.sqlite3
@@ -28,6 +29,10 @@ pub struct RunsArgs {
     /// What to do [default: list]
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
+
+    /// List only so many, the latest
+    #[arg(long, value_name = "N", value_parser = from_one)]
+    pub last: Option<NonZeroU32>,
 
     /// Where settings are kept.
     #[command(flatten)]
@@ -61,8 +66,8 @@ pub struct RunsArgs {
 /// What to do with runs.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum RunsCommand {
-    /// List all runs, the latest last
-    List,
+    /// List the runs, the latest last
+    List(ListArgs),
     /// Show a run: starts, inputs, outputs, options
     Show(ShowArgs),
     /// Write a results file of what runs sent or refused
@@ -80,6 +85,14 @@ pub enum RunsCommand {
     ///
     /// These people count as new then: for leads that were deleted at the service.
     Forget(ForgetArgs),
+}
+
+/// The flags of `leadload runs list`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ListArgs {
+    /// Only so many, the latest
+    #[arg(long, value_name = "N", value_parser = from_one)]
+    pub last: Option<NonZeroU32>,
 }
 
 /// The flags of `leadload runs show`.
@@ -105,7 +118,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status())]
     pub status: Vec<Status>,
 
-    /// The file that is written
+    /// The file that is written; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: PathBuf,
 }

@@ -1,10 +1,11 @@
 //! A results file that is made from the ledger.
 
+use std::io::{self, Write};
 use std::path::Path;
 
-use super::csv_output::CsvForm;
+use super::csv_output::{CsvForm, cause_of};
 use super::existing::Existing;
-use super::results_csv::{ExtraColumns, ResultsCsv, ResultsLine};
+use super::results_csv::{ExtraColumns, Records, ResultsCsv, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
 
 /// A results file of rows that earlier runs have sent: the same columns in UTF-8, with
@@ -34,7 +35,7 @@ impl ExportFile {
     ///
     /// Where the disk is full, and the like.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        self.0.write(line, std::iter::empty())
+        self.0.write(line)
     }
 
     /// Puts the file in its place. One that stands there is kept under another name.
@@ -52,5 +53,50 @@ impl ExportFile {
             kept: kept.into_iter().collect(),
             ..Written::default()
         })
+    }
+}
+
+/// The same on its way to whoever reads along, such as standard output.
+pub struct ExportStream<W: Write> {
+    csv: csv::Writer<W>,
+    records: Records,
+}
+
+impl<W: Write> ExportStream<W> {
+    /// Writes the header; see [`ExportFile::create`].
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn begin(to: W, with_file: bool, with_run: bool) -> io::Result<Self> {
+        let extra = ExtraColumns {
+            file: with_file,
+            run: with_run,
+        };
+        let form = CsvForm::default();
+        let records = Records::new(extra, form.delimiter);
+        let mut csv = form.writer(to);
+        csv.write_record(records.header()).map_err(cause_of)?;
+        Ok(ExportStream { csv, records })
+    }
+
+    /// Writes the line of one row.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
+        let csv = &mut self.csv;
+        self.records
+            .record(line, |cells| csv.write_record(cells).map_err(cause_of))
+    }
+
+    /// Hands over what has not been handed over yet.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.csv.flush()
     }
 }

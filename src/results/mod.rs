@@ -34,7 +34,7 @@ mod tests;
 
 pub use error::{ExportError, OutputError, what_to_mend, what_to_mend_with_folders};
 pub use existing::RunEnd;
-pub use export_file::ExportFile;
+pub use export_file::{ExportFile, ExportStream};
 pub use formula::harmless;
 pub use known::KnownOutputs;
 pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};

@@ -70,6 +70,8 @@ pub struct ResultsLine<'a> {
     pub outcome: &'a RowOutcome,
     /// The run that it is of; none where only one is told of.
     pub run: Option<RunId>,
+    /// The cells that are copied from its input.
+    pub kept: &'a [Cow<'a, str>],
 }
 
 impl<'a> ResultsLine<'a> {
@@ -141,14 +143,50 @@ impl ExtraColumns {
     }
 }
 
+/// The records of a results file, wherever they go.
+#[derive(Debug)]
+pub(super) struct Records {
+    extra: ExtraColumns,
+    delimiter: u8,
+    /// When the row that came last was settled.
+    settled_at: ShownTime,
+}
+
+impl Records {
+    pub(super) fn new(extra: ExtraColumns, delimiter: u8) -> Records {
+        Records {
+            extra,
+            delimiter,
+            settled_at: ShownTime::default(),
+        }
+    }
+
+    /// The names of the columns.
+    pub(super) fn header(&self) -> impl Iterator<Item = &'static str> {
+        self.extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN)
+    }
+
+    /// Hands the record of one row to `write`.
+    pub(super) fn record<E>(
+        &mut self,
+        line: &ResultsLine<'_>,
+        write: impl FnOnce(&mut dyn Iterator<Item = Cow<'_, [u8]>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let run = line.run.map(|run| run.to_string()).unwrap_or_default();
+        let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
+        let cells = cells.each_ref().map(AsRef::as_ref);
+        let kept = line.kept.iter().map(AsRef::as_ref);
+        let all = self.extra.of(line.file, cells, &run).chain(kept);
+        let delimiter = self.delimiter;
+        write(&mut all.map(|cell| harmless(cell.as_bytes(), delimiter)))
+    }
+}
+
 /// A results file on its way to its place.
 #[derive(Debug)]
 pub(super) struct ResultsCsv {
     csv: CsvOutput,
-    delimiter: u8,
-    extra: ExtraColumns,
-    /// When the row that was written last was settled.
-    settled_at: ShownTime,
+    records: Records,
 }
 
 impl ResultsCsv {
@@ -162,32 +200,23 @@ impl ResultsCsv {
     ) -> Result<ResultsCsv, OutputError> {
         let mut results = ResultsCsv {
             csv: CsvOutput::create(path, form, known)?,
-            delimiter: form.delimiter,
-            extra,
-            settled_at: ShownTime::default(),
+            records: Records::new(extra, form.delimiter),
         };
-        let names = extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN);
-        let names = names.chain(kept.iter().copied());
-        let names = names.map(|name| harmless(name.as_bytes(), form.delimiter));
+        let names: Vec<&str> = results.records.header().collect();
+        let names = names
+            .iter()
+            .chain(kept)
+            .map(|name| harmless(name.as_bytes(), form.delimiter));
         results.csv.record(names)?;
         // Now, so that a full disk is found out.
         results.flush()?;
         Ok(results)
     }
 
-    /// Writes the line of one row, with the cells that are copied from the input.
-    pub(super) fn write<'c>(
-        &mut self,
-        line: &ResultsLine<'_>,
-        kept: impl Iterator<Item = Cow<'c, str>>,
-    ) -> Result<(), OutputError> {
-        let run = line.run.map(|run| run.to_string()).unwrap_or_default();
-        let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
-        let cells = cells.each_ref().map(AsRef::as_ref);
-        let all = self.extra.of(line.file, cells, &run);
-        let made_harmless = |cell: &str| harmless(cell.as_bytes(), self.delimiter).into_owned();
-        let kept = kept.map(|cell| made_harmless(&cell));
-        self.csv.record(all.map(made_harmless).chain(kept))
+    /// Writes the line of one row.
+    pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+        let csv = &mut self.csv;
+        self.records.record(line, |cells| csv.record(cells))
     }
 
     /// See [`CsvOutput::flush`].

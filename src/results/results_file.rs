@@ -91,7 +91,7 @@ impl ResultsFile {
             None => row.lossy(input.phone_column).into_owned(),
         };
         self.rows += 1;
-        let kept = input.kept.iter().map(|column| row.lossy(*column));
+        let kept: Vec<_> = input.kept.iter().map(|of| row.lossy(*of)).collect();
         let line = ResultsLine {
             file: &input.name,
             row: row.id(),
@@ -100,8 +100,9 @@ impl ResultsFile {
             campaign: prepared.campaign,
             outcome,
             run: None,
+            kept: &kept,
         };
-        self.csv.write(&line, kept)
+        self.csv.write(&line)
     }
 
     /// See [`ResultsCsv::flush`].

@@ -97,6 +97,30 @@ run  began (UTC)       state            campaign      inputs            rows  cr
 }
 
 #[test]
+fn the_newest_runs_alone_are_listed_in_the_same_order() {
+    let folder = folder();
+    let all = runs(&folder, &["--format", "json"]).expect(0).json();
+    let all = all["runs"].as_array().unwrap();
+    for (last, left) in [("1", &all[2..]), ("2", &all[1..]), ("3", all), ("99", all)] {
+        for args in [["--last", last, "list"], ["list", "--last", last]] {
+            let args = [&args[..], &["--format", "json"]].concat();
+            let json = runs(&folder, &args).expect(0).json();
+            assert_eq!(json, json!({ "runs": left }), "{last}");
+        }
+    }
+    let text = runs(&folder, &["--last", "2"]).expect(0).stdout;
+    let numbers: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(numbers, ["run", "2", "3"]);
+    runs(&folder, &["list", "--last", "0"]).expect(2);
+    runs(&folder, &["--last", "1", "show"])
+        .expect(2)
+        .tells("`--last` goes with `leadload runs list`");
+}
+
+#[test]
 fn the_service_is_listed_where_there_is_more_than_one() {
     let folder = folder();
     sql(
@@ -383,6 +407,51 @@ Results: x.csv
              4,5,+447911000007,101,created,7002,201,2,answer_lost,late,2026-11-21T03:00:02Z\n"
         )
     );
+}
+
+#[test]
+fn an_export_to_standard_output_is_the_same_and_nothing_else() {
+    let folder = folder();
+    for args in [&["1"][..], &[], &["--status", "failed"]] {
+        let export = |to| [&["export", "--results", to], args].concat();
+        let of_file = runs(&folder, &export("x.csv")).expect(0);
+        let piped = runs(&folder, &export("-")).expect(0);
+        assert_eq!(piped.stdout, folder.read("x.csv"), "{args:?}");
+        let summary = of_file.stdout.split("Results:").next().unwrap();
+        let said = piped.stderr.split("Results:").next().unwrap();
+        assert_eq!(said, summary, "{args:?}");
+        std::fs::remove_file(folder.path("x.csv")).unwrap();
+    }
+    let quiet = runs(&folder, &["export", "--results", "-", "--quiet"]).expect(0);
+    assert_eq!(quiet.stderr, "");
+    let json = ["export", "--results", "-", "--format", "json"];
+    let refused = runs(&folder, &json).expect(2);
+    refused.tells("standard output cannot be both the export (`--results -`) and one JSON object");
+    let names = folder.names();
+    let sqlite = |name: &String| name.starts_with("ledger.sqlite3");
+    assert!(names.iter().all(sqlite), "{names:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_has_seen_enough_of_an_export_may_go_and_a_full_disk_is_told() {
+    let folder = folder();
+    let count = "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+        INSERT INTO refusals SELECT 1, i, 0, i + 1, 101, 'n/a', 'phone_not_e164', 'no number' FROM n";
+    sql(&folder, count);
+    let through = |script: &str| {
+        let args = ["runs", "export", "--results", "-"];
+        let run = folder.through_shell(script, &args);
+        run.env("LEADLOAD_LEDGER", "ledger.sqlite3")
+    };
+    let output = through("(\"$0\" \"$@\"; echo $? >&2) | head -n 1").expect(0);
+    assert_eq!(output.stdout.lines().count(), 1);
+    assert_eq!(output.stderr, "0\n");
+    if cfg!(target_os = "linux") {
+        through("\"$0\" \"$@\" > /dev/full")
+            .expect(5)
+            .tells("cannot write to standard output");
+    }
 }
 
 #[test]

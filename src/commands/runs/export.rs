@@ -1,6 +1,7 @@
 //! `leadload runs export`: a results file of what runs sent or refused.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind, StdoutLock};
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -13,7 +14,9 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
 use crate::report::{export_json, export_text};
-use crate::results::{ExportError, ExportFile, OutputError, OutputPaths, ResultsLine, Written};
+use crate::results::{
+    ExportError, ExportFile, ExportStream, OutputError, OutputPaths, ResultsLine, Written,
+};
 use crate::text::shown_name;
 
 /// What breaks an export off.
@@ -23,6 +26,8 @@ enum Broken {
     Ledger(LedgerError),
     /// Lines cannot be written.
     Output(OutputError),
+    /// Nobody takes them any more.
+    Stdout(io::Error),
 }
 
 impl From<LedgerError> for Broken {
@@ -37,8 +42,52 @@ impl From<OutputError> for Broken {
     }
 }
 
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Broken {
+        Broken::Stdout(error)
+    }
+}
+
+/// What is to be said, and where: standard output has room for one thing.
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) is_beside_the_export: bool,
+}
+
+/// Where the lines go.
+enum Sink {
+    File(ExportFile),
+    Stdout(ExportStream<StdoutLock<'static>>),
+}
+
+impl Sink {
+    fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), Broken> {
+        match self {
+            Sink::File(file) => Ok(file.write(line)?),
+            Sink::Stdout(stream) => Ok(stream.write(line)?),
+        }
+    }
+
+    fn finish(self) -> Result<Written, Broken> {
+        match self {
+            Sink::File(file) => Ok(file.finish()?),
+            Sink::Stdout(stream) => {
+                stream.finish()?;
+                Ok(Written::default())
+            }
+        }
+    }
+}
+
 /// Runs the command; returns what is to be said.
-pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<String, Failure> {
+pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<Said, Failure> {
+    let is_to_stdout = args.results.as_os_str() == "-";
+    if is_to_stdout && format == Format::Json {
+        let error = anyhow!(
+            "standard output cannot be both the export (`--results -`) and one JSON object (`--format json`)\n\nhint: name a file with `--results`, or leave `--format json` out"
+        );
+        return Err(Failure::new(StoppedBy::Usage, error));
+    }
     let known = KnownRuns::read(ledger)?;
     let runs = chosen(&known, args)?;
     let selection = Selection {
@@ -46,21 +95,39 @@ pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<St
         campaign: campaign(&runs, args)?,
         statuses: args.status.clone(),
     };
-    refuse_place(&known, &args.results)?;
     let with_file = runs.iter().any(|run| run.inputs.len() > 1);
-    let file = ExportFile::create(&args.results, with_file, runs.len() > 1)
-        .map_err(OutputError::before_exporting)?;
-    let (counts, written) = match &known.ledger {
-        Some(ledger) => export(ledger, &selection, &names(&runs), file),
-        None => file
-            .finish()
-            .map(|written| (Counts::default(), written))
-            .map_err(Broken::Output),
-    }
-    .map_err(broken_off)?;
-    Ok(match format {
+    let with_run = runs.len() > 1;
+    let sink = match is_to_stdout {
+        true => ExportStream::begin(io::stdout().lock(), with_file, with_run)
+            .map(Sink::Stdout)
+            .map_err(|error| broken_off(Broken::Stdout(error)))?,
+        false => {
+            refuse_place(&known, &args.results)?;
+            let file = ExportFile::create(&args.results, with_file, with_run);
+            Sink::File(file.map_err(OutputError::before_exporting)?)
+        }
+    };
+    let exported = match &known.ledger {
+        Some(ledger) => export(ledger, &selection, &names(&runs), sink),
+        None => sink.finish().map(|written| (Counts::default(), written)),
+    };
+    let (counts, written) = match exported {
+        // A reader that has seen enough is a normal end.
+        Err(Broken::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            return Ok(Said {
+                text: String::new(),
+                is_beside_the_export: true,
+            });
+        }
+        exported => exported.map_err(broken_off)?,
+    };
+    let text = match format {
         Format::Text => export_text(&counts, &written),
         Format::Json => export_json(&counts, &written),
+    };
+    Ok(Said {
+        text,
+        is_beside_the_export: is_to_stdout,
     })
 }
 
@@ -130,14 +197,14 @@ fn export(
     ledger: &Ledger,
     selection: &Selection,
     names: &BTreeMap<RunId, Vec<&str>>,
-    mut file: ExportFile,
+    mut sink: Sink,
 ) -> Result<(Counts, Written), Broken> {
     let mut counts = Counts::default();
     ledger.export(selection, |row: ExportedRow| -> Result<(), Broken> {
         counts.add(row.outcome.status);
         let inputs = names.get(&row.run);
         let name = inputs.and_then(|inputs| inputs.get(row.file));
-        file.write(&ResultsLine {
+        sink.write(&ResultsLine {
             file: name.copied().unwrap_or_default(),
             row: row.row,
             line: row.line,
@@ -145,15 +212,19 @@ fn export(
             campaign: row.campaign,
             outcome: &row.outcome,
             run: Some(row.run),
-        })?;
-        Ok(())
+            kept: &[],
+        })
     })?;
-    Ok((counts, file.finish()?))
+    Ok((counts, sink.finish()?))
 }
 
 fn broken_off(broken: Broken) -> Failure {
     match broken {
         Broken::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
         Broken::Output(error) => Failure::new(StoppedBy::Disk, ExportError(error)),
+        Broken::Stdout(error) => Failure::new(
+            StoppedBy::Disk,
+            anyhow!("cannot write to standard output: {error}"),
+        ),
     }
 }

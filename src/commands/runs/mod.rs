@@ -5,6 +5,7 @@ mod export;
 mod known;
 mod remove;
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -22,9 +23,17 @@ pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failu
     let ledger = ledger_file(args, environment)?;
     refuse_missing(args, environment, &ledger)?;
     let said = match &args.command {
-        None | Some(RunsCommand::List) => list(args, environment, &ledger),
+        None => list(args, args.last, environment, &ledger),
+        Some(RunsCommand::List(of)) => list(args, of.last.or(args.last), environment, &ledger),
+        Some(_) if args.last.is_some() => Err(last_of_nothing()),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, args.format),
-        Some(RunsCommand::Export(export)) => export::run(&ledger, export, args.format),
+        Some(RunsCommand::Export(export)) => {
+            let said = export::run(&ledger, export, args.format)?;
+            if said.is_beside_the_export {
+                return Ok(note(&said.text, args.output.quiet));
+            }
+            Ok(said.text)
+        }
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, args.format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, args.format),
         Some(RunsCommand::Forget(forget)) => {
@@ -33,6 +42,22 @@ pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failu
     };
     console::print(&said?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
+}
+
+/// Says it on standard error.
+fn note(text: &str, is_quiet: bool) -> ExitCode {
+    if !is_quiet {
+        console::note(text);
+    }
+    ExitCode::Complete
+}
+
+/// Of the other commands each is about the runs that it names.
+fn last_of_nothing() -> Failure {
+    let error = anyhow!(
+        "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`"
+    );
+    Failure::new(StoppedBy::Usage, error)
 }
 
 fn ledger_file(args: &RunsArgs, environment: &Environment) -> Result<PathBuf, Failure> {
@@ -69,17 +94,25 @@ fn refuse_missing(
     ))
 }
 
-fn list(args: &RunsArgs, environment: &Environment, ledger: &Path) -> Result<String, Failure> {
+/// All runs, or the newest so many.
+fn list(
+    args: &RunsArgs,
+    last: Option<NonZeroU32>,
+    environment: &Environment,
+    ledger: &Path,
+) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
+    let most = last.map_or(usize::MAX, |most| most.get() as usize);
+    let runs = &known.runs[known.runs.len().saturating_sub(most)..];
     // The usual place is no news to anybody.
     let is_named = args.ledger.is_some() || environment.ledger.is_some();
     Ok(match args.format {
-        Format::Json => runs_json(&known.runs),
+        Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
             "no runs yet, since there is no ledger {}\n",
             printable(&ledger.display().to_string())
         ),
-        Format::Text => runs_text(&known.runs),
+        Format::Text => runs_text(runs),
     })
 }
 
