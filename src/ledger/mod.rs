@@ -124,4 +124,4 @@ pub use run::{
     AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,
     Predecessors, Sha256, StoredDefaults, Unfinished,
 };
-pub use sender::{SenderLock, SenderLocks};
+pub use sender::{LockHolder, SenderLock, SenderLocks};

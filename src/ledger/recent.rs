@@ -64,23 +64,6 @@ impl Ledger {
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
         self.checked(recent_use(&self.db, service, now))
     }
-
-    /// Counts a request that is sent outside of any run.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be written.
-    pub fn count_start(&mut self, service: ServiceId, now: Timestamp) -> Result<(), LedgerError> {
-        let start = StartsInSecond {
-            second: now.as_second(),
-            requests: 1,
-        };
-        let counted = self.db.transaction().and_then(|change| {
-            add(&change, service, &[start])?;
-            change.commit()
-        });
-        self.checked(counted)
-    }
 }
 
 fn recent_use(db: &Connection, service: ServiceId, now: Timestamp) -> rusqlite::Result<RecentUse> {

@@ -1,15 +1,19 @@
 //! The right to send to a service: one process at a time for each ledger.
 //!
-//! It is a lock of the operating system on an empty file beside the ledger, which the
-//! death of its process frees, however it dies. The file stays: were it removed, two
-//! processes could each hold the lock of another file of this name.
+//! It is a lock of the operating system on a file beside the ledger, which the death of its
+//! process frees, however it dies. The file says who has it, where it can be read meanwhile
+//! (not on Windows). It stays: were it removed, two processes could each hold the lock of
+//! another file of this name.
 
 use std::ffi::OsString;
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use gethostname::gethostname;
+use jiff::Timestamp;
 
 use super::{Ledger, LedgerError, ServiceId};
 use crate::private_file;
@@ -20,6 +24,17 @@ const ATTEMPTS: u32 = 5;
 
 /// The time between them.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Who has a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHolder {
+    /// The process, by its id in the operating system.
+    pub process: u32,
+    /// The computer that it runs on.
+    pub host: String,
+    /// Since when it has it.
+    pub since: Timestamp,
+}
 
 /// The right to send, which is given back when it is dropped.
 #[derive(Debug)]
@@ -37,7 +52,7 @@ impl SenderLock {
         let file = open(ledger, service)?;
         for attempt in 1..=ATTEMPTS {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(SenderLock { _file: file })),
+                Ok(()) => return Ok(Some(SenderLock::held(file))),
                 Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(error)) => return Err(unlockable(ledger, error)),
@@ -54,9 +69,31 @@ impl SenderLock {
     pub fn take(ledger: &Path, service: ServiceId) -> Result<Self, LedgerError> {
         let file = open(ledger, service)?;
         match file.lock() {
-            Ok(()) => Ok(SenderLock { _file: file }),
+            Ok(()) => Ok(SenderLock::held(file)),
             Err(error) => Err(unlockable(ledger, error)),
         }
+    }
+
+    /// The lock of a file that is locked. Who has it is for people to read: where that
+    /// cannot be written down the lock holds all the same.
+    fn held(mut file: File) -> SenderLock {
+        let (process, host) = (std::process::id(), gethostname());
+        let line = format!("{process} {} {}\n", Timestamp::now(), host.display());
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.write_all(line.as_bytes()));
+        SenderLock { _file: file }
+    }
+
+    /// Who has the lock, or had it last, as far as that can be read.
+    pub fn holder(ledger: &Path, service: ServiceId) -> Option<LockHolder> {
+        let line = fs::read_to_string(place(ledger, service).ok()?).ok()?;
+        let mut words = line.trim().splitn(3, ' ');
+        Some(LockHolder {
+            process: words.next()?.parse().ok()?,
+            since: words.next()?.parse().ok()?,
+            host: words.next()?.to_owned(),
+        })
     }
 
     /// Whether a process has it.
@@ -143,6 +180,10 @@ mod tests {
         let path = test.ledger.path();
         let held = SenderLock::try_take(path, test.service).unwrap();
         assert!(held.is_some());
+        let holder = SenderLock::holder(path, test.service);
+        if cfg!(unix) {
+            assert_eq!(holder.unwrap().process, std::process::id());
+        }
         assert!(SenderLock::is_held(path, test.service).unwrap());
         assert!(SenderLock::try_take(path, test.service).unwrap().is_none());
         drop(held);

@@ -362,7 +362,12 @@ fn an_opendocument_list_has_rejects_in_a_workbook() {
     let csv = rejects_under("mend.csv", "leads.ods", &input, &[]);
     assert_eq!(
         csv,
-        format!("phone,name{}\nx,Zoë{}\n", added(','), letters(1, ',')).as_bytes()
+        format!(
+            "\u{FEFF}phone,name{}\nx,Zoë{}\n",
+            added(','),
+            letters(1, ',')
+        )
+        .as_bytes()
     );
 }
 

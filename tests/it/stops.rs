@@ -509,3 +509,80 @@ mod signals {
         ");
     }
 }
+
+/// A signal is the worse news, and does not hide the other.
+#[cfg(unix)]
+#[test]
+fn a_signal_does_not_hide_that_a_campaign_was_refused() {
+    let folder = Folder::with_leads(&crate::util::contacts_of(&[101, 102], 200));
+    let service = scenario(
+        "latency_ms = 20\n[[rule]]\ncampaign_id = 102\n\
+         reply = { status = 404, body = '{\"message\":\"Campaign not found\"}' }",
+    );
+    let flags = [
+        "leads.csv",
+        "--campaign-column",
+        "list",
+        "--concurrency",
+        "2",
+    ];
+    let json = ["--format", "json"];
+    let child = folder
+        .import(&service, &[&flags[..], &json].concat())
+        .start();
+    while service.stats().lead_requests < 20 {
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let pid = child.id().to_string();
+    std::process::Command::new("kill")
+        .args(["-TERM", &pid])
+        .status()
+        .unwrap();
+    let output = crate::util::Output::of(child);
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    let summary = output.json();
+    assert_eq!(summary["stopped_by"], "signal");
+    let error = summary["error"].as_str().unwrap();
+    assert!(error.starts_with("stopped by a signal"), "{error}");
+    assert!(
+        error.contains("campaign 102: the service refuses the campaign"),
+        "{error}"
+    );
+    output.tells("campaign 102: the service refuses the campaign");
+}
+
+#[test]
+fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_end() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\n\
+         reply = {{ status = 429, headers = {{ Retry-After = '600' }} }}",
+        number(2)
+    ));
+    let flags = [
+        "--concurrency",
+        "1",
+        "--max-outage",
+        "1s",
+        "--format",
+        "json",
+    ];
+    for _ in 0..2 {
+        let output = folder.import_leads(&service, &flags).expect(3);
+        let summary = output.json();
+        assert_eq!(summary["stopped_by"], "outage");
+        let error = summary["error"].as_str().unwrap();
+        let (before, after) = error.split_once(" and asks to wait until ").unwrap();
+        assert_eq!(before, "the service refuses requests for now (http_429)");
+        let (until, rest) = after.split_once(',').unwrap();
+        let until: jiff::Timestamp = until.parse().unwrap();
+        let left = jiff::Timestamp::now().duration_until(until).as_secs();
+        assert!((500..=600).contains(&left), "{left}");
+        assert!(
+            rest.starts_with(" which is longer than `--max-outage` allows\n"),
+            "{rest}"
+        );
+    }
+    // The second process asks nobody.
+    assert_eq!(service.stats().lead_requests, 3);
+}

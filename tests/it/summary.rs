@@ -70,7 +70,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     Rejects: leads.rejects.csv
 
     When the rejects are mended, send them:
-      leadload import leads.rejects.csv --suppress 'do not call.txt' --rate none
+      leadload import leads.rejects.csv --rate none
     ");
 }
 

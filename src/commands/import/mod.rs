@@ -50,7 +50,7 @@ fn metrics(args: &ImportArgs, environment: &Environment) -> Result<Metrics, Fail
     let profile = environment.profile.as_ref();
     let profile = profile.and_then(|in_force| in_force.profile.name.as_deref());
     let labels = JobLabels::new(profile, &args.inputs);
-    Metrics::new(file, labels).or_stopped(StoppedBy::Usage)
+    Ok(Metrics::new(file, labels)?)
 }
 
 /// Leaves the figures of an import whose settings are wrong.

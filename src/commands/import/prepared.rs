@@ -156,9 +156,8 @@ impl Asked<'_> {
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
         let ledger = self.settings.ledger.path();
         let is_ledger = |place: &Path| ledger.is_some_and(|ledger| is_of_ledger(place, ledger));
-        self.metrics
-            .begin(|place| paths.take(place) || is_ledger(place))
-            .or_stopped(StoppedBy::Usage)
+        let is_taken = |place: &Path| paths.take(place) || is_ledger(place);
+        Ok(self.metrics.begin(is_taken)?)
     }
 
     /// Has a campaign picked: from here on it is as if it had been given.

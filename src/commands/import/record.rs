@@ -17,8 +17,8 @@ use crate::exit::{Failure, Stop, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
-    RecentUse, SenderLock, ServiceId, network_file_system,
+    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, LockHolder, NewRun, Predecessors,
+    Recall, RecentUse, SenderLock, ServiceId, network_file_system,
 };
 use crate::rate::KnownRate;
 use crate::report::Tally;
@@ -268,7 +268,21 @@ fn take_lock(
     let who = match at_work {
         Some(at_work) => at_work.to_string(),
         None => {
-            "another run is about to be sent, or asks at a terminal whether it is to be".to_owned()
+            let holder = SenderLock::holder(ledger.path(), service);
+            let by = holder.map(
+                |LockHolder {
+                     process,
+                     host,
+                     since,
+                 }| {
+                    let since = since.strftime("%Y-%m-%d %H:%M:%S UTC");
+                    format!(" by process {process} on {host}, since {since}")
+                },
+            );
+            let by = by.unwrap_or_default();
+            format!(
+                "another run is about to be sent{by}, or asks at a terminal whether it is to be"
+            )
         }
     };
     if let Some(watch) = waits {

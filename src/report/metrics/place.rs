@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::exit::{Failure, StoppedBy};
 use crate::results::what_to_mend;
 
 /// How every file of ours begins.
@@ -52,6 +53,16 @@ pub enum MetricsError {
         /// What it said.
         error: io::Error,
     },
+}
+
+impl From<MetricsError> for Failure {
+    fn from(error: MetricsError) -> Failure {
+        let by = match error {
+            MetricsError::Unwritable { .. } => StoppedBy::Disk,
+            _ => StoppedBy::Usage,
+        };
+        Failure::new(by, error)
+    }
 }
 
 /// What stands in a place where figures may go.
