@@ -4,16 +4,18 @@
 //! the id of the one campaign that bears it, or a message that lists what exists.
 
 mod picked;
+mod unclear;
 
 pub use picked::{Unclear, picked};
+pub use unclear::{NamedRows, NamesInRows, Resolved, UnclearNames};
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use thiserror::Error;
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
-use crate::text::{listed, nearest, printable, shown_name};
+use crate::text::{listed, printable, shown_name};
 
 /// A campaign as the service lists it. Only the id and the name are relied on:
 /// neither the forms of times nor the set of statuses are stated anywhere.
@@ -157,39 +159,15 @@ pub enum CampaignError {
     },
 }
 
-/// The ids of `names` by the service's list.
-pub fn resolve_names(
-    names: &BTreeSet<String>,
-    list: &[Campaign],
-) -> Result<HashMap<String, CampaignId>, CampaignError> {
-    let unknown: Vec<String> = names
-        .iter()
-        .filter(|name| !list.iter().any(|campaign| campaign.name.trim() == *name))
-        .cloned()
-        .collect();
-    if !unknown.is_empty() {
-        let existing: Vec<String> = list.iter().map(|campaign| campaign.name.clone()).collect();
-        return Err(CampaignError::Unknown {
-            nearest: nearest(&unknown[0], &existing).map(str::to_owned),
-            names: unknown,
-            existing,
-        });
-    }
-    names
-        .iter()
-        .map(|name| Ok((name.clone(), resolve_name(name, list)?)))
-        .collect()
-}
-
-fn resolve_name(name: &str, list: &[Campaign]) -> Result<CampaignId, CampaignError> {
-    let named = list.iter().filter(|campaign| campaign.name.trim() == name);
-    let named: Vec<&Campaign> = named.collect();
-    match named[..] {
-        [campaign] => campaign.lead_campaign(),
-        _ => Err(CampaignError::Ambiguous {
-            name: name.to_owned(),
-            ids: named.iter().map(|campaign| campaign.id.clone()).collect(),
-        }),
+impl CampaignError {
+    /// The names that it is about.
+    pub fn names(&self) -> &[String] {
+        match self {
+            CampaignError::Unknown { names, .. } => names,
+            CampaignError::Ambiguous { name, .. } | CampaignError::NotAnInteger { name, .. } => {
+                std::slice::from_ref(name)
+            }
+        }
     }
 }
 
@@ -230,6 +208,16 @@ impl CampaignBook {
     pub fn ids(&self) -> BTreeMap<&str, i64> {
         let ids = self.ids.iter();
         ids.map(|(name, id)| (name.as_str(), id.0)).collect()
+    }
+
+    /// The name of the campaign of a row whose id is not known, where it has one; see
+    /// [`CampaignBook::of`].
+    pub fn name_without_id(&self, cell: Option<&str>) -> Option<String> {
+        let choice = CampaignChoice::parse(cell.unwrap_or_default()).ok()?;
+        match choice.as_ref().or(self.default.as_ref())? {
+            CampaignChoice::Name(name) if !self.ids.contains_key(name) => Some(name.clone()),
+            _ => None,
+        }
     }
 
     /// The campaign of a row whose campaign cell, if there is one, is `cell`.
@@ -280,40 +268,6 @@ mod tests {
             created_at: String::new(),
             updated_at: String::new(),
         }
-    }
-
-    fn names(names: &[&str]) -> BTreeSet<String> {
-        names.iter().map(|n| (*n).to_owned()).collect()
-    }
-
-    #[test]
-    fn a_name_is_matched_exactly_and_only_once() {
-        let list = [
-            campaign("1", "Spring"),
-            campaign("2", "News"),
-            campaign("3", "News"),
-            campaign("9b1c", "Uuid"),
-        ];
-        let ids = resolve_names(&names(&["Spring"]), &list).unwrap();
-        assert_eq!(ids["Spring"], CampaignId(1));
-        assert_eq!(
-            resolve_names(&names(&["spring", "x"]), &list)
-                .unwrap_err()
-                .to_string(),
-            "no campaign is called `spring`, `x`\n\n\
-             hint: did you mean `Spring`? the campaigns are `Spring`, `News`, `News`, `Uuid`"
-        );
-        assert_eq!(
-            resolve_names(&names(&["News"]), &list)
-                .unwrap_err()
-                .to_string(),
-            "several campaigns are called `News`: their ids are 2, 3\n\n\
-             hint: give the id instead of the name"
-        );
-        assert!(matches!(
-            resolve_names(&names(&["Uuid"]), &list),
-            Err(CampaignError::NotAnInteger { .. })
-        ));
     }
 
     #[test]

@@ -145,6 +145,32 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
         .map(|(_, name)| name)
 }
 
+/// Where rows stand of which the first few are known, each by its input (from 0) and its
+/// line: `in lines 3, 7`, `the first in line 3 of a.csv`.
+pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
+    let begin = match first.len() as u64 == rows {
+        true => "in",
+        false => "the first in",
+    };
+    let several_files = inputs.len() > 1;
+    let places: Vec<String> = first
+        .iter()
+        .map(|(file, line)| match several_files {
+            true => {
+                let file = inputs.get(*file).copied().unwrap_or_default();
+                format!("line {line} of {}", printable(file))
+            }
+            false => line.to_string(),
+        })
+        .collect();
+    let noun = match (several_files, places.len()) {
+        (true, _) => "",
+        (false, 1) => "line ",
+        (false, _) => "lines ",
+    };
+    format!("{begin} {noun}{}", places.join(", "))
+}
+
 /// A count and its noun: `1 row`, `1,200 rows`.
 pub fn counted(count: u64, noun: &str) -> String {
     match count {

@@ -8,8 +8,9 @@ use anyhow::anyhow;
 use tracing::warn;
 
 use super::dry_run::DryRun;
+use super::lookup::{self, LookedUp};
 use super::{inputs, places, save_mapping, service};
-use crate::campaign::CampaignBook;
+use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::cli::{Format, ImportArgs};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -18,7 +19,7 @@ use crate::lead::CampaignId;
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::rate::KnownRate;
 use crate::report::{
-    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Page, PageNotes, Tally, check_json,
+    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Tally, check_json,
     check_text, console, log_check, log_end,
 };
 use crate::results::{KnownOutputs, OutputError, ReportFile, RunEnd, Writer, Written};
@@ -48,6 +49,7 @@ async fn check(
         intake,
         to_save,
         remembered,
+        mut looked_up,
         mut writer,
         report,
     } = Prepared::new(args, environment).await?;
@@ -55,9 +57,10 @@ async fn check(
     let show = inputs::show(settings.reading.progress, &args.output);
     log_check(intake.inputs.len());
     let campaign = settings.reading.campaign.clone();
+    let ids = looked_up.ids.take().unwrap_or(remembered.campaign_ids);
     let dry_run = DryRun {
         intake: &intake,
-        book: CampaignBook::new(campaign, remembered.campaign_ids),
+        book: CampaignBook::new(campaign, ids),
         memory: remembered.memory,
         form: settings.lead_form,
         page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
@@ -66,7 +69,9 @@ async fn check(
     let found = dry_run.run(show, log, take).await?;
     let written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
     let mut ended = ended(&settings, &intake, &found.tally, written, began);
-    warn_of_what_only_import_does(&settings, found.ready());
+    ended.campaign_names = looked_up.names;
+    let lookup = lookup_of_rows(looked_up.lookup, &settings, &found.tally);
+    warn_of_what_only_import_does(&settings, found.ready(), &lookup);
     let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, command));
     let saved = saved.transpose()?;
     let estimate = found.estimate(&settings.pace, known_rate);
@@ -87,6 +92,7 @@ async fn check(
         ended: &ended,
         intake: &intake,
         findings: &found.findings,
+        lookup: &lookup,
         estimate,
         saved: saved.as_ref(),
     };
@@ -103,6 +109,7 @@ struct Prepared {
     /// The mapping, where it is to be kept.
     to_save: Option<MappingToSave>,
     remembered: Remembered,
+    looked_up: LookedUp,
     writer: Writer,
     /// The page for people, where one is wanted.
     report: Option<ReportFile>,
@@ -118,6 +125,7 @@ impl Prepared {
         let intake = inputs::plan(&settings.reading, surveyed).await?;
         let to_save = save_mapping::prepare(&args, &intake, environment)?;
         let remembered = remember(&settings, &intake, &ledger).await?;
+        let looked_up = lookup::look_up(&args, environment, &settings, &intake).await?;
         let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
         let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
             .map_err(OutputError::before_sending)?;
@@ -128,6 +136,7 @@ impl Prepared {
             intake,
             to_save,
             remembered,
+            looked_up,
             writer,
             report,
         })
@@ -145,6 +154,17 @@ fn refuse_metrics(args: &ImportArgs) -> Result<(), Failure> {
             );
             Err(Failure::new(StoppedBy::Usage, error))
         }
+    }
+}
+
+/// What is said of names, where any row or flag has one.
+fn lookup_of_rows(lookup: Lookup, settings: &CheckSettings, tally: &Tally) -> Lookup {
+    let has_default = matches!(settings.reading.campaign, Some(CampaignChoice::Name(_)));
+    match lookup {
+        Lookup::NotDone(_) if !has_default && tally.by_campaign_name.is_empty() => {
+            Lookup::NotNeeded
+        }
+        lookup => lookup,
     }
 }
 
@@ -259,7 +279,14 @@ async fn warn_of_senders(
 }
 
 /// An import would send nothing, or something else.
-fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64) {
+fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64, lookup: &Lookup) {
+    if let Some(unclear) = lookup.unclear() {
+        let names = counted(unclear.names().count() as u64, "name");
+        warn!(
+            event = "warning",
+            "{names} of campaigns do not mean one campaign each: `leadload import` would send nothing"
+        );
+    }
     if let Some(most) = settings.max_new.filter(|most| ready > *most) {
         warn!(
             event = "warning",

@@ -1,19 +1,19 @@
 //! The campaigns of the service, which is asked for them once at most.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tracing::warn;
 
 use super::service;
 use crate::api::{Client, ListError};
-use crate::campaign::{Campaign, CampaignBook, CampaignChoice, resolve_names};
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows, Resolved};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::source::SourceError;
 
 /// The longest that is waited for a list that is only nice to have.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The campaigns as the service lists them.
 pub(super) struct Directory {
@@ -68,24 +68,29 @@ impl Directory {
     /// asked only where there are any names.
     pub(super) async fn book(
         &mut self,
-        names_in_column: &BTreeSet<String>,
+        names_in_column: &NamesInRows,
         default: Option<&CampaignChoice>,
+        intake: &Intake,
     ) -> Result<CampaignBook, Failure> {
         let mut names = names_in_column.clone();
         if let Some(CampaignChoice::Name(name)) = default {
-            names.insert(name.clone());
+            names.note_default(name);
         }
-        let ids = match names.is_empty() {
-            true => HashMap::new(),
-            false => resolve_names(&names, self.list().await?).or_stopped(StoppedBy::Usage)?,
-        };
-        Ok(CampaignBook::new(default.cloned(), ids))
+        if names.is_empty() {
+            return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
+        }
+        let inputs = intake.inputs.iter().map(|i| i.input.name().to_owned());
+        let Resolved { ids, unclear } = names.resolved(self.list().await?, inputs.collect());
+        match unclear {
+            Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear)),
+            None => Ok(CampaignBook::new(default.cloned(), ids)),
+        }
     }
 }
 
 /// The campaign names in the input, read on a thread of its own: the input may be
 /// long, and somebody may want to stop.
-pub(super) async fn names_in(intake: &Intake) -> Result<BTreeSet<String>, Failure> {
+pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     let intake = intake.clone();
     service::on_a_thread(move || intake.campaign_names())
         .await

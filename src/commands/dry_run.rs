@@ -8,9 +8,11 @@ use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
+use crate::mapping::Mapping;
 use crate::rate::KnownRate;
 use crate::report::{Estimate, Findings, Listeners, Log, PageNotes, Show, Tally};
 use crate::settings::Pace;
+use crate::source::Row;
 
 /// What is read, and for what.
 pub(super) struct DryRun<'a> {
@@ -46,6 +48,7 @@ impl DryRun<'_> {
             inputs::count_rows(self.intake, total);
         }
         let mut findings = Findings::default();
+        let book = self.book.clone();
         let purpose = Purpose::Checking;
         let mut batches = self.intake.start(self.book, purpose, self.memory);
         while let Some(batch) = batches.next().await {
@@ -62,6 +65,12 @@ impl DryRun<'_> {
                     outcome,
                     sent: false,
                 });
+                if prepared.campaign.is_none()
+                    && let Some(name) = name(&book, mapping, row)
+                {
+                    let status = outcome.status;
+                    listeners.tally.note_campaign_name(name, status);
+                }
             }
             take(&batch)?;
         }
@@ -71,6 +80,16 @@ impl DryRun<'_> {
             findings,
             page: listeners.page,
         })
+    }
+}
+
+/// What the row calls its campaign, of which no id is known. Of a row whose cells may have
+/// shifted, no cell is believed.
+fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> {
+    match mapping.campaign_column {
+        Some(_) if mapping.misshapen(row).is_some() => None,
+        Some(column) => book.name_without_id(Some(row.text(column).unwrap_or_default())),
+        None => book.name_without_id(None),
     }
 }
 

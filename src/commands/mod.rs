@@ -10,6 +10,7 @@ mod directory;
 mod dry_run;
 mod import;
 mod inputs;
+mod lookup;
 mod man;
 mod places;
 mod question;

@@ -22,11 +22,10 @@ pub use message::IntakeError;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
 pub use surveyed::SurveyedInput;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
-use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::lead::RowId;
 use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
@@ -177,12 +176,13 @@ fn values(sample: &RowBatch, column: usize) -> Vec<String> {
 
 impl Intake {
     /// Reads all inputs to their end for the names (not ids) that stand in their
-    /// campaign columns, so that unknown ones can be listed before anything is sent.
+    /// campaign columns, and where, so that unknown ones can be listed before anything is
+    /// sent.
     ///
     /// There are few campaigns: the reading ends when more than a thousand names have
     /// been found, which the caller will not find on any list.
-    pub fn campaign_names(&self) -> Result<BTreeSet<String>, IntakeError> {
-        let mut names = BTreeSet::new();
+    pub fn campaign_names(&self) -> Result<NamesInRows, IntakeError> {
+        let mut names = NamesInRows::default();
         let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
         if mappings.all(|mapping| mapping.campaign_column.is_none()) {
             return Ok(names);
@@ -200,7 +200,7 @@ impl Intake {
                 }
                 let cell = row.text(column).unwrap_or_default();
                 if let Ok(Some(CampaignChoice::Name(name))) = CampaignChoice::parse(cell) {
-                    names.insert(name);
+                    names.note(name, row.file(), row.line());
                 }
             }
             if names.len() > MOST_NAMES {

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::findings::Checked;
 use super::json::{Summary, line, text};
+use super::lookup::{LookupJson, lookup_json};
 use super::tally::Tally;
 use crate::intake::PlannedInput;
 use crate::mapping::ColumnRole;
@@ -22,6 +23,8 @@ struct Check<'a> {
     /// Numbers that end in 00000, of all that could be read.
     round_numbers: RoundNumbers,
     estimate_s: Option<Span>,
+    /// What names of campaigns mean; null where there are none.
+    campaign_names: Option<LookupJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_mapping: Option<Saved<'a>>,
 }
@@ -119,6 +122,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         ended,
         intake,
         findings,
+        lookup,
         estimate,
         saved,
     } = checked;
@@ -160,6 +164,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
             least: estimate.least.as_secs_f64(),
             most: estimate.most.as_secs_f64(),
         }),
+        campaign_names: lookup_json(lookup, &ended.inputs),
         saved_mapping: saved.map(|saved| Saved {
             profile: &saved.profile,
             file: text(&saved.file),

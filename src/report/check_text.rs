@@ -7,6 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 
 use super::findings::{Checked, SavedIn};
+use super::lookup::write_campaigns;
 use super::opening::opening_lines;
 use super::summary::{places, write_counts, write_files, write_problems};
 use super::width::paragraph;
@@ -53,6 +54,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
         counted(tally.counts.total(), "row")
     )?;
     write_counts(text, &tally.counts)?;
+    write_campaigns(text, checked)?;
     write_left_out(text, checked)?;
     write_problems(text, checked.ended, MOST_PROBLEMS)?;
     write_countries(text, checked.findings)?;

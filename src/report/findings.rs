@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::estimate::Estimate;
 use super::kinds::Kinds;
+use super::lookup::Lookup;
 use super::tally::Ended;
 use crate::api::wire::LeadForm;
 use crate::command_line::CommandLine;
@@ -36,6 +37,8 @@ pub struct Checked<'a> {
     pub intake: &'a Intake,
     /// What else was found.
     pub findings: &'a Findings,
+    /// Whether names of campaigns were looked up, and what they mean.
+    pub lookup: &'a Lookup,
     /// How long sending takes; none where nothing limits it.
     pub estimate: Option<Estimate>,
     /// Where the mapping was kept, if it was to be.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
-use super::tally::Ended;
+use super::tally::{Ended, Tally};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::text::without_numbers;
@@ -21,7 +22,7 @@ pub(super) struct Summary {
     rows_total: Option<u64>,
     counts: Counts,
     known_bad: u64,
-    by_campaign: BTreeMap<CampaignId, Counts>,
+    by_campaign: ByCampaign,
     requests: u64,
     elapsed_s: f64,
     results: Option<String>,
@@ -30,6 +31,35 @@ pub(super) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<String>,
     error: Option<String>,
+}
+
+/// By id, and behind these by name where the id is not known. No name is all digits.
+#[derive(Debug, Default)]
+struct ByCampaign {
+    ids: BTreeMap<CampaignId, Counts>,
+    names: BTreeMap<String, Counts>,
+}
+
+impl ByCampaign {
+    fn of(tally: &Tally) -> ByCampaign {
+        ByCampaign {
+            ids: tally.by_campaign.clone(),
+            names: tally.by_campaign_name.clone(),
+        }
+    }
+}
+
+impl Serialize for ByCampaign {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.ids.len() + self.names.len()))?;
+        for (id, counts) in &self.ids {
+            map.serialize_entry(id, counts)?;
+        }
+        for (name, counts) in &self.names {
+            map.serialize_entry(name, counts)?;
+        }
+        map.end()
+    }
 }
 
 /// One input has one rejects file; several have several.
@@ -73,7 +103,7 @@ impl Summary {
             rows_total: ended.rows_total,
             counts: ended.tally.counts,
             known_bad: ended.tally.known_bad,
-            by_campaign: ended.tally.by_campaign.clone(),
+            by_campaign: ByCampaign::of(ended.tally),
             requests: ended.requests,
             elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
             results: ended.written.results.as_deref().map(text),

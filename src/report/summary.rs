@@ -14,7 +14,7 @@ use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
-use crate::text::{counted, grouped, printable};
+use crate::text::{counted, grouped, in_lines, printable};
 
 /// How many kinds of problems are spelled out.
 const MOST_PROBLEMS: usize = 3;
@@ -282,28 +282,8 @@ pub(super) fn shown(path: &Path) -> String {
 
 /// Where the rows stand that ended alike, or the first few of them: `in lines 3, 7`.
 pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
-    let first = match group.first.len() as u64 == group.rows {
-        true => "in",
-        false => "the first in",
-    };
-    let several_files = inputs.len() > 1;
-    let places: Vec<String> = group
-        .first
-        .iter()
-        .map(|place| match several_files {
-            true => {
-                let file = inputs.get(place.file).copied().unwrap_or_default();
-                format!("line {} of {}", place.line, printable(file))
-            }
-            false => place.line.to_string(),
-        })
-        .collect();
-    let noun = match (several_files, places.len()) {
-        (true, _) => "",
-        (false, 1) => "line ",
-        (false, _) => "lines ",
-    };
-    format!("{first} {noun}{}", places.join(", "))
+    let first = group.first.iter().map(|place| (place.file, place.line));
+    in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)
 }
 
 /// A span of time as people say it.

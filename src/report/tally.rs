@@ -16,6 +16,9 @@ use crate::source::Row;
 /// How many places are remembered of each kind of outcome.
 const MOST_PLACES: usize = 3;
 
+/// How many campaigns are counted that are known by name alone.
+const MOST_NAMES: usize = 1000;
+
 /// Rows that ended alike, and where the first of them stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
@@ -51,6 +54,8 @@ pub struct Tally {
     pub known_bad_by_campaign: BTreeMap<CampaignId, u64>,
     /// All rows by status for each of these campaigns.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
+    /// The same for each name whose id is not known, which a check alone has.
+    pub by_campaign_name: BTreeMap<String, Counts>,
     /// Rows that were not simply sent, by status and error code.
     pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
     /// Numbers that may have lost digits.
@@ -113,6 +118,15 @@ impl Tally {
             RunEvent::InFlight(count) => self.in_flight = *count,
             RunEvent::Pulse(pulse) => self.in_flight = pulse.in_flight,
             _ => {}
+        }
+    }
+
+    /// Takes a row of a campaign that is known by its name alone. More names than anybody
+    /// has campaigns come from a column that holds something else.
+    pub fn note_campaign_name(&mut self, name: String, status: Status) {
+        let names = &mut self.by_campaign_name;
+        if names.len() < MOST_NAMES || names.contains_key(&name) {
+            names.entry(name).or_default().add(status);
         }
     }
 

@@ -145,7 +145,7 @@ fn unknown_campaigns_are_listed_with_those_that_exist() {
     assert_eq!(
         message(&folder, &["leads.csv", "--campaign-column", "list"]),
         format!(
-            "no campaign is called `Sprung promo`, `Zzz`\n\nhint: did you mean `Spring promo`? {existing}"
+            "no campaign is called `Sprung promo`, `Zzz`\n  `Sprung promo`: 1 row, in line 2\n  `Zzz`: 1 row, in line 3\n\nhint: did you mean `Spring promo`? {existing}"
         )
     );
 }

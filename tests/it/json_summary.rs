@@ -99,11 +99,16 @@ fn every_key_of_an_import_stands_in_the_table_and_every_one_of_the_table_is_ther
 
 #[test]
 fn every_key_of_a_check_stands_in_the_tables_and_every_one_of_the_tables_is_there() {
-    let folder = Folder::with_leads(&(contacts_of(&[101, 102], 3) + "x,101\n"));
+    let folder = Folder::with_leads(&(contacts_of(&[101, 102], 3) + "x,101\n+447911000099,Zzz\n"));
+    let service = service();
     folder.write("do-not-call.txt", "+447911999999\n");
-    let line = "check leads.csv --campaign 101 --suppress do-not-call.txt --report r.html";
+    let line = "check leads.csv --campaign-column list --suppress do-not-call.txt --report r.html";
     let save = ["--save-mapping", "crm", "--config", "config.toml"];
-    let check = folder.leadload(&[]).args(line).args(&save.join(" "));
+    let check = folder
+        .leadload(&[])
+        .at(&service)
+        .args(line)
+        .args(&save.join(" "));
     let found = summary(&check.args(&JSON.join(" ")).expect(1));
     let mut all = documented("Both commands");
     all.extend(documented("`check` alone"));

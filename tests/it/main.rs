@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 mod bad_input;
+mod campaign_names;
 mod campaigns;
 mod campaigns_apart;
 mod canary;

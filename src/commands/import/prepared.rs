@@ -88,7 +88,7 @@ impl Prepared {
             asked.pick_campaign(&mut directory, interrupts).await?;
         }
         let names = service::unless(interrupts, directory::names_in(&intake)).await?;
-        let finding = directory.book(&names, asked.settings.reading.campaign.as_ref());
+        let finding = directory.book(&names, asked.settings.reading.campaign.as_ref(), &intake);
         let book = service::unless(interrupts, finding).await?;
         let planned = match record {
             Some(record) => {

@@ -114,7 +114,7 @@ impl TestLead {
     ) -> Result<FirstReady, Failure> {
         let names = directory::names_in(intake).await?;
         let campaign = self.settings.reading.campaign.as_ref();
-        let book = directory.book(&names, campaign).await?;
+        let book = directory.book(&names, campaign, intake).await?;
         let memory = self.memory(intake).await?;
         let mut batches = intake.start(book, Purpose::Sending, memory);
         while let Some(batch) = batches.next().await {

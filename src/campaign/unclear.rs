@@ -1,0 +1,243 @@
+//! Names of campaigns in rows, and what they mean by the service's list.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use super::{Campaign, CampaignError};
+use crate::lead::CampaignId;
+use crate::text::{counted, in_lines, nearest, shown_name};
+
+/// How many places are remembered of each name.
+const MOST_PLACES: usize = 3;
+
+/// How many names are told with their places.
+const MOST_NAMES: usize = 20;
+
+/// The names in campaign columns, each with the rows that have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamesInRows(BTreeMap<String, NamedRows>);
+
+/// The rows that have one name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamedRows {
+    /// How many there are.
+    pub rows: u64,
+    /// Where the first few of them stand: the input, counted from 0, and the line there.
+    pub first: Vec<(usize, u64)>,
+}
+
+impl NamesInRows {
+    /// Takes a row that has this name.
+    pub fn note(&mut self, name: String, file: usize, line: u64) {
+        let named = self.0.entry(name).or_default();
+        named.rows += 1;
+        if named.first.len() < MOST_PLACES {
+            named.first.push((file, line));
+        }
+    }
+
+    /// The same without any row: a name that was given for all.
+    pub fn note_default(&mut self, name: &str) {
+        self.0.entry(name.to_owned()).or_default();
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rows that have this name.
+    pub fn of(&self, name: &str) -> NamedRows {
+        self.0.get(name).cloned().unwrap_or_default()
+    }
+
+    /// What the names mean by the service's list.
+    pub fn resolved(self, list: &[Campaign], inputs: Vec<String>) -> Resolved {
+        let mut ids = HashMap::new();
+        let mut errors = Vec::new();
+        let mut unknown = Vec::new();
+        for name in self.0.keys() {
+            let named = list.iter().filter(|campaign| campaign.name.trim() == name);
+            match named.collect::<Vec<_>>()[..] {
+                [] => unknown.push(name.clone()),
+                [campaign] => match campaign.lead_campaign() {
+                    Ok(id) => drop(ids.insert(name.clone(), id)),
+                    Err(error) => errors.push(error),
+                },
+                ref several => errors.push(CampaignError::Ambiguous {
+                    name: name.clone(),
+                    ids: several.iter().map(|campaign| campaign.id.clone()).collect(),
+                }),
+            }
+        }
+        if let Some(first) = unknown.first() {
+            let existing: Vec<String> = list.iter().map(|c| c.name.clone()).collect();
+            let unknown = CampaignError::Unknown {
+                nearest: nearest(first, &existing).map(str::to_owned),
+                names: unknown,
+                existing,
+            };
+            errors.insert(0, unknown);
+        }
+        let unclear = (!errors.is_empty()).then(|| UnclearNames {
+            errors,
+            names: self,
+            inputs,
+        });
+        Resolved { ids, unclear }
+    }
+}
+
+/// What names mean.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The ids of those that mean one campaign.
+    pub ids: HashMap<String, CampaignId>,
+    /// The others, where there are any.
+    pub unclear: Option<UnclearNames>,
+}
+
+/// Names that do not each mean one campaign, and where they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnclearNames {
+    /// What is wrong with them.
+    pub errors: Vec<CampaignError>,
+    names: NamesInRows,
+    /// What the inputs are called.
+    inputs: Vec<String>,
+}
+
+impl UnclearNames {
+    /// Each name, and the rows that have it.
+    pub fn names(&self) -> impl Iterator<Item = (&str, NamedRows)> {
+        let names = self.errors.iter().flat_map(CampaignError::names);
+        names.map(|name| (name.as_str(), self.names.of(name)))
+    }
+
+    /// What is wrong in a sentence each, and behind them where the names stand.
+    pub fn lines(&self) -> Vec<String> {
+        let errors = self.errors.iter().map(|error| parts(error).0);
+        let mut lines: Vec<String> = errors.collect();
+        let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
+        let in_rows: Vec<_> = self.names().filter(|(_, named)| named.rows > 0).collect();
+        for (name, NamedRows { rows, first }) in in_rows.iter().take(MOST_NAMES) {
+            let places = in_lines(*rows, first, &inputs);
+            let rows = counted(*rows, "row");
+            lines.push(format!("  `{}`: {rows}, {places}", shown_name(name)));
+        }
+        if let Some(left @ 1..) = in_rows.len().checked_sub(MOST_NAMES) {
+            lines.push(format!("  and {}", counted(left as u64, "more name")));
+        }
+        lines
+    }
+
+    /// What to do about them.
+    pub fn hint(&self) -> String {
+        let hints = self.errors.iter().map(|error| parts(error).1);
+        let mut hints: Vec<String> = hints.collect();
+        hints.dedup();
+        hints.join("; ")
+    }
+}
+
+impl std::error::Error for UnclearNames {}
+
+impl fmt::Display for UnclearNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n\nhint: {}", self.lines().join("\n"), self.hint())
+    }
+}
+
+/// What is wrong, and what to do about it.
+fn parts(error: &CampaignError) -> (String, String) {
+    let text = error.to_string();
+    let (what, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
+    (what.to_owned(), hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn campaign(id: &str, name: &str) -> Campaign {
+        Campaign {
+            id: id.into(),
+            name: name.into(),
+            status: String::new(),
+            created_at: String::new(),
+            updated_at: String::new(),
+        }
+    }
+
+    fn resolved(names: &[(&str, u64)]) -> Resolved {
+        let list = [
+            campaign("1", "Spring"),
+            campaign("2", "News"),
+            campaign("3", "News"),
+            campaign("9b1c", "Uuid"),
+        ];
+        let mut found = NamesInRows::default();
+        for (name, line) in names {
+            found.note((*name).to_owned(), 0, *line);
+        }
+        found.resolved(&list, vec!["a.csv".into()])
+    }
+
+    fn said(names: &[(&str, u64)]) -> String {
+        resolved(names).unclear.unwrap().to_string()
+    }
+
+    #[test]
+    fn a_name_is_matched_exactly_and_only_once() {
+        let found = resolved(&[("Spring", 2)]);
+        assert_eq!(found.ids["Spring"], CampaignId(1));
+        assert_eq!(found.unclear, None);
+        assert_eq!(
+            said(&[("spring", 2), ("x", 3)]),
+            "no campaign is called `spring`, `x`\n\
+             \x20 `spring`: 1 row, in line 2\n\
+             \x20 `x`: 1 row, in line 3\n\n\
+             hint: did you mean `Spring`? the campaigns are `Spring`, `News`, `News`, `Uuid`"
+        );
+        assert_eq!(
+            said(&[("News", 2), ("News", 4)]),
+            "several campaigns are called `News`: their ids are 2, 3\n\
+             \x20 `News`: 2 rows, in lines 2, 4\n\n\
+             hint: give the id instead of the name"
+        );
+        assert!(said(&[("Uuid", 2)]).starts_with("the campaign `Uuid` has the id `9b1c`"));
+    }
+
+    #[test]
+    fn all_that_is_unclear_is_told_at_once_with_the_first_places_of_each() {
+        let rows: Vec<_> = (5..15).map(|line| ("x", line)).collect();
+        let mut names = vec![("News", 2), ("Spring", 3)];
+        names.extend(rows);
+        assert_eq!(
+            said(&names),
+            "no campaign is called `x`\n\
+             several campaigns are called `News`: their ids are 2, 3\n\
+             \x20 `x`: 10 rows, the first in lines 5, 6, 7\n\
+             \x20 `News`: 1 row, in line 2\n\n\
+             hint: the campaigns are `Spring`, `News`, `News`, `Uuid`; \
+             give the id instead of the name"
+        );
+        assert_eq!(resolved(&names).ids["Spring"], CampaignId(1));
+    }
+
+    #[test]
+    fn a_name_that_was_given_for_all_rows_stands_in_no_line() {
+        let mut names = NamesInRows::default();
+        names.note_default("x");
+        let unclear = names.resolved(&[], Vec::new()).unclear.unwrap();
+        assert_eq!(
+            unclear.to_string(),
+            "no campaign is called `x`\n\nhint: the service lists no campaign for this token"
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! The names of campaigns in a check: looked up at the service, where there is one to ask.
+//!
+//! Rule: nothing that goes wrong here ends a check, which needs neither a service nor a token.
+
+use std::collections::HashMap;
+
+use tracing::warn;
+
+use super::directory::{self, PATIENCE};
+use super::service;
+use crate::api::Limits;
+use crate::campaign::{CampaignChoice, NamesInRows, Resolved};
+use crate::cli::ImportArgs;
+use crate::exit::Failure;
+use crate::intake::Intake;
+use crate::lead::CampaignId;
+use crate::report::{CampaignNames, Lookup};
+use crate::settings::{CheckSettings, Environment, Service};
+
+/// What has come of it.
+pub(super) struct LookedUp {
+    /// What names mean, where they were looked up.
+    pub(super) ids: Option<HashMap<String, CampaignId>>,
+    /// What the service calls its campaigns.
+    pub(super) names: CampaignNames,
+    /// What is said of it.
+    pub(super) lookup: Lookup,
+}
+
+impl LookedUp {
+    fn not_done(why: String) -> LookedUp {
+        LookedUp {
+            ids: None,
+            names: CampaignNames::default(),
+            lookup: Lookup::NotDone(why),
+        }
+    }
+
+    fn not_needed() -> LookedUp {
+        LookedUp {
+            lookup: Lookup::NotNeeded,
+            ..LookedUp::not_done(String::new())
+        }
+    }
+}
+
+/// Looks up all names that rows or flags have.
+pub(super) async fn look_up(
+    args: &ImportArgs,
+    environment: &Environment,
+    settings: &CheckSettings,
+    intake: &Intake,
+) -> Result<LookedUp, Failure> {
+    let mut inputs = intake.inputs.iter();
+    let has_column = inputs.any(|input| input.mapping.campaign_column.is_some());
+    let default = match &settings.reading.campaign {
+        Some(CampaignChoice::Name(name)) => Some(name),
+        _ => None,
+    };
+    if !has_column && default.is_none() {
+        return Ok(LookedUp::not_needed());
+    }
+    let service = match Service::from_cli(&args.connection, environment) {
+        Ok(service) => service,
+        Err(error) => return Ok(LookedUp::not_done(first_words(&error.to_string()))),
+    };
+    let mut names = directory::names_in(intake).await?;
+    if let Some(name) = default {
+        names.note_default(name);
+    }
+    if names.is_empty() {
+        return Ok(LookedUp::not_needed());
+    }
+    Ok(ask(&service, names, intake).await.unwrap_or_else(|why| {
+        warn!(
+            event = "warning",
+            "the names of campaigns could not be looked up: {why}"
+        );
+        LookedUp::not_done(why)
+    }))
+}
+
+/// What the service says the names mean, or why it says nothing.
+async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<LookedUp, String> {
+    let reached = service::reach(service, Limits::within(PATIENCE)).await;
+    let reached = reached.map_err(|failure| first_words(&failure.error.to_string()))?;
+    let listed = reached.client.campaigns_within(PATIENCE).await;
+    let listed = listed.map_err(|error| error.reason().to_owned())?;
+    let inputs = intake.inputs.iter().map(|i| i.input.name().to_owned());
+    let Resolved { ids, unclear } = names.resolved(&listed, inputs.collect());
+    Ok(LookedUp {
+        ids: Some(ids),
+        names: CampaignNames::listed(&listed),
+        lookup: Lookup::Done(unclear),
+    })
+}
+
+/// What is wrong, without what to do about it.
+fn first_words(error: &str) -> String {
+    error.split("\n\n").next().unwrap_or_default().to_owned()
+}
