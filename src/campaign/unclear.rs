@@ -84,7 +84,7 @@ impl NamesInRows {
             };
             errors.insert(0, unknown);
         }
-        let unclear = (!errors.is_empty()).then(|| UnclearNames {
+        let unclear = (!errors.is_empty()).then_some(UnclearNames {
             errors,
             names: self,
             inputs,

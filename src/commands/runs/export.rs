@@ -56,8 +56,8 @@ pub(super) struct Said {
 
 /// Where the lines go.
 enum Sink {
-    File(ExportFile),
-    Stdout(ExportStream<StdoutLock<'static>>),
+    File(Box<ExportFile>),
+    Stdout(Box<ExportStream<StdoutLock<'static>>>),
 }
 
 impl Sink {
@@ -99,12 +99,12 @@ pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<Sa
     let with_run = runs.len() > 1;
     let sink = match is_to_stdout {
         true => ExportStream::begin(io::stdout().lock(), with_file, with_run)
-            .map(Sink::Stdout)
+            .map(|stream| Sink::Stdout(Box::new(stream)))
             .map_err(|error| broken_off(Broken::Stdout(error)))?,
         false => {
             refuse_place(&known, &args.results)?;
             let file = ExportFile::create(&args.results, with_file, with_run);
-            Sink::File(file.map_err(OutputError::before_exporting)?)
+            Sink::File(Box::new(file.map_err(OutputError::before_exporting)?))
         }
     };
     let exported = match &known.ledger {
