@@ -345,12 +345,13 @@ fn a_part_is_weighed_before_it_is_read_whatever_it_is_called() {
     assert_eq!(too_large(bytes), TooLarge::Memory);
 
     // A gigabyte of one letter would pack to a megabyte.
-    let long = "a".repeat((16 << 20) + 1);
+    let long = "a".repeat(64 << 20);
     let sheet = format!(
         "<worksheet><sheetData><row><c t=\"inlineStr\"><is><t>{long}</t></is></c></row></sheetData></worksheet>"
     );
     let bytes = oddly_named(sheet.as_bytes(), STRINGS, b"<styleSheet/>");
     assert_eq!(too_large(bytes), TooLarge::Piece);
+    let long = "a".repeat((16 << 20) + 1);
     let strings = format!("<sst><si><t>{long}</t></si></sst>");
     let bytes = oddly_named(SHEET, strings.as_bytes(), b"<styleSheet/>");
     assert_eq!(too_large(bytes), TooLarge::Piece);

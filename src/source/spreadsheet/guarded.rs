@@ -12,7 +12,10 @@ use std::rc::Rc;
 use zip::ZipArchive;
 
 use super::error::Refusal;
-use super::weight::{MAX_PIECE_BYTES, Weight, check_pieces, check_records};
+use super::weight::{Weight, check_pieces, check_records};
+
+/// A sheet of this size does no harm even if it is a single cell, and is not read twice.
+const SMALL_PART_BYTES: u64 = 64 << 20;
 
 /// How the parts of a workbook are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +124,7 @@ impl Scales<'_> {
             (Stage::Opening, Parts::Xml) => self.weight.add_xml(part, size),
             (Stage::Opening, Parts::Records) => self.weight.add_records(part, size),
             // No piece is longer than the part that it is in.
-            (Stage::Reading, _) if size <= MAX_PIECE_BYTES as u64 => Ok(()),
+            (Stage::Reading, _) if size <= SMALL_PART_BYTES => Ok(()),
             (Stage::Reading, Parts::Xml) => check_pieces(part),
             (Stage::Reading, Parts::Records) => check_records(part),
         }
