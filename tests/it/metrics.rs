@@ -503,7 +503,7 @@ fn a_place_that_cannot_be_written_to_is_told_before_anything_is_sent() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     let args = ["--metrics-file", "nowhere/leadload.prom"];
-    let output = folder.import_leads(&service, &args).expect(2);
+    let output = folder.import_leads(&service, &args).expect(5);
     assert!(
         output
             .stderr
