@@ -137,7 +137,7 @@ fn each_batch(rows: usize, list: &Path, mut take: impl FnMut(&PlannedInput, &Row
 
 fn planned(file: &Path) -> PlannedInput {
     let input = Input::open(file).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
     PlannedInput::new(surveyed, &MappingSpec::default()).unwrap()
 }
 

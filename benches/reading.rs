@@ -89,7 +89,7 @@ fn read(file: &Path) {
 /// The same, and makes the variables of every row.
 fn map(file: &Path) {
     let input = Input::open(file).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default(), &|_| None).unwrap();
+    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     let mut reader = planned.input.read(&planned.form).unwrap();
     reader.read_header(planned.form.has_header).unwrap();

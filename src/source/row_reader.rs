@@ -20,14 +20,6 @@ impl RowReader {
         }
     }
 
-    /// Whether the end of the input has been seen.
-    pub fn is_at_end(&self) -> bool {
-        match self {
-            RowReader::Csv(reader) => reader.is_at_end(),
-            RowReader::Sheet(reader) => reader.is_at_end(),
-        }
-    }
-
     /// The next rows, at most so many, the first of them numbered `first`; an empty
     /// batch at the end of the input.
     pub fn read_batch(
