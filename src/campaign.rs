@@ -260,7 +260,7 @@ fn invalid(error: &IdTooLong) -> RowOutcome {
 mod tests {
     use super::*;
 
-    fn campaign(id: &str, name: &str) -> Campaign {
+    pub(super) fn campaign(id: &str, name: &str) -> Campaign {
         Campaign {
             id: id.into(),
             name: name.into(),

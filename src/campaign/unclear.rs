@@ -162,17 +162,8 @@ fn parts(error: &CampaignError) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::campaign;
     use super::*;
-
-    fn campaign(id: &str, name: &str) -> Campaign {
-        Campaign {
-            id: id.into(),
-            name: name.into(),
-            status: String::new(),
-            created_at: String::new(),
-            updated_at: String::new(),
-        }
-    }
 
     fn resolved(names: &[(&str, u64)]) -> Resolved {
         let list = [

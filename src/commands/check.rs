@@ -281,10 +281,10 @@ async fn warn_of_senders(
 /// An import would send nothing, or something else.
 fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64, lookup: &Lookup) {
     if let Some(unclear) = lookup.unclear() {
-        let names = counted(unclear.names().count() as u64, "name");
+        let names = counted(unclear.names().count() as u64, "campaign name");
         warn!(
             event = "warning",
-            "{names} of campaigns do not mean one campaign each: `leadload import` would send nothing"
+            "`leadload import` would send nothing (unknown or ambiguous: {names})"
         );
     }
     if let Some(most) = settings.max_new.filter(|most| ready > *most) {

@@ -72,7 +72,7 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
          \x20   `Newsletter`: 1 row, in line 6\n\
          \x20 the campaigns are `Spring promo`, ",
     );
-    output.tells("2 names of campaigns do not mean one campaign each");
+    output.tells("would send nothing (unknown or ambiguous: 2 campaign names)");
     let found = check(&folder, &service, &["--format", "json"]).json();
     assert_eq!(found["by_campaign"]["101"]["ready"], 2);
     assert_eq!(
