@@ -113,7 +113,17 @@ impl Group {
         }
         self.learned = later.learned.or(self.learned);
         self.starts.extend(later.starts);
-        self.pause = later.pause.or(self.pause);
+        if let Some(pause) = later.pause {
+            self.note_pause(pause);
+        }
+    }
+
+    /// Notes a wait that the service asks for; of several the longest counts.
+    pub fn note_pause(&mut self, pause: AskedPause) {
+        let is_longer = self.pause.is_none_or(|known| known.until < pause.until);
+        if is_longer {
+            self.pause = Some(pause);
+        }
     }
 
     /// Counts a request that starts in this second.

@@ -24,7 +24,9 @@ const RECENT: &str = "
 SELECT second, requests FROM recent_starts WHERE service = ?1 AND second >= ?2 ORDER BY second";
 
 const PAUSE: &str = "
-INSERT OR REPLACE INTO pauses (service, until_ms, http_status) VALUES (?1, ?2, ?3)";
+INSERT INTO pauses (service, until_ms, http_status) VALUES (?1, ?2, ?3)
+ON CONFLICT DO UPDATE SET until_ms = excluded.until_ms, http_status = excluded.http_status
+WHERE excluded.until_ms > until_ms";
 
 const PAUSED: &str = "SELECT until_ms, http_status FROM pauses WHERE service = ?1";
 
@@ -104,7 +106,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Writes down until when the service is not to be sent anything.
+/// Writes down until when the service is not to be sent anything; a longer wait that it
+/// asked for before stays.
 pub(super) fn pause(
     change: &Transaction<'_>,
     service: ServiceId,
@@ -172,20 +175,20 @@ mod tests {
     }
 
     #[test]
-    fn the_last_wait_that_a_service_asked_for_is_known_and_another_service_has_none() {
+    fn the_longest_wait_that_a_service_asked_for_is_known_and_another_service_has_none() {
         let mut sample = Sample::new();
-        for minutes in [1, 10] {
-            let asked = AskedPause {
-                until: at(60 * minutes),
-                http_status: 429,
-            };
-            let group = Group {
-                pause: Some(asked),
-                ..Group::default()
-            };
+        let asked = |minutes: i64| AskedPause {
+            until: at(60 * minutes),
+            http_status: 429,
+        };
+        for (in_one_group, longest) in [(&[1][..], 1), (&[10], 10), (&[5], 10), (&[20, 15], 20)] {
+            let mut group = Group::default();
+            for minutes in in_one_group {
+                group.note_pause(asked(*minutes));
+            }
             sample.commit(RUN, group);
             let recent = sample.ledger.recent_use(sample.service, at(0)).unwrap();
-            assert_eq!(recent.pause, Some(asked));
+            assert_eq!(recent.pause, Some(asked(longest)));
         }
         let other = sample.ledger.service("https://other.example").unwrap();
         let recent = sample.ledger.recent_use(other, at(0)).unwrap();

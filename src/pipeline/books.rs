@@ -210,7 +210,7 @@ impl Books {
     /// Writes down that the service has asked for a wait, which later processes obey too.
     pub(super) fn note_pause(&mut self, pause: AskedPause) {
         if self.are_kept() {
-            self.group.pause = Some(pause);
+            self.group.note_pause(pause);
             self.begin_group();
         }
     }

@@ -206,10 +206,11 @@ impl PlannedRun {
             service,
             lock,
         } = self.record;
+        let recent = ledger.recent_use(service, Timestamp::now())?;
         let begun = ledger.begin(&self.new, Timestamp::now())?;
         let goes_on = begun.continues;
         let of_run = RunLedger {
-            recent: ledger.recent_use(service, Timestamp::now())?,
+            recent,
             memory: Memory::new(recall, rules(settings, service, Some(begun.run), goes_on)),
             ledger,
             known_rate,
