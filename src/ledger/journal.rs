@@ -16,7 +16,7 @@ use super::paces::learn;
 use super::recent;
 use super::record::position;
 use super::{CellsDigest, Group, Ledger, LedgerError, Refusal, ServiceId, Settlement};
-use crate::lead::{RunId, Status};
+use crate::lead::{RowId, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
@@ -39,8 +39,9 @@ INSERT OR REPLACE INTO refusals (run, row, file, line, campaign, cell, error_cod
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 const NOTE_BAD: &str = "
-INSERT INTO known_bad (service, digest, run) VALUES (?1, ?2, ?3)
-ON CONFLICT DO UPDATE SET run = excluded.run WHERE NOT in_rejects";
+INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET run = excluded.run, row = excluded.row
+WHERE NOT in_rejects AND (run <> excluded.run OR row > excluded.row)";
 
 impl Ledger {
     /// The number of the service at this address, which is given one when it is new.
@@ -90,7 +91,10 @@ fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<Ser
     append(&change, run, &Entries::of(group))?;
     refuse(&change, run, &group.refusals)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);
-    let refused = group.refusals.iter().map(|refusal| refusal.cells);
+    let refused = group
+        .refusals
+        .iter()
+        .map(|refusal| (refusal.row, refusal.cells));
     note_bad(&change, service, run, rejected.chain(refused))?;
     if let Some(learned) = group.learned {
         learn(&change, service, learned, Timestamp::now())?;
@@ -151,16 +155,17 @@ fn note_bad(
     change: &Transaction<'_>,
     service: ServiceId,
     run: i64,
-    digests: impl Iterator<Item = CellsDigest>,
+    bad: impl Iterator<Item = (RowId, CellsDigest)>,
 ) -> rusqlite::Result<()> {
     let mut insert = change.prepare_cached(NOTE_BAD)?;
-    for digest in digests {
-        insert.execute(params![service.0, digest.0, run])?;
+    for (row, digest) in bad {
+        insert.execute(params![service.0, digest.0, run, row.0.cast_signed()])?;
     }
     Ok(())
 }
 
-fn rejected_cells(settlement: &Settlement) -> Option<CellsDigest> {
+fn rejected_cells(settlement: &Settlement) -> Option<(RowId, CellsDigest)> {
     let is_rejected = settlement.outcome.status == Status::Rejected;
-    settlement.cells.filter(|_| is_rejected)
+    let cells = settlement.cells.filter(|_| is_rejected)?;
+    Some((settlement.claim.row, cells))
 }

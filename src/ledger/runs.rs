@@ -252,8 +252,9 @@ fn end(
     )?;
     if ending.has_rejects {
         step.execute(
-            "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1",
-            [run.0],
+            // Rows below the last one that was read are in no file of this start.
+            "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1 AND row <= ?2",
+            params![run.0, ending.last_read],
         )?;
     }
     // A start that stopped early may have counted less far than the one before it.

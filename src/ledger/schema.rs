@@ -143,11 +143,13 @@ CREATE TABLE refusals (
 ) STRICT, WITHOUT ROWID;
 
 -- Digests of the cells of rows that ended invalid or rejected, and the first run whose
--- rejects had them; until there is one, the latest run in which they ended so.
+-- rejects had them; until there is one, the latest run in which they ended so. Its row is the
+-- first one with these cells.
 CREATE TABLE known_bad (
     service INTEGER NOT NULL,
     digest BLOB NOT NULL,
     run INTEGER NOT NULL,
+    row INTEGER NOT NULL,
     -- Whether a rejects file of that run, which has ended, holds them.
     in_rejects INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (service, digest)
