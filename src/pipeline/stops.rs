@@ -11,8 +11,9 @@
 //!   of its rows in a row meet it. Until that is known the row is put aside; an answer
 //!   that is understood makes it an ordinary rejected row. Refusals of one campaign after
 //!   another are not those campaigns': [`CAMPAIGNS_IN_A_ROW`] stop the run, more where
-//!   what they say is about campaigns. A row of which an earlier attempt may have been taken
-//!   counts for none of this: its refusal may well be about that lead;
+//!   what they say is about campaigns. What is said of campaign or balance to a row of which
+//!   an earlier attempt may have been taken counts for none of this: it may well be about that
+//!   lead;
 //! - [`UNUSABLE_IN_A_ROW`] successes in a row that cannot be read stop, and so do as many
 //!   rows without a usable answer before the first one that is understood, of a campaign
 //!   or of the run. A service that is away is waited for instead;
@@ -170,9 +171,10 @@ impl Stops {
                 self.understand(campaign);
                 Consequence::Understood
             }
-            Verdict::Fatal { cause, .. } if answered.is_in_doubt && !cause.is_certain() => {
-                Consequence::GoOn
-            }
+            Verdict::Fatal {
+                cause: FatalCause::Campaign | FatalCause::Balance,
+                ..
+            } if answered.is_in_doubt => Consequence::GoOn,
             Verdict::Rejected { code, text } => self.reject(campaign, *code, text),
             Verdict::Fatal { cause, text, .. } => self.refuse(campaign, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
@@ -622,7 +624,7 @@ mod tests {
 
     /// After a lost answer a refusal may be about the lead that was made.
     #[test]
-    fn a_row_in_doubt_stops_nothing_and_counts_for_nothing_but_401_and_402() {
+    fn a_row_in_doubt_stops_no_campaign_but_what_is_about_the_service_counts() {
         let observe = |stops: &mut Stops, row, is_in_doubt, answer: &Answer| {
             let answered = Answered {
                 is_in_doubt,
@@ -649,6 +651,18 @@ mod tests {
         for row in 20..40 {
             let consequence = observe(&mut stops, row, true, &rejected("no"));
             assert_eq!(consequence, Consequence::Understood);
+        }
+        for cause in [
+            FatalCause::Redirect,
+            FatalCause::NotTheService,
+            FatalCause::Forbidden,
+        ] {
+            let mut stops = self::stops();
+            let first = observe(&mut stops, 50, true, &fatal(cause));
+            assert!(
+                matches!(first, Consequence::StopCampaign(_) | Consequence::Stop(_)),
+                "{cause:?}"
+            );
         }
         for cause in [FatalCause::Token, FatalCause::Payment] {
             let consequence = observe(&mut stops, 50, true, &fatal(cause));

@@ -204,7 +204,7 @@ fn lost_and_then(row: usize, second: &str) -> String {
 }
 
 #[test]
-fn rows_in_doubt_that_are_refused_stop_nothing_however_many_there_are_in_a_row() {
+fn rows_in_doubt_stop_no_campaign_however_many_are_refused_in_a_row() {
     let during = |reply: &str| {
         let folder = Folder::with_leads(&contacts(12));
         let rules: Vec<String> = (4..8).map(|row| lost_and_then(row, reply)).collect();
@@ -223,8 +223,33 @@ fn rows_in_doubt_that_are_refused_stop_nothing_however_many_there_are_in_a_row()
         }
     };
     thread::scope(|scope| {
-        for (reply, _) in REFUSALS_OF_ALL {
-            scope.spawn(move || during(reply));
+        for (reply, by) in REFUSALS_OF_ALL {
+            if by == "campaign" || by == "balance" {
+                scope.spawn(move || during(reply));
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_said_of_the_service_to_rows_in_doubt_stops_the_run_after_three_of_them() {
+    let during = |reply: &str, by: &str| {
+        let folder = Folder::with_leads(&contacts(20));
+        let rules: Vec<String> = (4..16).map(|row| lost_and_then(row, reply)).collect();
+        let service = scenario(&rules.concat());
+        let args = ["--concurrency", "1", "--format", "json"];
+        let summary = folder.import_leads(&service, &args).expect(3).json();
+        assert_eq!(summary["stopped_by"], by, "{reply}");
+        assert_eq!(summary["counts"]["rejected"], 0, "{reply}");
+        // No more than five rows are lost before the service counts as away.
+        let requests = service.stats().lead_requests;
+        assert!(requests <= 4 + 5 * 2, "{reply}: {requests}");
+    };
+    thread::scope(|scope| {
+        for (reply, by) in REFUSALS_OF_ALL {
+            if by != "campaign" && by != "balance" {
+                scope.spawn(move || during(reply, by));
+            }
         }
     });
 }
