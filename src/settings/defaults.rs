@@ -3,7 +3,7 @@
 //! They are kept in the ledger as they were given, so that the rejects of a run, mended
 //! and given back, need no flags. What is given again wins.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -56,11 +56,7 @@ impl RunDefaults {
             assume_plus: phones.assume_plus,
             phone_rule: phones.phone_rule.map(word),
             countries: phones.countries.iter().map(Region::to_string).collect(),
-            suppress: phones
-                .suppress
-                .iter()
-                .filter_map(|path| absolute(path))
-                .collect(),
+            suppress: phones.suppress.iter().map(|path| absolute(path)).collect(),
             kept: mapping.keep.clone(),
         }
     }
@@ -78,7 +74,9 @@ impl RunDefaults {
         let mut suppress = std::mem::take(&mut args.phones.suppress);
         if typed.phones.suppress.is_empty() {
             // A list of the profile protects beside those of the run.
-            suppress.extend(self.suppress().map(Path::to_owned));
+            let known: Vec<String> = suppress.iter().map(|path| absolute(path)).collect();
+            let others = self.suppress.iter().filter(|list| !known.contains(list));
+            suppress.extend(others.map(PathBuf::from));
         }
         args.phones = PhoneArgs {
             suppress,
@@ -114,10 +112,11 @@ impl RunDefaults {
     }
 }
 
-/// Where a file is, as text; nothing for a path that is none.
-fn absolute(path: &Path) -> Option<String> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.to_str().map(str::to_owned)
+/// Where a file is, from any folder. A link stays one, since it may lead to another list
+/// tomorrow; a path that is no Unicode names no file then, which is an error at its next use.
+fn absolute(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.to_string_lossy().into_owned()
 }
 
 /// The word for a choice on the command line.

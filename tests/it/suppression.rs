@@ -524,3 +524,29 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
     );
     assert_eq!(service.stats().lead_requests, 1);
 }
+
+/// A list that is replaced every day often has a link to the latest.
+#[cfg(unix)]
+#[test]
+fn rejects_need_what_the_link_leads_to_now() {
+    let folder = Folder::with_leads("phone\n+447400123456\nx\n");
+    folder.write("monday.txt", "+447400123499\n");
+    folder.write("tuesday.txt", "+447400123457\n");
+    let link = |to: &str| std::os::unix::fs::symlink(to, folder.path("dnc.txt")).unwrap();
+    link("monday.txt");
+    let service = service();
+    folder
+        .import_leads(&service, &["--suppress", "dnc.txt"])
+        .expect(1);
+    let corrected = folder
+        .read("leads.rejects.csv")
+        .replace("\nx,", "\n+447400123457,");
+    folder.write("leads.rejects.csv", corrected);
+    std::fs::remove_file(folder.path("dnc.txt")).unwrap();
+    link("tuesday.txt");
+    folder.import(&service, &["leads.rejects.csv"]).expect(0);
+    assert_eq!(
+        folder.column("leads.rejects.results.csv", "status"),
+        ["suppressed"]
+    );
+}
