@@ -127,10 +127,11 @@ fn a_copy_replaces_nothing() {
         .import_leads(&service(), &["--ledger", ledger])
         .expect(0);
     let before = fs::read(folder.path(ledger)).unwrap();
-    let refuse = |to: &str, text: &str| {
+    let ends = |code, to: &str, text: &str| {
         let args = ["runs", "copy", "--ledger", ledger, "--to", to];
-        folder.leadload(&args).expect(2).tells(text);
+        folder.leadload(&args).expect(code).tells(text);
     };
+    let refuse = |to: &str, text: &str| ends(2, to, text);
     refuse(ledger, "is the ledger itself, or a file beside it");
     for ending in ["-wal", "-shm", "-journal", ".sender-9"] {
         refuse(&format!("{ledger}{ending}"), "or a file beside it");
@@ -138,7 +139,7 @@ fn a_copy_replaces_nothing() {
     refuse("leads.csv", "`leads.csv` is there already");
     refuse(".", "is no name for a copy");
     refuse("-", "is no name for a copy");
-    refuse("nowhere/copy", "make the folder `nowhere`");
+    ends(5, "nowhere/copy", "make the folder `nowhere`");
     folder
         .leadload(&["runs", "copy", "--ledger", ledger, "--to", "copy"])
         .expect(0);

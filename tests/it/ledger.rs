@@ -545,6 +545,8 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
         stopped.tells("was replaced by another file while it was in use");
         assert!(service.stats().lead_requests <= requests + 3, "{beside}");
         assert!(!stopped.stdout.contains("Results:"), "{}", stopped.stdout);
+        // Nothing else may know of the leads whose lines are in it.
+        assert!(folder.path("leads.results.csv.part").exists());
     }
 }
 

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::cli::Format;
 use crate::cli::runs::CopyArgs;
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{CopyError, Ledger};
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
@@ -19,14 +19,14 @@ use crate::source::folder_of;
 /// Runs the command; returns what is to be said.
 pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String, Failure> {
     let to = &args.to;
-    let Some(ledger) = Ledger::read(path).or_stopped(StoppedBy::Usage)? else {
+    let Some(ledger) = Ledger::read(path)? else {
         return Err(refused(format!(
             "there is no ledger `{}` to copy\n\nhint: an import makes it; `--ledger` names another one",
             path.display()
         )));
     };
     refuse_place(path, to)?;
-    let part = part(to).map_err(|error| not_written(StoppedBy::Usage, to, &error))?;
+    let part = part(to).map_err(|error| not_written(StoppedBy::Disk, to, &error))?;
     let copied = ledger.copy_into(part.path());
     let runs = copied.map_err(|error| match error {
         CopyError::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
