@@ -69,9 +69,11 @@ impl Token {
         })
     }
 
-    /// What its file holds now; nothing where it came from no file.
+    /// What its file holds now; nothing where it came from no regular file, or that is gone.
     pub(super) fn read_again(&self) -> Option<Result<Token, TokenError>> {
-        self.file.as_deref().map(Token::from_file)
+        // A pipe has nothing more to say, and would be waited for.
+        let file = self.file.as_deref().filter(|file| file.is_file());
+        file.map(Token::from_file)
     }
 
     /// Reads a token from text; `from` says in messages where it stood.

@@ -170,7 +170,8 @@ impl OutputFile {
         existing: impl Fn(&Path) -> Existing,
     ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
         self.refuse_gone()?;
-        if existing(&self.place) == Existing::Stays && self.path.exists() {
+        let found = existing(&self.place);
+        if found == Existing::Stays && self.path.exists() {
             self.is_left.set(false);
             return Ok((self.path.clone(), Vec::new()));
         }
@@ -178,7 +179,7 @@ impl OutputFile {
         if let Some(left) = &self.left_place {
             kept.extend(clear(left, &existing)?);
         }
-        kept.extend(self.put_in_place(existing(&self.place))?);
+        kept.extend(self.put_in_place(found)?);
         // Only now the lock may go: before, another run could take the part over.
         self.file = None;
         private_file::sync_folder(&self.path);

@@ -34,16 +34,14 @@ const RUN_COLUMN: &str = "run";
 /// Whether a file with this header is a results file, which must not be taken
 /// for a list of contacts.
 pub fn has_results_header(headers: &[String]) -> bool {
-    // As a spreadsheet may have saved it: columns added, spaces around the names.
+    // As a spreadsheet may have saved it: columns added or moved, spaces around the names.
     let names: Vec<String> = headers
         .iter()
         .map(|header| header.trim().to_lowercase())
         .collect();
-    let names = match names.as_slice() {
-        [first, rest @ ..] if first == FILE_COLUMN => rest,
-        all => all,
-    };
-    names.len() >= COLUMNS.len() && names.iter().zip(COLUMNS).all(|(name, ours)| name == ours)
+    COLUMNS
+        .iter()
+        .all(|ours| names.iter().any(|name| name == ours))
 }
 
 /// Whether results have a column of this name whatever is asked for.
