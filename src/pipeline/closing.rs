@@ -74,7 +74,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             }
         }
         self.tell_stop();
-        let refusals = refusals(&self.refused, self.counts.of(Status::Created) > 0);
+        let others_were_sent = self.stop.is_none() && self.counts.of(Status::Created) > 0;
+        let refusals = refusals(&self.refused, others_were_sent);
         self.stop = match (self.stop.take(), refusals) {
             (Some(stop), Some(refusals)) => Some(both(stop, refusals)),
             (stop, refusals) => stop.or(refusals),
@@ -168,7 +169,7 @@ fn both(stop: Stop, other: Stop) -> Stop {
 
 /// The campaigns that were refused while others went on, as the reason why the run is not
 /// complete.
-fn refusals(refused: &[(CampaignId, Stop)], has_others: bool) -> Option<Stop> {
+fn refusals(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> Option<Stop> {
     let (_, first) = refused.first()?;
     let mut lines = Vec::new();
     for (campaign, stop) in refused.iter().take(MOST_LISTED) {
@@ -178,7 +179,7 @@ fn refusals(refused: &[(CampaignId, Stop)], has_others: bool) -> Option<Stop> {
     if refused.len() > MOST_LISTED {
         lines.push(format!("… and {} more", refused.len() - MOST_LISTED));
     }
-    if has_others {
+    if others_were_sent {
         lines.push("the leads of the other campaigns were sent".to_owned());
     }
     let hint = first.text.split_once("\n\n").map_or("", |(_, hint)| hint);
