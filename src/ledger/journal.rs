@@ -40,8 +40,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 const NOTE_BAD: &str = "
 INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT DO UPDATE SET run = excluded.run, row = excluded.row
-WHERE NOT in_rejects AND (run <> excluded.run OR row > excluded.row)";
+ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excluded.row";
 
 impl Ledger {
     /// The number of the service at this address, which is given one when it is new.

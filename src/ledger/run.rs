@@ -159,6 +159,8 @@ pub struct Ending<'a> {
     /// Whether rejects files that stand in their places hold all its rows that somebody has
     /// to correct, as far as it has come.
     pub has_rejects: bool,
+    /// Where it has replaced or removed rejects of other runs, if there were any.
+    pub replaced_rejects: &'a [PathBuf],
 }
 
 /// What a rejects file of a run takes for its defaults.

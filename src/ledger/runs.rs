@@ -257,6 +257,14 @@ fn end(
             params![run.0, ending.last_read],
         )?;
     }
+    for path in ending.replaced_rejects {
+        // What no file holds any more, nobody has been told of.
+        step.execute(
+            "DELETE FROM known_bad WHERE run <> ?1 AND run IN
+                (SELECT run FROM outputs WHERE place = ?2 AND kind = 'rejects')",
+            params![run.0, place(path)],
+        )?;
+    }
     // A start that stopped early may have counted less far than the one before it.
     step.execute(
         "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END,
@@ -305,6 +313,7 @@ mod tests {
             counts: created(rows),
             last_read: rows as u64,
             has_rejects: true,
+            replaced_rejects: &[],
         }
     }
 

@@ -142,17 +142,17 @@ CREATE TABLE refusals (
     PRIMARY KEY (run, row)
 ) STRICT, WITHOUT ROWID;
 
--- Digests of the cells of rows that ended invalid or rejected, and the first run whose
--- rejects had them; until there is one, the latest run in which they ended so. Its row is the
--- first one with these cells.
+-- Digests of the cells of rows that ended invalid or rejected in a run, each with the first
+-- row of the run that has these cells.
 CREATE TABLE known_bad (
     service INTEGER NOT NULL,
     digest BLOB NOT NULL,
     run INTEGER NOT NULL,
     row INTEGER NOT NULL,
-    -- Whether a rejects file of that run, which has ended, holds them.
+    -- Whether a rejects file of that run, which has ended, holds them. When another run
+    -- replaces that file, they go.
     in_rejects INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (service, digest)
+    PRIMARY KEY (service, digest, run)
 ) STRICT, WITHOUT ROWID;
 
 -- The pace that each service was last found to take.

@@ -83,6 +83,8 @@ pub struct Written {
     pub notes: Vec<String>,
     /// Whether every row that somebody has to correct is in the rejects.
     pub has_all_rejects: bool,
+    /// Where rejects of other runs were replaced or removed, if there were any.
+    pub replaced_rejects: Vec<PathBuf>,
 }
 
 /// A rejects file that was left behind.

@@ -52,6 +52,9 @@ impl SealedFile {
         places: Places<'_>,
         written: &mut Written,
     ) -> Result<(), OutputError> {
+        if self.kind == OutputKind::Rejects && places.end.is_complete && !places.end.keeps_rejects {
+            written.replaced_rejects.push(self.file.place().to_owned());
+        }
         if !self.is_left_behind() {
             let kept = self.file.discard(|place| places.left_empty(place))?;
             written.kept.extend(kept);

@@ -192,3 +192,21 @@ fn what_somebody_has_put_where_an_output_is_written_is_never_written_to() {
     held.read_to_string(&mut seen).unwrap();
     assert_eq!(seen, "");
 }
+
+/// A run of fewer rows takes the place of the only file that has the others.
+#[test]
+fn bad_rows_are_not_known_any_more_when_another_run_has_replaced_their_rejects() {
+    let folder = Folder::with_leads(&format!("phone\n{}\nx\n", number(0)));
+    let service = scenario("");
+    let skip = ["--known-bad", "skip", "--format", "json"];
+    folder.import_leads(&service, &[]).expect(1);
+    folder.import_leads(&service, &["--limit", "1"]).expect(0);
+    assert!(!folder.path("leads.rejects.csv").exists());
+    let told_again = folder.import_leads(&service, &skip).expect(1).json();
+    assert_eq!(told_again["known_bad"], 0);
+    assert_eq!(folder.records("leads.rejects.csv").len(), 1);
+    // Where the later rejects have the row too, it stays known.
+    folder.import_leads(&service, &[]).expect(1);
+    let known = folder.import_leads(&service, &skip).expect(0).json();
+    assert_eq!(known["known_bad"], 1);
+}

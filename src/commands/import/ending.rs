@@ -54,17 +54,19 @@ impl Ending<'_> {
             written,
             ledger,
         } = delivered;
-        let written = written.unwrap_or_else(|error| {
+        let mut written = written.unwrap_or_else(|error| {
             // Of all that can go wrong, this machine comes first.
             stop = Some(unwritten(&error));
             Written::default()
         });
         let tally = &listeners.tally;
+        let replaced_rejects = std::mem::take(&mut written.replaced_rejects);
         let work = WorkDone {
             tally,
             requests,
             last_read,
             has_rejects: written.has_all_rejects,
+            replaced_rejects: &replaced_rejects,
         };
         if let Some(stop) = stop.take_if(|stop| stop.by == StoppedBy::Usage) {
             // Nothing was sent, so there is nothing to tell of but that.

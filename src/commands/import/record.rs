@@ -1,6 +1,6 @@
 //! What an import keeps of itself: its ledger, its run, and the right to send.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -60,6 +60,8 @@ pub(super) struct WorkDone<'a> {
     pub(super) last_read: u64,
     /// Whether all rows that somebody has to correct are in rejects files.
     pub(super) has_rejects: bool,
+    /// Where rejects of other runs were replaced or removed.
+    pub(super) replaced_rejects: &'a [PathBuf],
 }
 
 /// What a run that has begun is sent with.
@@ -309,6 +311,7 @@ impl Run {
             requests,
             last_read,
             has_rejects,
+            replaced_rejects,
         } = work;
         let is_complete = stop.is_none();
         let rows = tally.rows_by_file.iter();
@@ -321,6 +324,7 @@ impl Run {
             counts: tally.counts,
             last_read,
             has_rejects,
+            replaced_rejects,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
         // Now there is time. What cannot be filed is, by the next run.
