@@ -2,7 +2,7 @@
 //!
 //! Rule: pure; works on words in lower case.
 
-/// What an account has, or has no more of.
+/// Words for what an account has, or may use.
 const OF_ACCOUNT: &[&str] = &[
     "balance",
     "credit",

@@ -22,7 +22,7 @@ use super::wait::Wait;
 /// A body, read as far as it can be.
 pub(super) struct Body<'a> {
     json: Option<Object<'a>>,
-    /// What stands in its field `data`.
+    /// The value of its field `data`.
     data: Option<Object<'a>>,
     /// A body that is neither JSON nor a page: a sentence, perhaps.
     plain: Option<&'a str>,

@@ -147,7 +147,7 @@ fn as_text(value: &Value) -> String {
     }
 }
 
-/// A field's name without what it stands in: `["body", "phone_number"]`,
+/// A field's name without the objects around it: `["body", "phone_number"]`,
 /// `/data/attributes/phone_number`.
 fn own_name(path: &[impl AsRef<str>]) -> String {
     let parts = path

@@ -113,10 +113,12 @@ pub struct UnclearNames {
 }
 
 impl UnclearNames {
-    /// Each name, and the rows that have it.
-    pub fn names(&self) -> impl Iterator<Item = (&str, NamedRows)> {
-        let names = self.errors.iter().flat_map(CampaignError::names);
-        names.map(|name| (name.as_str(), self.names.of(name)))
+    /// Each name with what is wrong with it, and the rows that have it.
+    pub fn names(&self) -> impl Iterator<Item = (&CampaignError, &str, NamedRows)> {
+        self.errors.iter().flat_map(move |error| {
+            let names = error.names().iter();
+            names.map(move |name| (error, name.as_str(), self.names.of(name)))
+        })
     }
 
     /// What is wrong in a sentence each, and behind them where the names stand.
@@ -124,8 +126,11 @@ impl UnclearNames {
         let errors = self.errors.iter().map(|error| parts(error).0);
         let mut lines: Vec<String> = errors.collect();
         let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
-        let in_rows: Vec<_> = self.names().filter(|(_, named)| named.rows > 0).collect();
-        for (name, NamedRows { rows, first }) in in_rows.iter().take(MOST_NAMES) {
+        let in_rows: Vec<_> = self
+            .names()
+            .filter(|(_, _, named)| named.rows > 0)
+            .collect();
+        for (_, name, NamedRows { rows, first }) in in_rows.iter().take(MOST_NAMES) {
             let places = in_lines(*rows, first, &inputs);
             let rows = counted(*rows, "row");
             lines.push(format!("  `{}`: {rows}, {places}", shown_name(name)));

@@ -28,18 +28,12 @@ pub(super) struct LookedUp {
 }
 
 impl LookedUp {
-    fn not_done(why: String) -> LookedUp {
+    /// Nothing was looked up, for the reason that `lookup` gives.
+    fn without_names(lookup: Lookup) -> LookedUp {
         LookedUp {
             ids: None,
             names: CampaignNames::default(),
-            lookup: Lookup::NotDone(why),
-        }
-    }
-
-    fn not_needed() -> LookedUp {
-        LookedUp {
-            lookup: Lookup::NotNeeded,
-            ..LookedUp::not_done(String::new())
+            lookup,
         }
     }
 }
@@ -58,25 +52,28 @@ pub(super) async fn look_up(
         _ => None,
     };
     if !has_column && default.is_none() {
-        return Ok(LookedUp::not_needed());
+        return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
     let service = match Service::from_cli(&args.connection, environment) {
         Ok(service) => service,
-        Err(error) => return Ok(LookedUp::not_done(first_words(&error.to_string()))),
+        Err(error) => {
+            let why = first_words(&error.to_string());
+            return Ok(LookedUp::without_names(Lookup::NotDone(why)));
+        }
     };
     let mut names = directory::names_in(intake).await?;
     if let Some(name) = default {
         names.note_default(name);
     }
     if names.is_empty() {
-        return Ok(LookedUp::not_needed());
+        return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
     Ok(ask(&service, names, intake).await.unwrap_or_else(|why| {
         warn!(
             event = "warning",
             "the names of campaigns could not be looked up: {why}"
         );
-        LookedUp::not_done(why)
+        LookedUp::without_names(Lookup::NotDone(why))
     }))
 }
 

@@ -129,16 +129,14 @@ pub(super) fn lookup_json<'a>(lookup: &'a Lookup, inputs: &[&'a str]) -> Option<
         Lookup::NotDone(why) => Some(why.as_str()),
         Lookup::Done(_) => None,
     };
-    let errors = lookup.unclear().map_or(&[][..], |unclear| &unclear.errors);
     let names = lookup.unclear().into_iter().flat_map(UnclearNames::names);
-    let unclear = names.map(|(name, named)| {
-        let is_of = |error: &&CampaignError| error.names().iter().any(|other| other == name);
-        let (problem, ids) = match errors.iter().find(is_of) {
-            Some(CampaignError::Ambiguous { ids, .. }) => {
+    let unclear = names.map(|(error, name, named)| {
+        let (problem, ids) = match error {
+            CampaignError::Ambiguous { ids, .. } => {
                 ("ambiguous", ids.iter().map(String::as_str).collect())
             }
-            Some(CampaignError::NotAnInteger { id, .. }) => ("not_an_integer", vec![id.as_str()]),
-            Some(CampaignError::Unknown { .. }) | None => ("unknown", Vec::new()),
+            CampaignError::NotAnInteger { id, .. } => ("not_an_integer", vec![id.as_str()]),
+            CampaignError::Unknown { .. } => ("unknown", Vec::new()),
         };
         let first = named.first.iter().map(|(file, line)| PlaceJson {
             file: inputs.get(*file).copied().unwrap_or_default(),

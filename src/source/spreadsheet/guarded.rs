@@ -82,7 +82,7 @@ pub(super) fn guarded(bytes: &[u8], kind: Parts) -> Result<(Guarded<'_>, Guard<'
 
 impl Guard<'_> {
     /// From now on calamine hands out cells one by one.
-    pub(super) fn is_open(&self) {
+    pub(super) fn start_reading(&self) {
         self.0.borrow_mut().stage = Stage::Reading;
     }
 

@@ -45,7 +45,7 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Loaded, Refus
 fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Loaded, Refusal> {
     let (file, guard) = guarded(bytes, Parts::Xml)?;
     let mut book = guard.judge(Xlsx::new(file).map_err(xlsx_refusal))?;
-    guard.is_open();
+    guard.start_reading();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let cells = book.worksheet_cells_reader(&name).map_err(xlsx_refusal);
     let mut cells = guard.judge(cells)?;
@@ -56,7 +56,7 @@ fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Loaded, Refusal> {
 fn load_xlsb(bytes: &[u8], wanted: Option<&str>) -> Result<Loaded, Refusal> {
     let (file, guard) = guarded(bytes, Parts::Records)?;
     let mut book = guard.judge(Xlsb::new(file).map_err(xlsb_refusal))?;
-    guard.is_open();
+    guard.start_reading();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let cells = book.worksheet_cells_reader(&name).map_err(xlsb_refusal);
     let mut cells = guard.judge(cells)?;
