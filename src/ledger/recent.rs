@@ -1,13 +1,13 @@
 //! What earlier processes have sent to a service lately, and how long it asked to be left
 //! alone: limits hold across processes.
 //!
-//! Requests are counted by the second in which they were started. A count is written with
-//! the next group of entries, so the last ones before a kill may be missing; each of those
-//! was for a row whose claim is still open, and [`Ledger::recover`](super::Ledger::recover)
-//! counts these as started when it finds them.
+//! Requests are counted by the second in which they were started. A run's count is written
+//! with the next group of entries, so the last ones before a kill may be missing; each of
+//! those was for a row whose claim is still open, and
+//! [`Ledger::recover`](super::Ledger::recover) counts these as started when it finds them.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{Ledger, LedgerError, ServiceId};
 
@@ -66,6 +66,26 @@ impl Ledger {
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
         self.checked(recent_use(&self.db, service, now))
     }
+
+    /// Adds what was sent outside of any run, and how long the service then asked to be left
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be written.
+    pub fn note_use(&mut self, service: ServiceId, more: &RecentUse) -> Result<(), LedgerError> {
+        let noted = note(&mut self.db, service, more);
+        self.checked(noted)
+    }
+}
+
+fn note(db: &mut Connection, service: ServiceId, more: &RecentUse) -> rusqlite::Result<()> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    add(&change, service, &more.starts)?;
+    if let Some(asked) = more.pause {
+        pause(&change, service, asked)?;
+    }
+    change.commit()
 }
 
 fn recent_use(db: &Connection, service: ServiceId, now: Timestamp) -> rusqlite::Result<RecentUse> {

@@ -264,11 +264,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let until = now + wait;
         self.held_at = Some(now);
         self.pacing.hold(until);
-        if let (Some(_), ErrorCode::Http(http_status)) = (hint.time(), why) {
-            self.books.note_pause(AskedPause {
-                until: wall_clock_ahead(wait),
-                http_status,
-            });
+        if let Some(pause) = asked_pause(hint, why) {
+            self.books.note_pause(pause);
         }
         self.note_hold(until, wait, hint, why);
     }
@@ -386,6 +383,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Some(outcome) => self.give(slot, outcome),
             None => self.window.pass_over(slot),
         }
+    }
+}
+
+/// What later starts of the program have to know of a wait that an answer asks for.
+pub(super) fn asked_pause(hint: Wait, why: ErrorCode) -> Option<AskedPause> {
+    match (hint.time(), why) {
+        (Some(wait), ErrorCode::Http(http_status)) => Some(AskedPause {
+            until: wall_clock_ahead(wait),
+            http_status,
+        }),
+        _ => None,
     }
 }
 

@@ -560,17 +560,20 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             let pulse = self.pulse(now);
             (self.events)(RunEvent::Pulse(pulse));
         }
-        let too_long_at = match self.stop {
-            None => self.too_long_at(),
-            Some(_) => None,
-        };
         // Where nothing is left to be sent there is nothing to wait for.
-        if too_long_at.is_some_and(|at| at <= now) && self.window.open() > 0 {
+        let may_stop = self.stop.is_none() && self.window.open() > 0;
+        let too_long_at = self.too_long_at().filter(|_| may_stop);
+        if too_long_at.is_some_and(|at| at <= now || self.is_silent_until(at)) {
             self.stop(self.too_long());
             return Some(now);
         }
-        let too_long_at = too_long_at.filter(|at| *at > now);
         earlier_of(Some(self.next_pulse), too_long_at)
+    }
+
+    /// Whether it is certain that no answer comes before then: to wait would change nothing.
+    fn is_silent_until(&self, at: Instant) -> bool {
+        let held_until = self.pacing.held_until();
+        self.in_flight.is_empty() && held_until.is_some_and(|until| at < until)
     }
 
     /// When no answer about any row will have come for as long as may be. A wait that the
@@ -627,7 +630,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         Stop {
             by: StoppedBy::Outage,
             text: format!(
-                "the service refuses requests for now ({why}) and asks to wait until {until:.0}, \
+                "the service refuses requests for now ({why}) and asks to wait at least until {until:.0}, \
                  which is longer than `--max-outage` allows\n\n\
                  hint: run the same command again after that; `--max-outage` says how long to \
                  wait for the service"

@@ -61,7 +61,7 @@ impl Pacing {
 
     /// Starts a request now and says when that is, by which its answer is known again, or
     /// says when to ask again. A request that may start is counted as started.
-    pub(super) fn try_start(&mut self) -> Result<Instant, Instant> {
+    pub fn try_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
         match self.pacer.try_start(now) {
             Ok(()) => {

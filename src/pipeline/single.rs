@@ -1,4 +1,4 @@
-//! One lead, one attempt: no pace, no repetition, no ledger.
+//! One lead, one attempt: no repetition, no ledger, and whoever sends it keeps to the pace.
 //!
 //! The answer means what it means to the first row of a run; but where a run would wait and
 //! try again, this is the end. Once the service has said what became of the lead nothing is
@@ -10,6 +10,7 @@ use std::pin::pin;
 
 use bytes::Bytes;
 
+use super::answering::asked_pause;
 use super::attempt::{Context, Job, Step};
 use super::stops::{self, Answered, Consequence, Stops};
 use super::window::Slot;
@@ -20,7 +21,7 @@ use crate::api::wire::values_in;
 use crate::exit::{Stop, StoppedBy};
 use crate::intake::OnUncertain;
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::ledger::Claim;
+use crate::ledger::{AskedPause, Claim};
 use crate::signals::{Interrupt, Interrupts};
 use crate::text::without_numbers;
 
@@ -32,6 +33,8 @@ pub struct Single {
     pub outcome: Option<RowOutcome>,
     /// Why it did not end as it should.
     pub stop: Option<Stop>,
+    /// How long the service asks to be left alone.
+    pub pause: Option<AskedPause>,
 }
 
 /// Sends it. A signal, or the end of the time, waits for the answer, a second signal does
@@ -57,6 +60,7 @@ pub async fn send_once(
                 return Single {
                     outcome: Some(job.abandoned()),
                     stop: Some(abandoned()),
+                    pause: None,
                 };
             }
             (Interrupt::Signal, _) => ended_by = Some(Interrupt::Signal),
@@ -88,9 +92,14 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
         return Single {
             outcome: None,
             stop: Some(stop),
+            pause: None,
         };
     }
     let stop = no_answer(&answer);
+    let pause = match &answer.verdict {
+        Verdict::RetryLater { wait, code, .. } => asked_pause(*wait, *code),
+        _ => None,
+    };
     let policy = Policy {
         max_attempts: 1,
         on_uncertain: OnUncertain::Hold,
@@ -106,7 +115,11 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
         // Nothing was made. In a run the row would be tried again.
         Step::Exhausted(_) | Step::Again { .. } | Step::Later => None,
     };
-    Single { outcome, stop }
+    Single {
+        outcome,
+        stop,
+        pause,
+    }
 }
 
 const NO_ANSWER: &str = "the service gave no usable answer";

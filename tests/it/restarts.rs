@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, contacts, scenario, service};
+use crate::util::{Folder, Run, contacts, scenario, service};
 
-fn import(folder: &Folder, service: &Sandbox, rate: &str) -> Child {
-    folder
-        .leadload(&["import", "leads.csv", "--campaign", "101", "--rate", rate])
-        .at(service)
-        .start()
+const TEST: [&str; 2] = ["--test-to", "+447911999999"];
+
+fn import(folder: &Folder, service: &Sandbox, rate: &str, more: &[&str]) -> Run {
+    let line = ["import", "leads.csv", "--campaign", "101", "--rate", rate];
+    folder.leadload(&[&line, more].concat()).at(service)
 }
 
 fn kill(mut child: Child) {
@@ -31,12 +31,47 @@ fn a_rate_holds_over_the_requests_of_processes_that_were_killed() {
     let folder = Folder::with_leads(&contacts(40));
     let service = service();
     for requests in [3, 6, 9, 12] {
-        let child = import(&folder, &service, "6/2s");
+        let child = import(&folder, &service, "6/2s", &[]).start();
         wait_for_requests(&service, requests);
         kill(child);
     }
     let most = service.stats().max_in_window(Duration::from_millis(1_950));
     assert!(most <= 6, "{most} in two seconds");
+}
+
+#[test]
+fn test_leads_keep_to_the_pace_of_the_runs_before_them_and_count_for_those_after() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    // A test makes no ledger: the run before it has.
+    import(&folder, &service, "1/2s", &["--limit", "1"]).expect(0);
+    import(&folder, &service, "1/2s", &TEST).expect(0);
+    import(&folder, &service, "1/2s", &TEST).expect(0);
+    import(&folder, &service, "1/2s", &[]).expect(0);
+    let at = service.stats().arrivals_us;
+    assert_eq!(at.len(), 4);
+    for (one, next) in at.iter().zip(&at[1..]) {
+        assert!(next - one >= 1_950_000, "{at:?}");
+    }
+}
+
+#[test]
+fn a_wait_that_was_asked_for_holds_back_a_test_lead_too_and_one_asked_of_it_holds_back_a_run() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(
+        "[[rule]]\nphone_number = '+447911999999'\nattempts = [1, 2]\n\
+         reply = { status = 429, headers = { retry-after = '3' } }",
+    );
+    import(&folder, &service, "none", &["--limit", "1"]).expect(0);
+    import(&folder, &service, "none", &TEST).expect(3);
+    let output = import(&folder, &service, "none", &TEST).expect(3);
+    output.tells(" s, for which the service asked earlier (HTTP 429)");
+    import(&folder, &service, "none", &[]).expect(0);
+    let at = service.stats().arrivals_us;
+    assert_eq!(at.len(), 4);
+    for (one, next) in at[1..].iter().zip(&at[2..]) {
+        assert!(next - one >= 2_900_000, "{at:?}");
+    }
 }
 
 #[test]
@@ -46,23 +81,12 @@ fn a_wait_that_the_service_has_asked_for_outlives_the_process() {
         "[[rule]]\nattempts = [1]\nphone_number = '+447911000000'\n\
          reply = { status = 429, headers = { retry-after = '3' } }",
     );
-    let child = import(&folder, &service, "none");
+    let child = import(&folder, &service, "none", &[]).start();
     wait_for_requests(&service, 1);
     // Written down within some hundredths of a second.
     thread::sleep(Duration::from_millis(500));
     kill(child);
-    let output = folder
-        .leadload(&[
-            "import",
-            "leads.csv",
-            "--campaign",
-            "101",
-            "--rate",
-            "none",
-            "-v",
-        ])
-        .at(&service)
-        .expect(0);
+    let output = import(&folder, &service, "none", &["-v"]).expect(0);
     output.tells("the service refuses for now");
     let at = service.stats().arrivals_us;
     assert_eq!(at.len(), 4);

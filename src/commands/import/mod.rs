@@ -8,6 +8,7 @@ mod picker;
 mod prepared;
 mod record;
 mod sending;
+mod shared_pace;
 mod test_lead;
 
 use anyhow::anyhow;

@@ -1,11 +1,13 @@
 //! `--test-to`: one lead to oneself, to hear what the people on the list would hear.
 //!
 //! Rule: nothing else happens. No run, no file, no lock, no question, and no second attempt:
-//! with duplicates allowed it could be a second call.
+//! with duplicates allowed it could be a second call. To the service it is a request like
+//! any other, so it keeps to the pace that all starts of the program share.
 
 use anyhow::anyhow;
 
 use super::prepared::{limits, refuse_results_files};
+use super::shared_pace::SharedPace;
 use crate::api::wire::LeadForm;
 use crate::cli::{Format, ImportArgs};
 use crate::commands::directory::{self, Directory};
@@ -80,6 +82,10 @@ impl TestLead {
         let finding = self.first_ready(&intake, Directory::new(reached.client.clone()));
         let first = service::unless(&mut interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
+        let mut pace = SharedPace::open(&self.settings)?;
+        if let Some(pace) = &mut pace {
+            service::unless(&mut interrupts, pace.await_turn(&self.settings.rate)).await?;
+        }
         let policy = self.settings.policy;
         let sent = send_once(
             &reached.client,
@@ -89,6 +95,10 @@ impl TestLead {
             &mut interrupts,
         )
         .await;
+        if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
+            // Without it a later start is refused once; what became of the lead is to be told.
+            let _ = pace.note_pause(pause);
+        }
         self.say(&intake, &first, sent)
     }
 
@@ -161,7 +171,7 @@ impl TestLead {
 
     /// Says what came of it.
     fn say(&self, intake: &Intake, first: &FirstReady, sent: Single) -> Result<ExitCode, Failure> {
-        let Single { outcome, stop } = sent;
+        let Single { outcome, stop, .. } = sent;
         let tally = tally(intake, &first.claim, outcome.as_ref());
         let ended = self.ended(intake, &tally, stop);
         if let Some(stop) = &ended.stop {

@@ -1,0 +1,88 @@
+//! The pace that a test lead shares with the runs before and after it.
+//!
+//! Limits hold for all starts of the program together, which know each other by the ledger.
+//! A test makes no ledger: where there is none, nothing was sent that would be known. A run
+//! that sends at the same time hears of the test only when it is started again.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::{Instant, sleep_until};
+use tracing::warn;
+
+use crate::exit::Failure;
+use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
+use crate::pipeline::Pacing;
+use crate::rate::RateChoice;
+use crate::settings::{ImportSettings, LedgerChoice};
+
+/// Nobody asks why nothing happens for so long.
+const SHORT_WAIT: Duration = Duration::from_secs(1);
+
+/// What the ledger knows of the use of a service.
+pub(super) struct SharedPace {
+    ledger: Ledger,
+    service: ServiceId,
+}
+
+impl SharedPace {
+    /// Where there is a ledger.
+    pub(super) fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
+        let LedgerChoice::File(path) = &settings.ledger else {
+            return Ok(None);
+        };
+        if Ledger::read(path)?.is_none() {
+            return Ok(None);
+        }
+        let mut ledger = Ledger::open(path)?;
+        let service = ledger.service(&settings.service.to_string())?;
+        Ok(Some(SharedPace { ledger, service }))
+    }
+
+    /// Waits until one more request may start, and counts it as started.
+    pub(super) async fn await_turn(&mut self, rate: &RateChoice) -> Result<(), Failure> {
+        let now = Timestamp::now();
+        let recent = self.ledger.recent_use(self.service, now)?;
+        let known = self.ledger.known_rate(self.service)?;
+        let mut pacing = Pacing::new(rate, known).after(&recent, now);
+        while let Err(when) = pacing.try_start() {
+            tell_wait(when, recent.pause);
+            sleep_until(when).await;
+        }
+        let started = RecentUse {
+            starts: vec![StartsInSecond {
+                second: Timestamp::now().as_second(),
+                requests: 1,
+            }],
+            pause: None,
+        };
+        Ok(self.ledger.note_use(self.service, &started)?)
+    }
+
+    /// Writes down how long the service asks to be left alone.
+    pub(super) fn note_pause(&mut self, pause: AskedPause) -> Result<(), LedgerError> {
+        let asked = RecentUse {
+            starts: Vec::new(),
+            pause: Some(pause),
+        };
+        self.ledger.note_use(self.service, &asked)
+    }
+}
+
+fn tell_wait(until: Instant, pause: Option<AskedPause>) {
+    let left = until.saturating_duration_since(Instant::now());
+    if left < SHORT_WAIT {
+        return;
+    }
+    let seconds = left.as_secs_f64().ceil();
+    match pause.filter(|pause| Timestamp::now() < pause.until) {
+        Some(AskedPause { http_status, .. }) => warn!(
+            event = "waiting",
+            "the test lead waits for {seconds:.0} s, for which the service asked earlier (HTTP {http_status})"
+        ),
+        None => warn!(
+            event = "waiting",
+            "the test lead waits for {seconds:.0} s: until then earlier requests have used up what may be sent"
+        ),
+    }
+}
