@@ -71,9 +71,9 @@ pub enum LedgerError {
         /// The file.
         path: PathBuf,
     },
-    /// Another file has been put in its place.
+    /// Another file has been put in its place, or copied over it.
     #[error(
-        "the ledger `{}` was replaced by another file while it was in use\n\nhint: what was sent until then is in the ledger that was there before: put that back, with the files beside it, then run the same command again; the unfinished results are left as `.part`; restore a backup only while nothing is being sent",
+        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: what was sent until then is in the ledger that was there before: put that back, with the files beside it, then run the same command again; the unfinished results are left as `.part`; restore a backup only while nothing is being sent",
         path.display()
     )]
     Replaced {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::filing::Filing;
-use super::{LedgerError, schema};
+use super::{LedgerError, schema, sender};
 use crate::private_file;
 use crate::source::{file_identity, folder_of};
 
@@ -42,6 +42,7 @@ impl Ledger {
     /// Opens the ledger to write in it. Where there is none it is made, with its folder,
     /// for its owner's eyes only.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
+        refuse_emptied(path)?;
         make(path).map_err(|error| LedgerError::Unusable {
             path: path.to_owned(),
             error,
@@ -67,6 +68,7 @@ impl Ledger {
             path: path.to_owned(),
             error,
         })?;
+        refuse_emptied(path)?;
         let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // One that was made and never written has no tables yet.
@@ -121,8 +123,8 @@ impl Ledger {
     }
 
     /// Makes sure that what is open is what others find at the path: what is written to a
-    /// file that nobody finds again is lost without an error, be that deleted, replaced by
-    /// a backup, or put aside by a program that keeps folders in step.
+    /// file that nobody finds again is lost without an error, be that deleted, replaced or
+    /// overwritten by a backup, or put aside by a program that keeps folders in step.
     pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
         let path = &self.path;
         if !path.exists() {
@@ -150,13 +152,15 @@ struct FilesIdentity {
     file: Option<(u64, u64)>,
     /// Known once there is a log, which stays the same as long as the ledger is open.
     log: Option<(u64, u64)>,
+    /// The most that the file was found to have. While somebody sends it only grows.
+    bytes: u64,
 }
 
 impl FilesIdentity {
     fn of(path: &Path) -> FilesIdentity {
         FilesIdentity {
             file: identity_at(path),
-            log: None,
+            ..FilesIdentity::default()
         }
     }
 
@@ -165,7 +169,10 @@ impl FilesIdentity {
         let log = identity_at(&log_of(path));
         let is_same_log = self.log.is_none() || log == self.log;
         self.log = self.log.or(log);
-        is_same_log && identity_at(path) == self.file
+        let bytes = path.metadata().map_or(0, |found| found.len());
+        let was_cut = bytes < self.bytes;
+        self.bytes = self.bytes.max(bytes);
+        is_same_log && !was_cut && identity_at(path) == self.file
     }
 }
 
@@ -217,6 +224,24 @@ fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
 fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// An empty file is a new ledger, unless a run has used it: then whoever was called would be
+/// called again, and SQLite would throw away the log beside it. One that is a moment old may
+/// be another process's, which is just making it where one was removed.
+fn refuse_emptied(path: &Path) -> Result<(), LedgerError> {
+    let is_emptied = path.metadata().is_ok_and(|found| {
+        let modified = found.modified().ok();
+        let age = modified.and_then(|at| at.elapsed().ok());
+        found.len() == 0 && age.is_some_and(|age| age > PATIENCE)
+    });
+    match is_emptied && sender::has_been_used(path) {
+        true => Err(LedgerError::Damaged {
+            path: path.to_owned(),
+            detail: "it is empty, though a run has used it".into(),
+        }),
+        false => Ok(()),
+    }
 }
 
 /// Makes an empty file where there is none: SQLite would make one that others can read,

@@ -141,6 +141,11 @@ impl SenderLocks {
     }
 }
 
+/// Whether a run has ever sent by the ledger at this path, as the files beside it tell.
+pub(super) fn has_been_used(ledger: &Path) -> bool {
+    place(ledger, ServiceId(1)).is_ok_and(|place| place.exists())
+}
+
 fn open(ledger: &Path, service: ServiceId) -> Result<File, LedgerError> {
     let opened = place(ledger, service).and_then(|place| private_file::options().open(place));
     opened.map_err(|error| unusable(ledger, error))

@@ -1,11 +1,11 @@
 //! The ledger as its users meet it: runs that go on, runs that are refused, and a machine
 //! that fails.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use leadload::sandbox::Sandbox;
 
@@ -542,12 +542,47 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
         let requests = service.stats().lead_requests;
         let stopped = Output::of(child);
         assert_eq!(stopped.code, 5, "{}", stopped.stderr);
-        stopped.tells("was replaced by another file while it was in use");
+        stopped.tells("was replaced or overwritten while it was in use");
         assert!(service.stats().lead_requests <= requests + 3, "{beside}");
         assert!(!stopped.stdout.contains("Results:"), "{}", stopped.stdout);
         // Nothing else may know of the leads whose lines are in it.
         assert!(folder.path("leads.results.csv.part").exists());
     }
+}
+
+#[test]
+fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 500, &[]);
+    let ledger = File::options().write(true).open(folder.ledger()).unwrap();
+    ledger.set_len(0).unwrap();
+    let requests = service.stats().lead_requests;
+    let stopped = Output::of(child);
+    assert_eq!(stopped.code, 5, "{}", stopped.stderr);
+    stopped.tells("was replaced or overwritten while it was in use");
+    assert!(service.stats().lead_requests <= requests + 3);
+    assert!(folder.path("leads.results.csv.part").exists());
+}
+
+#[test]
+fn an_empty_file_that_was_a_ledger_is_not_taken_for_a_new_one() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let ledger = File::create(folder.ledger()).unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(60);
+    ledger.set_modified(long_ago).unwrap();
+    for command in ["import", "check"] {
+        let line = [command, "leads.csv", "--campaign", "101"];
+        let refused = folder.leadload(&line).at(&service).expect(5);
+        refused.tells("is damaged (it is empty, though a run has used it)");
+    }
+    assert_eq!(service.stats().lead_requests, 2);
+    // One that was made beforehand is like none.
+    let ledger = File::create(folder.path("new.db")).unwrap();
+    ledger.set_modified(long_ago).unwrap();
+    let again = ["--ledger", "new.db"];
+    folder.import_leads(&service, &again).expect(0);
 }
 
 #[test]
