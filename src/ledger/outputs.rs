@@ -61,7 +61,8 @@ fn record(db: &mut Connection, run: RunId, outputs: &[OutputRecord]) -> rusqlite
 }
 
 fn at(db: &Connection, paths: &[PathBuf]) -> rusqlite::Result<Vec<OutputAt>> {
-    let mut known = db.prepare("SELECT run, sha256 FROM outputs WHERE place = ?1 ORDER BY run")?;
+    let mut known =
+        db.prepare("SELECT run, sha256, rows FROM outputs WHERE place = ?1 ORDER BY run")?;
     let mut found = Vec::new();
     for path in paths {
         let mut rows = known.query([place(path)])?;
@@ -70,6 +71,7 @@ fn at(db: &Connection, paths: &[PathBuf]) -> rusqlite::Result<Vec<OutputAt>> {
                 path: path.clone(),
                 run: RunId(row.get(0)?),
                 sha256: row.get(1)?,
+                rows: row.get(2)?,
             });
         }
     }

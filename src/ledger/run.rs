@@ -100,8 +100,10 @@ pub struct OutputAt {
     pub path: PathBuf,
     /// The run.
     pub run: RunId,
-    /// What it has written there, once that was complete.
+    /// What it has written there, once that was complete, …
     pub sha256: Option<Sha256>,
+    /// … and how many rows that has.
+    pub rows: Option<u64>,
 }
 
 /// A run that has begun, or goes on.

@@ -484,6 +484,7 @@ mod tests {
             path: path.clone(),
             run: begun.run,
             sha256,
+            rows: sha256.map(|_| 3),
         };
         assert_eq!(known(&test), [at(None)]);
         let output = OutputRecord {

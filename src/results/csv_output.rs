@@ -59,7 +59,9 @@ impl CsvOutput {
         form: CsvForm,
         known: &KnownOutputs,
     ) -> Result<CsvOutput, OutputError> {
-        let file = OutputFile::create(path, form.prefix(), known)?;
+        let file = OutputFile::create(path, form.prefix(), |place, part| {
+            known.has_part(place, part)
+        })?;
         Ok(CsvOutput::over(file, form))
     }
 

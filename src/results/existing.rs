@@ -56,17 +56,20 @@ pub(super) struct Places<'a> {
 impl Places<'_> {
     /// What becomes of the file at `place`, where an output of this kind goes.
     pub(super) fn taken(&self, kind: OutputKind, place: &Path) -> Existing {
-        let RunEnd {
-            is_complete,
-            is_shorter,
-            keeps_rejects,
-        } = self.end;
-        let keeps = keeps_rejects && kind == OutputKind::Rejects;
+        let keeps = self.end.keeps_rejects && kind == OutputKind::Rejects;
         match self.author(place) {
-            Author::ThisRun if is_shorter => Existing::Stays,
-            Author::ThisRun => Existing::Goes,
-            Author::AnotherRun if is_complete && !keeps => Existing::Goes,
+            Author::ThisRun(_) => Existing::Goes,
+            Author::AnotherRun if self.end.is_complete && !keeps => Existing::Goes,
             Author::AnotherRun | Author::SomebodyElse => Existing::IsRenamed,
+        }
+    }
+
+    /// How many rows the file at `place` has, where it stays because this run had come
+    /// further when it wrote it.
+    pub(super) fn staying(&self, place: &Path) -> Option<u64> {
+        match self.author(place) {
+            Author::ThisRun(rows) if self.end.is_shorter => Some(rows),
+            _ => None,
         }
     }
 
@@ -79,7 +82,7 @@ impl Places<'_> {
         } = self.end;
         match self.author(place) {
             _ if keeps_rejects || is_shorter => Existing::Stays,
-            Author::ThisRun => Existing::Goes,
+            Author::ThisRun(_) => Existing::Goes,
             _ if !is_complete => Existing::Stays,
             Author::AnotherRun => Existing::Goes,
             // Beside the results of this run it would pass for its rejects.
@@ -89,17 +92,19 @@ impl Places<'_> {
 
     fn author(&self, place: &Path) -> Author {
         let authors = self.known.authors(place);
-        match self.run {
+        let by_this_run = authors.iter().find(|author| Some(author.run) == self.run);
+        match by_this_run {
             _ if authors.is_empty() => Author::SomebodyElse,
-            Some(run) if authors.contains(&run) => Author::ThisRun,
-            _ => Author::AnotherRun,
+            Some(author) => Author::ThisRun(author.rows),
+            None => Author::AnotherRun,
         }
     }
 }
 
 /// Who has written a file as it is.
 enum Author {
-    ThisRun,
+    /// This run, with so many rows.
+    ThisRun(u64),
     AnotherRun,
     SomebodyElse,
 }
@@ -133,13 +138,14 @@ mod tests {
 
     /// What becomes of a file that run 1 has written, one that run 2 has written, and one of
     /// somebody else's, when run 1 has ended.
-    fn each(of_one: impl Fn(Places<'_>, &Path) -> Existing, end: RunEnd) -> [Existing; 3] {
+    fn each<T>(of_one: impl Fn(Places<'_>, &Path) -> T, end: RunEnd) -> [T; 3] {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("leads.csv");
         let record = |run: u64, bytes: &[u8]| OutputAt {
             path: place.clone(),
             run: RunId(run),
             sha256: Some(Fingerprint::of(bytes).unwrap().sha256),
+            rows: Some(10 * run),
         };
         let known = KnownOutputs::new([record(1, b"one"), record(2, b"two")]);
         let places = Places {
@@ -163,12 +169,15 @@ mod tests {
         for end in [STOPPED, SKIPS_AND_STOPPED] {
             assert_eq!(results(end), [Goes, IsRenamed, IsRenamed]);
         }
-        assert_eq!(results(ENDED_AT_ONCE), [Stays, IsRenamed, IsRenamed]);
         assert_eq!(rejects(COMPLETE), [Goes, Goes, IsRenamed]);
         for end in [STOPPED, SKIPS_KNOWN_BAD, SKIPS_AND_STOPPED] {
             assert_eq!(rejects(end), [Goes, IsRenamed, IsRenamed]);
         }
-        assert_eq!(rejects(ENDED_AT_ONCE), [Stays, IsRenamed, IsRenamed]);
+        let staying = |end| each(|p, place| p.staying(place), end);
+        assert_eq!(staying(ENDED_AT_ONCE), [Some(10), None, None]);
+        for end in [COMPLETE, STOPPED, SKIPS_AND_STOPPED] {
+            assert_eq!(staying(end), [None; 3]);
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::existing::Existing;
 use crate::lead::RunId;
 use crate::ledger::OutputAt;
 use crate::source::Fingerprint;
@@ -18,10 +17,18 @@ pub struct KnownOutputs {
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct KnownPlace {
-    /// The SHA-256 of every file that was completed there, and by which run.
-    completed: Vec<([u8; 32], RunId)>,
+    /// The SHA-256 of every file that was completed there, and who wrote it.
+    completed: Vec<([u8; 32], Author)>,
     /// Whether a run has begun to write there and not come to an end.
     is_begun: bool,
+}
+
+/// A run that has written a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Author {
+    pub(super) run: RunId,
+    /// How many rows the file has.
+    pub(super) rows: u64,
 }
 
 impl KnownOutputs {
@@ -29,10 +36,16 @@ impl KnownOutputs {
     /// [places](super::OutputPaths::places).
     pub fn new(records: impl IntoIterator<Item = OutputAt>) -> KnownOutputs {
         let mut places: HashMap<_, KnownPlace> = HashMap::new();
-        for OutputAt { path, run, sha256 } in records {
-            let known = places.entry(path).or_default();
-            known.is_begun |= sha256.is_none();
-            known.completed.extend(sha256.map(|sha256| (sha256, run)));
+        for output in records {
+            let known = places.entry(output.path).or_default();
+            known.is_begun |= output.sha256.is_none();
+            let author = Author {
+                run: output.run,
+                rows: output.rows.unwrap_or_default(),
+            };
+            known
+                .completed
+                .extend(output.sha256.map(|sha256| (sha256, author)));
         }
         KnownOutputs { places }
     }
@@ -48,23 +61,14 @@ impl KnownOutputs {
 
     /// The runs that have written the file that stands there as it is; none if somebody has
     /// changed it, or if it cannot be read.
-    pub(super) fn authors(&self, place: &Path) -> Vec<RunId> {
+    pub(super) fn authors(&self, place: &Path) -> Vec<Author> {
         let known = self.places.get(place);
         known.map_or_else(Vec::new, |known| known.authors(place))
-    }
-
-    /// What becomes of the file at `place` where it is enough that we have written it as it
-    /// is, whichever run did.
-    pub(super) fn existing(&self, place: &Path) -> Existing {
-        match self.authors(place).is_empty() {
-            true => Existing::IsRenamed,
-            false => Existing::Goes,
-        }
     }
 }
 
 impl KnownPlace {
-    fn authors(&self, path: &Path) -> Vec<RunId> {
+    fn authors(&self, path: &Path) -> Vec<Author> {
         // Asked before opening, which would wait for ever at a pipe without a writer.
         let is_file = || fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
         if self.completed.is_empty() || !is_file() {
@@ -74,7 +78,7 @@ impl KnownPlace {
             return Vec::new();
         };
         let as_found = self.completed.iter().filter(|of| of.0 == found.sha256);
-        as_found.map(|(_, run)| *run).collect()
+        as_found.map(|(_, author)| *author).collect()
     }
 }
 
@@ -91,6 +95,14 @@ mod tests {
             path: place.to_owned(),
             run: RunId(run),
             sha256: bytes.map(sha256),
+            rows: bytes.map(|bytes| bytes.len() as u64),
+        }
+    }
+
+    fn author(run: u64, rows: u64) -> Author {
+        Author {
+            run: RunId(run),
+            rows,
         }
     }
 
@@ -105,11 +117,14 @@ mod tests {
             record(&place, 3, Some(b"second")),
             record(&place, 4, Some(b"first")),
         ]);
-        for (bytes, runs) in [("first", &[1, 4][..]), ("second", &[3]), ("mine", &[])] {
+        for (bytes, authors) in [
+            ("first", &[author(1, 5), author(4, 5)][..]),
+            ("second", &[author(3, 6)]),
+            ("mine", &[]),
+        ] {
             fs::write(&place, bytes).unwrap();
             fs::write(&elsewhere, bytes).unwrap();
-            let runs: Vec<RunId> = runs.iter().copied().map(RunId).collect();
-            assert_eq!(known.authors(&place), runs, "{bytes}");
+            assert_eq!(known.authors(&place), authors, "{bytes}");
             assert_eq!(known.authors(&elsewhere), [], "{bytes}");
         }
     }
@@ -125,6 +140,6 @@ mod tests {
         assert_eq!(completed.authors(&place), [], "there is none");
         fs::write(&place, "").unwrap();
         assert_eq!(begun.authors(&place), []);
-        assert_eq!(completed.authors(&place), [RunId(1)]);
+        assert_eq!(completed.authors(&place), [author(1, 0)]);
     }
 }

@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
-use crate::ledger::OutputRecord;
+use crate::ledger::{OutputKind, OutputRecord};
 use existing::Places;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
@@ -97,6 +97,13 @@ pub struct WrittenRejects {
 }
 
 impl Written {
+    fn note(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
+        match kind {
+            OutputKind::Results => self.results = Some(path),
+            OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
+        }
+    }
+
     /// Where the rejects are.
     pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
         self.rejects.iter().map(|rejects| rejects.path.as_path())
@@ -190,15 +197,16 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files where they are, and says what will stand where when they are
-    /// [finished](Self::finish): recorded before that, it tells the next run what it
-    /// finds, whenever this one is killed. Nothing may be written after it.
+    /// Completes the files where they are, and says which of them will stand where when
+    /// they are [finished](Self::finish) after such an end: recorded before that, it tells
+    /// the next run what it finds, whenever this one is killed. Nothing may be written
+    /// after it.
     ///
     /// # Errors
     ///
     /// [`OutputError::Gone`], [`OutputError::Unwritable`], [`OutputError::Unreadable`].
     /// What has been written is left beside then.
-    pub fn seal(&mut self) -> Result<Vec<OutputRecord>, OutputError> {
+    pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.leave();
         if let Some(results) = self.results.take() {
             self.sealed.push(results.seal()?);
@@ -206,7 +214,17 @@ impl Writer {
         for rejects in self.rejects.drain(..).flatten() {
             self.sealed.extend(rejects.seal()?);
         }
-        Ok(self.sealed.iter().filter_map(SealedFile::output).collect())
+        let places = self.places(end);
+        let outputs = self.sealed.iter().map(|sealed| sealed.output(places));
+        Ok(outputs.flatten().collect())
+    }
+
+    fn places(&self, end: RunEnd) -> Places<'_> {
+        Places {
+            known: &self.known,
+            run: self.run,
+            end,
+        }
     }
 
     /// Puts the files in their places, sealed before or now.
@@ -216,17 +234,14 @@ impl Writer {
     /// Those of [`seal`](Self::seal), and [`OutputError::NotReplaced`]. What cannot be
     /// put in its place is left beside.
     pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
-        self.seal()?;
-        let places = Places {
-            known: &self.known,
-            run: self.run,
-            end,
-        };
+        self.seal(end)?;
+        let sealed = std::mem::take(&mut self.sealed);
+        let places = self.places(end);
         let mut written = Written {
             has_all_rejects: self.has_rejects && !end.is_shorter,
             ..Written::default()
         };
-        for sealed in self.sealed {
+        for sealed in sealed {
             sealed.finish(places, &mut written)?;
         }
         Ok(written)

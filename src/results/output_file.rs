@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use same_file::Handle;
 use sha2::{Digest, Sha256};
 
+use super::OutputError;
 use super::existing::Existing;
 use super::paths::{part_of, place_of};
-use super::{KnownOutputs, OutputError};
 use crate::private_file;
 
 /// How much is copied at a time.
@@ -43,12 +43,12 @@ pub(super) struct OutputFile {
 
 impl OutputFile {
     /// Creates `PATH.part`. What a killed run has left there is kept under another
-    /// name, since it may be all that is known of the leads that it made; unless the
-    /// place is a known one, where the ledger has all of it.
+    /// name, since it may be all that is known of the leads that it made; unless
+    /// `is_known` says of its place and of itself that all of it can be had again.
     pub(super) fn create(
         path: &Path,
         prefix: &'static [u8],
-        known: &KnownOutputs,
+        is_known: impl Fn(&Path, &Path) -> bool,
     ) -> Result<OutputFile, OutputError> {
         let part = part_of(path);
         let unwritable = |error| OutputError::Unwritable {
@@ -56,7 +56,7 @@ impl OutputFile {
             error,
         };
         let place = place_of(path).map_err(unwritable)?;
-        let opened = make_part(&part, || known.has_part(&place, &part)).map_err(unwritable)?;
+        let opened = make_part(&part, || is_known(&place, &part)).map_err(unwritable)?;
         let Some(file) = opened else {
             return Err(OutputError::Busy {
                 path: path.to_owned(),
@@ -162,19 +162,14 @@ impl OutputFile {
         Ok(self.digest.clone().finalize().into())
     }
 
-    /// Puts the sealed file in its place, unless what is there stays. `existing` says what
-    /// becomes of a file that is there; returns where the output is now, and under which
-    /// names such files were kept.
+    /// Puts the sealed file in its place. `existing` says what becomes of a file that is
+    /// there; returns where the output is now, and under which names such files were kept.
     pub(super) fn finish(
         mut self,
         existing: impl Fn(&Path) -> Existing,
     ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
         self.refuse_gone()?;
         let found = existing(&self.place);
-        if found == Existing::Stays && self.path.exists() {
-            self.is_left.set(false);
-            return Ok((self.path.clone(), Vec::new()));
-        }
         let mut kept = Vec::new();
         if let Some(left) = &self.left_place {
             kept.extend(clear(left, &existing)?);
@@ -351,7 +346,20 @@ mod tests {
     use super::*;
     use crate::lead::RunId;
     use crate::ledger::OutputAt;
+    use crate::results::KnownOutputs;
     use crate::source::Fingerprint;
+
+    fn known_to(known: &KnownOutputs) -> impl Fn(&Path, &Path) -> bool {
+        |place, part| known.has_part(place, part)
+    }
+
+    /// Whatever we have written goes.
+    fn existing(known: &KnownOutputs) -> impl Fn(&Path) -> Existing {
+        |place| match known.authors(place).is_empty() {
+            true => Existing::IsRenamed,
+            false => Existing::Goes,
+        }
+    }
 
     struct Place {
         folder: tempfile::TempDir,
@@ -372,7 +380,7 @@ mod tests {
         }
 
         fn begin(&self, known: &KnownOutputs) -> OutputFile {
-            OutputFile::create(&self.path, b"", known).unwrap()
+            OutputFile::create(&self.path, b"", known_to(known)).unwrap()
         }
 
         /// As if a run had written this text here.
@@ -382,6 +390,7 @@ mod tests {
                 path: place_of(&self.path).unwrap(),
                 run: RunId(1),
                 sha256,
+                rows: None,
             }])
         }
 
@@ -412,7 +421,7 @@ mod tests {
         let mut output = place.begin(&known);
         write(&mut output, "new");
         assert_eq!(place.read(), "old", "until the new one takes its place");
-        let (path, kept) = output.finish(|place| known.existing(place)).unwrap();
+        let (path, kept) = output.finish(existing(&known)).unwrap();
         assert_eq!((path, kept), (place.path.clone(), vec![]));
         assert_eq!(place.read(), "new");
         assert_eq!(place.names(), ["leads.results.csv"]);
@@ -429,7 +438,7 @@ mod tests {
             fs::write(&place.path, "old, and a note").unwrap();
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            let (_, kept) = output.finish(|place| known.existing(place)).unwrap();
+            let (_, kept) = output.finish(existing(&known)).unwrap();
             let [kept] = kept.try_into().unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), "old, and a note");
             assert_eq!(place.read(), "new");
@@ -441,19 +450,13 @@ mod tests {
     fn without_rows_what_is_as_we_wrote_it_is_removed_and_anything_else_kept() {
         let place = Place::holding("old");
         let known = place.known(Some("old"));
-        assert_eq!(
-            place
-                .begin(&known)
-                .discard(|place| known.existing(place))
-                .unwrap(),
-            None
-        );
+        assert_eq!(place.begin(&known).discard(existing(&known)).unwrap(), None);
         assert_eq!(place.names(), [""; 0]);
 
         fs::write(&place.path, "mine").unwrap();
         let kept = place
             .begin(&known)
-            .discard(|place| known.existing(place))
+            .discard(existing(&known))
             .unwrap()
             .unwrap();
         assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
@@ -468,7 +471,7 @@ mod tests {
             let known = place.known(text);
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            output.finish(|place| known.existing(place)).unwrap();
+            output.finish(existing(&known)).unwrap();
             assert_eq!(place.read(), "new");
             assert_eq!(place.names(), ["leads.results.csv"]);
         }
@@ -496,7 +499,7 @@ mod tests {
         output.rename(elsewhere.clone()).unwrap();
         write(&mut output, "new");
         assert_eq!(output.place(), place_of(&elsewhere).unwrap());
-        let (path, kept) = output.finish(|place| known.existing(place)).unwrap();
+        let (path, kept) = output.finish(existing(&known)).unwrap();
         assert_eq!((path, kept), (elsewhere, vec![]));
         assert_eq!(place.names(), ["elsewhere.csv"]);
     }
@@ -519,7 +522,7 @@ mod tests {
         write(&mut sealed, "new");
         fs::remove_file(part_of(&place.path)).unwrap();
         assert!(matches!(
-            sealed.finish(|place| known.existing(place)),
+            sealed.finish(existing(&known)),
             Err(OutputError::Gone { .. })
         ));
         assert_eq!(place.read(), "old");
@@ -539,7 +542,7 @@ mod tests {
     fn a_folder_that_is_not_there_is_to_be_made() {
         let place = Place::new();
         let path = place.folder.path().join("out").join("r.csv");
-        let error = OutputFile::create(&path, b"", &KnownOutputs::default()).unwrap_err();
+        let error = OutputFile::create(&path, b"", |_, _| false).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("hint: make the folder `"), "{text}");
     }
@@ -553,7 +556,7 @@ mod tests {
         let folder = place.folder.path();
         fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
         let is_refused = File::create(folder.join("probe")).is_err();
-        let created = OutputFile::create(&place.path, b"", &KnownOutputs::default());
+        let created = OutputFile::create(&place.path, b"", |_, _| false);
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         match created {
             Ok(_) => assert!(!is_refused),
@@ -577,7 +580,7 @@ mod tests {
         output.leave();
         let folder = place.folder.path();
         fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
-        let finished = output.finish(|place| known.existing(place));
+        let finished = output.finish(existing(&known));
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         match finished {
             Ok(_) => assert_eq!(place.read(), "new"),
@@ -599,7 +602,7 @@ mod tests {
         ) {
             let place = Place::new();
             let known = KnownOutputs::default();
-            let mut output = OutputFile::create(&place.path, b"\xEF\xBB\xBF", &known).unwrap();
+            let mut output = OutputFile::create(&place.path, b"\xEF\xBB\xBF", known_to(&known)).unwrap();
             for piece in &first {
                 output.write_all(piece).unwrap();
             }
@@ -610,7 +613,7 @@ mod tests {
             }
             output.write_all(&last).unwrap();
             let sha256 = output.seal().unwrap();
-            output.finish(|place| known.existing(place)).unwrap();
+            output.finish(existing(&known)).unwrap();
             let found = Fingerprint::of(File::open(&place.path).unwrap()).unwrap();
             prop_assert_eq!(found.sha256, sha256);
         }

@@ -4,11 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::OutputError;
+use super::existing::Existing;
 use super::output_file::OutputFile;
-use super::paths::{part_of, place_of};
-use super::{KnownOutputs, OutputError};
-use crate::lead::RunId;
-use crate::ledger::OutputAt;
 use crate::source::Fingerprint;
 
 /// A report on its way to its place. Dropped unfinished, it is removed: whatever it would
@@ -17,10 +15,7 @@ use crate::source::Fingerprint;
 /// No ledger knows of it, since a check has a report too: that it is as it was written can
 /// be told by its last line.
 #[derive(Debug)]
-pub struct ReportFile {
-    file: OutputFile,
-    known: KnownOutputs,
-}
+pub struct ReportFile(OutputFile);
 
 impl ReportFile {
     /// Makes sure that a report can be written there.
@@ -29,10 +24,9 @@ impl ReportFile {
     ///
     /// [`OutputError::Busy`], [`OutputError::Unwritable`].
     pub fn create(path: &Path) -> Result<ReportFile, OutputError> {
-        let known = known(path);
-        let mut file = OutputFile::create(path, b"", &known)?;
+        let mut file = OutputFile::create(path, b"", |_, part| is_as_written(part))?;
         file.probe()?;
-        Ok(ReportFile { file, known })
+        Ok(ReportFile(file))
     }
 
     /// Writes the page and puts it in its place. Returns its path, and those of files that
@@ -41,16 +35,19 @@ impl ReportFile {
     /// # Errors
     ///
     /// [`OutputError::Unwritable`], [`OutputError::Gone`], [`OutputError::NotReplaced`].
-    pub fn write(mut self, page: &str) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
+    pub fn write(self, page: &str) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
+        let ReportFile(mut file) = self;
         let last_line = Fingerprint::of(page.as_bytes()).map(|found| last_line(&found));
         let written = last_line.and_then(|last_line| {
-            self.file.write_all(page.as_bytes())?;
-            self.file.write_all(last_line.as_bytes())
+            file.write_all(page.as_bytes())?;
+            file.write_all(last_line.as_bytes())
         });
-        written.map_err(|error| self.file.error(error))?;
-        self.file.seal()?;
-        let known = &self.known;
-        self.file.finish(|place| known.existing(place))
+        written.map_err(|error| file.error(error))?;
+        file.seal()?;
+        file.finish(|place| match is_as_written(place) {
+            true => Existing::Goes,
+            false => Existing::IsRenamed,
+        })
     }
 }
 
@@ -59,44 +56,33 @@ fn last_line(page: &Fingerprint) -> String {
     format!("<!-- leadload: SHA-256 of the page {page} -->\n")
 }
 
-/// What stands there, or beside as the part that a killed run has left, and is a report
-/// as it was written: it can be made again.
-fn known(path: &Path) -> KnownOutputs {
-    let Ok(place) = place_of(path) else {
-        return KnownOutputs::default();
-    };
-    let both = [path.to_owned(), part_of(path)];
-    let reports = both.iter().filter_map(|path| as_written(path).ok()?);
-    KnownOutputs::new(reports.map(|report| OutputAt {
-        path: place.clone(),
-        // Whichever it was.
-        run: RunId(0),
-        sha256: Some(report.sha256),
-    }))
+/// Whether it is a report that nobody has changed: it can be made again.
+fn is_as_written(path: &Path) -> bool {
+    has_its_digest(path).unwrap_or(false)
 }
 
-/// The fingerprint of a report that is as it was written; none of any other file.
-fn as_written(path: &Path) -> io::Result<Option<Fingerprint>> {
+fn has_its_digest(path: &Path) -> io::Result<bool> {
     // Asked before opening, which would wait for ever at a pipe without a writer.
     if !fs::symlink_metadata(path)?.is_file() {
-        return Ok(None);
+        return Ok(false);
     }
     let mut file = File::open(path)?;
     let whole = Fingerprint::of(&file)?;
     let end = last_line(&whole).len() as u64;
     let Some(length) = whole.bytes.checked_sub(end) else {
-        return Ok(None);
+        return Ok(false);
     };
     file.seek(SeekFrom::Start(0))?;
     let expected = last_line(&Fingerprint::of((&file).take(length))?);
     let mut found = Vec::new();
     file.take(end).read_to_end(&mut found)?;
-    Ok((found == expected.as_bytes()).then_some(whole))
+    Ok(found == expected.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::paths::part_of;
 
     /// A folder and the place of a report in it.
     fn place() -> (tempfile::TempDir, PathBuf) {

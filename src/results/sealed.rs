@@ -3,9 +3,9 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
-use super::existing::Places;
+use super::existing::{Existing, Places};
 use super::output_file::OutputFile;
-use super::{OutputError, Written, WrittenRejects};
+use super::{OutputError, Written};
 use crate::ledger::{OutputKind, OutputRecord};
 
 /// A sealed file.
@@ -37,8 +37,9 @@ impl SealedFile {
     }
 
     /// What is to be recorded of it; nothing of what will not be left behind.
-    pub(super) fn output(&self) -> Option<OutputRecord> {
-        self.is_left_behind().then(|| OutputRecord {
+    pub(super) fn output(&self, places: Places<'_>) -> Option<OutputRecord> {
+        let stands = self.is_left_behind() && places.staying(self.file.place()).is_none();
+        stands.then(|| OutputRecord {
             path: self.file.place().to_owned(),
             kind: self.kind,
             sha256: self.sha256,
@@ -55,6 +56,10 @@ impl SealedFile {
         if self.kind == OutputKind::Rejects && places.end.is_complete && !places.end.keeps_rejects {
             written.replaced_rejects.push(self.file.place().to_owned());
         }
+        if let Some(rows) = places.staying(self.file.place()) {
+            written.note(self.kind, self.file.path().to_owned(), rows);
+            return self.file.discard(|_| Existing::Stays).map(drop);
+        }
         if !self.is_left_behind() {
             let kept = self.file.discard(|place| places.left_empty(place))?;
             written.kept.extend(kept);
@@ -63,13 +68,7 @@ impl SealedFile {
         let (path, kept) = self.file.finish(|place| places.taken(self.kind, place))?;
         written.kept.extend(kept);
         written.notes.extend(self.note);
-        match self.kind {
-            OutputKind::Results => written.results = Some(path),
-            OutputKind::Rejects => written.rejects.push(WrittenRejects {
-                path,
-                rows: self.rows,
-            }),
-        }
+        written.note(self.kind, path, self.rows);
         Ok(())
     }
 

@@ -94,6 +94,7 @@ fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
         path: output.path.clone(),
         run: RunId(7),
         sha256: Some(output.sha256),
+        rows: Some(output.rows),
     };
     KnownOutputs::new(sealed.iter().map(record))
 }
@@ -106,13 +107,13 @@ fn sha256(path: &Path) -> [u8; 32] {
 fn what_is_sealed_is_what_is_found_when_it_is_finished() {
     let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
     let mut writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let sealed = writer.seal().unwrap();
+    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
     assert_eq!(
         folder.names(),
         ["leads.csv", "leads.results.csv.part", "r.csv.part"]
     );
     assert_eq!(
-        writer.seal().unwrap(),
+        writer.seal(RunEnd::WHOLE).unwrap(),
         sealed,
         "sealing twice is sealing once"
     );
@@ -149,11 +150,11 @@ fn rejects_name_their_run() {
 fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let known = recorded(&first.seal().unwrap());
+    let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());
     first.finish(RunEnd::WHOLE).unwrap();
 
     let mut second = folder.run("r.csv", Status::Created, &known);
-    let results = second.seal().unwrap();
+    let results = second.seal(RunEnd::WHOLE).unwrap();
     assert_eq!(results.len(), 1, "no rejects: {results:?}");
     let written = second.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(written.kept, NOTHING);
@@ -162,11 +163,43 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
     assert_eq!(results[0].sha256, sha256(&folder.path("leads.results.csv")));
 }
 
+/// A second signal ends a start at once, maybe before it has come as far as the last one.
+#[test]
+fn what_stays_because_it_has_more_is_told_and_known_as_it_is() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
+    let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());
+    first.finish(RunEnd::WHOLE).unwrap();
+    let names = ["leads.results.csv", "r.csv"];
+    let before = names.map(|name| sha256(&folder.path(name)));
+
+    fs::write(folder.path("leads.csv"), "phone,name\n,Ada\n").unwrap();
+    for status in [Status::Invalid, Status::Created] {
+        let mut second = folder.run("r.csv", status, &known);
+        let at_once = RunEnd {
+            is_complete: false,
+            is_shorter: true,
+            keeps_rejects: false,
+        };
+        assert_eq!(second.seal(at_once).unwrap(), []);
+        let written = second.finish(at_once).unwrap();
+        assert_eq!(written.results, Some(folder.path("leads.results.csv")));
+        let rejects = WrittenRejects {
+            path: folder.path("r.csv"),
+            rows: 2,
+        };
+        assert_eq!(written.rejects, [rejects]);
+        assert_eq!(written.kept, NOTHING);
+        assert_eq!(names.map(|name| sha256(&folder.path(name))), before);
+        assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+    }
+}
+
 #[test]
 fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut killed = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let known = recorded(&killed.seal().unwrap());
+    let known = recorded(&killed.seal(RunEnd::WHOLE).unwrap());
     // Sealed files are left where they are, as by a kill.
     drop(killed);
     let again = folder.run("r.csv", Status::Invalid, &known);
@@ -178,7 +211,7 @@ fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way(
 fn a_workbook_is_sealed_as_it_is_found() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
-    let sealed = writer.seal().unwrap();
+    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
     writer.finish(RunEnd::WHOLE).unwrap();
     let path = folder.path("r.xlsx");
     assert!(is_workbook(&fs::read(&path).unwrap()));
@@ -190,7 +223,7 @@ fn rejects_that_fit_no_workbook_are_sealed_in_their_spare_place_and_replaced_the
     let long = "x".repeat(40_000);
     let folder = Folder::with_leads(&format!("phone,name\n,{long}\n"));
     let mut first = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
-    let sealed = first.seal().unwrap();
+    let sealed = first.seal(RunEnd::WHOLE).unwrap();
     assert_eq!(sealed[1].path, folder.place("r.csv"));
     let places = folder.plan("r.xlsx").places();
     assert!(places.iter().any(|(place, _)| *place == sealed[1].path));

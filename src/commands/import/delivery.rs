@@ -96,17 +96,18 @@ impl Delivery<'_> {
             }
             // Before the files get their names, so that they are known for ours whatever
             // happens next.
-            let sealed = writer.seal()?;
+            let end = |stop: &Option<Stop>| RunEnd {
+                is_complete: stop.is_none(),
+                is_shorter: ended.end.is_shorter,
+                keeps_rejects,
+            };
+            let sealed = writer.seal(end(&stop))?;
             if let (Some(ledger), Some(run)) = (&mut ended.ledger, run)
                 && let Err(error) = ledger.record_outputs(run, &sealed)
             {
                 stop = worse(stop.take(), broken(&error));
             }
-            writer.finish(RunEnd {
-                is_complete: stop.is_none(),
-                is_shorter: ended.end.is_shorter,
-                keeps_rejects,
-            })
+            writer.finish(end(&stop))
         });
         Ok(Delivered {
             stop,
