@@ -7,8 +7,9 @@
 //! thread, and is passed on only after the commit.
 //!
 //! A group that cannot be committed is kept and tried again with the next one: when the
-//! disk has room again by the end of the run, nothing is lost. While nothing else is to
-//! be done, settled rows are filed.
+//! disk has room again by the end of the run, nothing is lost. If it never is, what stands
+//! behind it is passed on at the end all the same: nothing else may tell of these leads.
+//! While nothing else is to be done, settled rows are filed.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -112,7 +113,10 @@ impl<B> Desk<B> {
                 }
                 // What cannot be filed now stays where it is, and is found there.
                 Err(TryRecvError::Empty) => is_filing = self.ledger.file_some().unwrap_or(false),
-                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Disconnected) => {
+                    self.pass_on();
+                    return;
+                }
             }
         }
     }
@@ -128,11 +132,15 @@ impl<B> Desk<B> {
         let mut is_taken = true;
         if result.is_ok() {
             self.unsaved.clear();
-            for thing in self.behind.drain(..) {
-                is_taken &= self.next.blocking_send(thing).is_ok();
-            }
+            is_taken = self.pass_on();
         }
         Committed { result, is_taken }
+    }
+
+    /// Whether somebody was there to take it all.
+    fn pass_on(&mut self) -> bool {
+        let mut things = self.behind.drain(..);
+        things.all(|thing| self.next.blocking_send(thing).is_ok())
     }
 }
 

@@ -9,7 +9,7 @@
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
 //! - no request leaves before its row's claim is on disk, and no outcome is passed
-//!   on before it is, where there is a ledger;
+//!   on before it is, where there is a ledger and until that has failed for good;
 //! - every row that was handed in leaves with exactly one outcome, in input
 //!   order; after an early stop, rows that were not finished leave without one,
 //!   except those that may have been taken, which say so. A campaign that is refused

@@ -526,6 +526,14 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     assert_eq!(folder.read("leads.results.csv"), before);
 }
 
+/// Nothing else may know of these leads.
+#[track_caller]
+fn assert_unfinished_results_tell_of_all_leads(folder: &Folder, service: &Sandbox) {
+    let statuses = folder.column("leads.results.csv.part", "status");
+    let requests = service.stats().lead_requests as usize;
+    assert_eq!(statuses, vec!["created"; requests]);
+}
+
 /// A backup that is restored, or a program that keeps two folders in step: what is written
 /// to the file that stood there is found by nobody.
 #[cfg(unix)]
@@ -545,8 +553,7 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
         stopped.tells("was replaced or overwritten while it was in use");
         assert!(service.stats().lead_requests <= requests + 3, "{beside}");
         assert!(!stopped.stdout.contains("Results:"), "{}", stopped.stdout);
-        // Nothing else may know of the leads whose lines are in it.
-        assert!(folder.path("leads.results.csv.part").exists());
+        assert_unfinished_results_tell_of_all_leads(&folder, &service);
     }
 }
 
@@ -561,7 +568,7 @@ fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
     assert_eq!(stopped.code, 5, "{}", stopped.stderr);
     stopped.tells("was replaced or overwritten while it was in use");
     assert!(service.stats().lead_requests <= requests + 3);
-    assert!(folder.path("leads.results.csv.part").exists());
+    assert_unfinished_results_tell_of_all_leads(&folder, &service);
 }
 
 #[test]

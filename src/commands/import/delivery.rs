@@ -88,9 +88,9 @@ impl Delivery<'_> {
         let is_written_down = ended.end.is_written_down;
         let written = ended.writer.and_then(|mut writer| {
             if !is_written_down {
-                // The lines of rows that are not in the ledger are missing: a file in
-                // their place has more. Where the ledger itself is gone, the unfinished
-                // files are all that tells which leads were made.
+                // Rows that are not in the ledger are not settled, whatever stands in their
+                // lines. Where the ledger itself is gone, the unfinished files are all that
+                // tells which leads were made.
                 writer.leave();
                 return Ok(Written::default());
             }
