@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Seconds, place};
 use super::run::{AtWork, Sha256, StoredDefaults};
-use super::{Ledger, LedgerError, ServiceId};
+use super::{Ledger, LedgerError, LockHolder, ServiceId};
 use crate::lead::{CampaignId, RunId};
 
 impl Ledger {
@@ -121,9 +121,11 @@ pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<O
         let Seconds(began_at) = row.get(2)?;
         Ok(AtWork {
             run: RunId(row.get(0)?),
-            process: row.get(1)?,
-            host: row.get(3)?,
-            began_at,
+            by: LockHolder {
+                process: row.get(1)?,
+                host: row.get(3)?,
+                since: began_at,
+            },
         })
     });
     found.optional()

@@ -10,16 +10,20 @@ use std::path::Path;
 /// What a network file system is called that `path`, or the folder in which it is to be
 /// made, is on. Nothing for a local one, and where it cannot be told.
 pub fn network_file_system(path: &Path) -> Option<String> {
-    let path = std::path::absolute(path).ok()?;
-    path.ancestors()
-        .find_map(|place| match system::kind_at(place) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            found => Some(found.ok().flatten()),
-        })
-        .flatten()
+    first_known(&std::path::absolute(path).ok()?, system::kind_at)
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+/// The kind of the nearest place that is there.
+fn first_known(
+    path: &Path,
+    kind_at: impl Fn(&Path) -> io::Result<Option<String>>,
+) -> Option<String> {
+    let mut kinds = path.ancestors().map(kind_at);
+    let is_there = |kind: &io::Result<_>| !matches!(kind, Err(error) if error.kind() == io::ErrorKind::NotFound);
+    kinds.find(is_there)?.ok()?
+}
+
+#[cfg(target_os = "linux")]
 mod system {
     use std::fs;
     use std::io;
@@ -77,12 +81,7 @@ mod system {
     }
 }
 
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "macos",
-    windows
-)))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod system {
     use std::io;
     use std::path::Path;
@@ -95,7 +94,7 @@ mod system {
 
 /// What a network file system is called whose kind Linux gives so (statfs(2), `f_type`);
 /// the shared folders of virtual machines are such, too.
-#[cfg(any(target_os = "linux", target_os = "android", test))]
+#[cfg(any(target_os = "linux", test))]
 fn kind(f_type: u32) -> Option<&'static str> {
     Some(match f_type {
         0x0000_6969 => "NFS",
@@ -120,7 +119,7 @@ fn kind(f_type: u32) -> Option<&'static str> {
 
 /// The type of the file system that is mounted from `device`, by what Linux says of all
 /// mounts (proc(5), `mountinfo`).
-#[cfg(any(target_os = "linux", target_os = "android", test))]
+#[cfg(any(target_os = "linux", test))]
 fn mounted_type(mounts: &str, device: (u32, u32)) -> Option<&str> {
     let device = format!("{}:{}", device.0, device.1);
     let line = mounts
@@ -132,7 +131,7 @@ fn mounted_type(mounts: &str, device: (u32, u32)) -> Option<&str> {
 
 /// Whether a file system that is a program fetches its files from elsewhere: as far as it
 /// is known by name, since others encrypt or lay one folder over another, and are local.
-#[cfg(any(target_os = "linux", target_os = "android", test))]
+#[cfg(any(target_os = "linux", test))]
 fn is_remote(fuse_type: &str) -> bool {
     const REMOTE: [&str; 16] = [
         "sshfs",
@@ -201,9 +200,20 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_yet_is_on_what_its_folder_is_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/ledger.sqlite3");
-        let here = network_file_system(folder.path());
-        assert_eq!(network_file_system(&path), here);
+        let kind_at = |path: &Path| match path.to_str() {
+            Some("/far") => Ok(Some("NFS".to_owned())),
+            Some("/far/near") => Ok(None),
+            Some("/closed") => Err(io::ErrorKind::PermissionDenied.into()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        };
+        for (path, kind) in [
+            ("/far/new/ledger.db", Some("NFS")),
+            ("/far/near/ledger.db", None),
+            ("/closed/ledger.db", None),
+            ("/ledger.db", None),
+        ] {
+            let found = first_known(Path::new(path), kind_at);
+            assert_eq!(found.as_deref(), kind, "{path}");
+        }
     }
 }

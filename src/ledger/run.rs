@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::ServiceId;
+use super::{LockHolder, ServiceId};
 use crate::lead::{Counts, RunId};
 
 /// A SHA-256.
@@ -181,23 +180,12 @@ pub struct StoredDefaults {
 pub struct AtWork {
     /// Its run.
     pub run: RunId,
-    /// Its id in the operating system.
-    pub process: u32,
-    /// The computer that it runs on.
-    pub host: String,
-    /// Since when it is at it.
-    pub began_at: Timestamp,
+    /// Which it is, and since when it is at it.
+    pub by: LockHolder,
 }
 
 impl fmt::Display for AtWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AtWork {
-            run, process, host, ..
-        } = self;
-        let began_at = self.began_at.strftime("%Y-%m-%d %H:%M:%S UTC");
-        write!(
-            f,
-            "run {run} is being sent by process {process} on {host}, since {began_at}"
-        )
+        write!(f, "run {} is being sent by {}", self.run, self.by)
     }
 }

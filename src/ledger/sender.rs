@@ -6,6 +6,7 @@
 //! another file of this name.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ const ATTEMPTS: u32 = 5;
 /// The time between them.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who has a lock.
+/// A process that may send, and nobody else meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     /// The process, by its id in the operating system.
@@ -34,6 +35,14 @@ pub struct LockHolder {
     pub host: String,
     /// Since when it has it.
     pub since: Timestamp,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockHolder { process, host, .. } = self;
+        let since = self.since.strftime("%Y-%m-%d %H:%M:%S UTC");
+        write!(f, "process {process} on {host}, since {since}")
+    }
 }
 
 /// The right to send, which is given back when it is dropped.

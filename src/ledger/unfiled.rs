@@ -21,7 +21,7 @@ CREATE INDEX temp.unfiled_by_number ON unfiled (number, service, campaign);
 CREATE TEMP VIEW sent AS SELECT * FROM main.sent UNION ALL SELECT * FROM temp.unfiled;
 ";
 
-/// They are copied.
+/// The tables that were copied from.
 const DROP: &str = "
 DROP TABLE temp.claims;
 DROP TABLE temp.outcomes";

@@ -19,9 +19,9 @@
 //! The state is one struct; what changes it stands in `starting` (what is sent next),
 //! `answering` (what an answer changes) and `closing` (the end). All that decides is in
 //! small parts that know no others and can be tested without it: `pacing` and `outage` say
-//! when a request may start and `concurrency` how many at once, `gates` and `stops` to which campaigns, `attempt` and `queue`
-//! what becomes of a row, `books` what is on disk, `window` what leaves next. `single` is for
-//! a lead that is sent by itself, to try things out.
+//! when a request may start and `concurrency` how many at once, `gates` and `stops` to which
+//! campaigns, `attempt` and `queue` what becomes of a row, `books` what is on disk, `window`
+//! what leaves next. `single` is for a lead that is sent by itself, to try things out.
 //!
 //! Everything but the ledger's keeper runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.

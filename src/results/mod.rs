@@ -7,9 +7,9 @@
 //!
 //! What is in their places before is replaced only where nothing is lost by it (`existing`
 //! has the rules): a file is known for ours if it is, byte for byte, one that the ledger has
-//! recorded there, or a page whose last line says that it is as it was written. A `.part` that a killed run has left where the ledger knows
-//! of a run holds nothing that the ledger does not; without that it may be all that is
-//! known of the leads it made, and is kept too.
+//! recorded there, or a page whose last line says that it is as it was written. A `.part`
+//! that a killed run has left where the ledger knows of a run holds nothing that the ledger
+//! does not; without that it may be all that is known of the leads it made, and is kept too.
 //!
 //! What they hold is about people: they are readable by their owner only.
 

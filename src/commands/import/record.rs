@@ -17,8 +17,8 @@ use crate::exit::{Failure, Stop, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, LockHolder, NewRun, Predecessors,
-    Recall, RecentUse, SenderLock, ServiceId, network_file_system,
+    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
+    RecentUse, SenderLock, ServiceId, network_file_system,
 };
 use crate::rate::KnownRate;
 use crate::report::Tally;
@@ -267,25 +267,12 @@ fn take_lock(
     if let Some(lock) = taken {
         return Ok(lock);
     }
-    let at_work = ledger.at_work(service)?;
-    let who = match at_work {
+    let who = match ledger.at_work(service)? {
         Some(at_work) => at_work.to_string(),
         None => {
             let holder = SenderLock::holder(ledger.path(), service);
-            let by = holder.map(
-                |LockHolder {
-                     process,
-                     host,
-                     since,
-                 }| {
-                    let since = since.strftime("%Y-%m-%d %H:%M:%S UTC");
-                    format!(" by process {process} on {host}, since {since}")
-                },
-            );
-            let by = by.unwrap_or_default();
-            format!(
-                "another run is about to be sent{by}, or asks at a terminal whether it is to be"
-            )
+            let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
+            format!("another import{by} is about to send, or asks at a terminal whether it may")
         }
     };
     if let Some(watch) = waits {

@@ -13,26 +13,9 @@ pub(super) const fn of(byte: u8) -> [u8; LEN] {
     [0xED, 0xB0 | (byte >> 6), 0x80 | (byte & 0x3F)]
 }
 
-/// What the first bytes of a text say about an escape there.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Start {
-    /// The escape of this byte.
-    Escape(u8),
-    /// The beginning of one, if more bytes come.
-    Cut,
-    /// Something else.
-    Other,
-}
-
-/// Looks for an escape at the very beginning of `bytes`.
-pub(super) fn at_start(bytes: &[u8]) -> Start {
-    match bytes {
-        [0xED, high @ 0xB0..=0xB3, low @ 0x80..=0xBF, ..] => {
-            Start::Escape((high & 0x03) << 6 | (low & 0x3F))
-        }
-        [] | [0xED] | [0xED, 0xB0..=0xB3] => Start::Cut,
-        _ => Start::Other,
-    }
+/// Whether `bytes` begin with an escape.
+fn is_at_start(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xED, 0xB0..=0xB3, 0x80..=0xBF, ..])
 }
 
 /// Text that may hold escapes and other bytes that are no text, to be shown: each byte
@@ -41,13 +24,13 @@ pub fn shown(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
-        if matches!(at_start(rest), Start::Escape(_)) {
+        if is_at_start(rest) {
             shown.push('\u{FFFD}');
             rest = &rest[LEN..];
             continue;
         }
         let end = (1..rest.len())
-            .find(|at| matches!(at_start(&rest[*at..]), Start::Escape(_)))
+            .find(|at| is_at_start(&rest[*at..]))
             .unwrap_or(rest.len());
         shown.push_str(&String::from_utf8_lossy(&rest[..end]));
         rest = &rest[end..];
@@ -60,20 +43,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_has_an_escape_that_is_no_utf8_and_leads_back_to_it() {
-        for byte in 0..=u8::MAX {
-            let escape = of(byte);
-            assert!(std::str::from_utf8(&escape).is_err());
-            assert_eq!(at_start(&escape), Start::Escape(byte));
-            assert_eq!(at_start(&escape[..2]), Start::Cut);
-            assert_eq!(at_start(&escape[..1]), Start::Cut);
+    fn every_byte_has_an_escape_of_its_own_that_is_no_utf8() {
+        let mut escapes: Vec<_> = (0..=u8::MAX).map(of).collect();
+        for escape in &escapes {
+            assert!(std::str::from_utf8(escape).is_err());
+            assert!(is_at_start(escape));
         }
+        escapes.dedup();
+        assert_eq!(escapes.len(), 256);
     }
 
     #[test]
     fn the_last_hangul_syllables_share_the_first_byte_and_are_no_escapes() {
-        assert_eq!(at_start("힣".as_bytes()), Start::Other);
-        assert_eq!(at_start(b"\xED\xB4\x80"), Start::Other);
+        assert!(!is_at_start("힣".as_bytes()));
+        assert!(!is_at_start(b"\xED\xB4\x80"));
     }
 
     #[test]
