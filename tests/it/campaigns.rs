@@ -1,5 +1,6 @@
 //! `leadload campaigns`.
 
+use leadload::sandbox::Sandbox;
 use serde_json::json;
 
 use crate::util::{Folder, scenario, service};
@@ -19,6 +20,11 @@ created_at = "x"
 updated_at = "y"
 "#;
 
+fn csv(folder: &Folder, service: &Sandbox) -> String {
+    let listed = folder.leadload(&["campaigns", "--format", "csv"]);
+    listed.at(service).expect(0).stdout
+}
+
 #[test]
 fn every_list_shape_gives_the_same_campaigns_in_every_form() {
     for shape in ["campaigns", "bare", "data", "paginated"] {
@@ -27,12 +33,8 @@ fn every_list_shape_gives_the_same_campaigns_in_every_form() {
                 "list_shape = '{shape}'\nlist_id_type = '{id_type}'\n{TWO}"
             ));
             let folder = Folder::new();
-            let csv = folder
-                .leadload(&["campaigns", "--format", "csv"])
-                .at(&service)
-                .expect(0);
             assert_eq!(
-                csv.stdout,
+                csv(&folder, &service),
                 "id,name,status,created_at,updated_at\n\
                  7,\"Spring, \"\"promo\"\"\",paused,2026-03-02 09:00:00,2026-03-02T09:00:00Z\n\
                  8,Autumn,brand-new status,x,y\n",
@@ -70,13 +72,8 @@ created_at = "\u001b[2Jx"
 updated_at = "a\n@SUM(A1)"
 "#,
     );
-    let folder = Folder::new();
-    let csv = folder
-        .leadload(&["campaigns", "--format", "csv"])
-        .at(&service)
-        .expect(0);
     assert_eq!(
-        csv.stdout,
+        csv(&Folder::new(), &service),
         "id,name,status,created_at,updated_at\n\
          7,'=1+1,a;'=1+1;b,\u{FFFD}[2Jx,a\u{FFFD}@SUM(A1)\n"
     );

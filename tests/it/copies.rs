@@ -21,7 +21,8 @@ fn beside(ledger: &Path) -> [PathBuf; 2] {
 
 /// An import that is on its way: so many leads have been made.
 fn under_way(folder: &Folder, service: &Sandbox, leads: usize) -> Child {
-    let child = folder.import_leads(service, &[]).start();
+    let one_by_one = ["--concurrency", "1"];
+    let child = folder.import_leads(service, &one_by_one).start();
     let patience = Instant::now();
     while service.leads().len() < leads {
         assert!(patience.elapsed() < Duration::from_secs(30));
@@ -73,7 +74,7 @@ fn after_a_kill_the_import_goes_on_from_a_copy_and_nothing_is_lost_or_sent_twice
 #[test]
 fn a_copy_is_made_while_a_run_sends_and_is_a_ledger_like_any_other() {
     let folder = Folder::with_leads(&contacts(300));
-    let service = scenario("latency_ms = 5");
+    let service = scenario("latency_ms = 10");
     let import = under_way(&folder, &service, 50);
     let said = folder
         .leadload(&["runs", "copy", "--to", "copy", "--format", "json"])

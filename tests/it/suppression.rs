@@ -495,6 +495,13 @@ fn a_row_that_may_have_been_taken_or_was_made_is_told_of_though_a_later_list_nam
     assert_eq!(service.stats().lead_requests, 0);
 }
 
+/// Of the row of the rejects whose number was `x`.
+fn correct_the_number(folder: &Folder) {
+    let rejects = folder.read("leads.rejects.csv");
+    let corrected = rejects.replace("\nx,", "\n+447400123457,");
+    folder.write("leads.rejects.csv", corrected);
+}
+
 #[test]
 fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_gone() {
     let folder = Folder::with_leads("phone\n+447400123456\nx\n");
@@ -503,10 +510,7 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
     folder
         .import_leads(&service, &["--suppress", "dnc.txt"])
         .expect(1);
-    let corrected = folder
-        .read("leads.rejects.csv")
-        .replace("\nx,", "\n+447400123457,");
-    folder.write("leads.rejects.csv", corrected);
+    correct_the_number(&folder);
     std::fs::rename(folder.path("dnc.txt"), folder.path("moved.txt")).unwrap();
     let refused = folder.import(&service, &["leads.rejects.csv"]).expect(2);
     refused.tells("dnc.txt` is gone, which run 1 was given and its rejects need too");
@@ -538,10 +542,7 @@ fn rejects_need_what_the_link_leads_to_now() {
     folder
         .import_leads(&service, &["--suppress", "dnc.txt"])
         .expect(1);
-    let corrected = folder
-        .read("leads.rejects.csv")
-        .replace("\nx,", "\n+447400123457,");
-    folder.write("leads.rejects.csv", corrected);
+    correct_the_number(&folder);
     std::fs::remove_file(folder.path("dnc.txt")).unwrap();
     link("tuesday.txt");
     folder.import(&service, &["leads.rejects.csv"]).expect(0);
