@@ -1,7 +1,7 @@
 //! The rows of a CSV file as the texts that a workbook takes.
 
 use crate::lead::RowId;
-use crate::source::{CsvReader, RowBatch, SourceError, shown};
+use crate::source::{CsvReader, RowBatch, SourceError};
 
 /// All rows of a file, the header first.
 pub(super) struct Records {
@@ -44,6 +44,7 @@ impl Iterator for Records {
         }
         let row = self.batch.row(self.next);
         self.next += 1;
-        Some(Ok(row.cells().map(shown).collect()))
+        let text = |cell| String::from_utf8_lossy(cell).into_owned();
+        Some(Ok(row.cells().map(text).collect()))
     }
 }

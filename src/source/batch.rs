@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use super::encoding::shown;
 use crate::lead::RowId;
 
 /// Consecutive rows of one input, their cells end to end in one buffer.
@@ -201,11 +200,7 @@ impl<'a> Row<'a> {
 
     /// The cell as text to be shown, with `\u{FFFD}` for each byte that could not be read.
     pub fn lossy(&self, column: usize) -> Cow<'a, str> {
-        let cell = self.cell(column).unwrap_or_default();
-        match std::str::from_utf8(cell) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => Cow::Owned(shown(cell)),
-        }
+        String::from_utf8_lossy(self.cell(column).unwrap_or_default())
     }
 
     /// The first column (from 0) whose bytes are no UTF-8.

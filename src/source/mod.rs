@@ -32,7 +32,7 @@ mod spreadsheet;
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
 pub use dialect::DELIMITERS;
-pub use encoding::{Basis, Bom, Encoding, EncodingError, decoded, detect_encoding, shown};
+pub use encoding::{Basis, Bom, Encoding, EncodingError, decoded, detect_encoding};
 pub use fingerprint::Fingerprint;
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;

@@ -5,20 +5,23 @@
 //! control characters of them, which here are undecodable bytes like those that
 //! other tables leave out.
 
-use super::{Encoding, escape};
+use super::{Encoding, UNDECODABLE};
 
 /// A single-byte encoding.
 #[derive(Debug)]
 pub(super) struct ByteTable {
     /// What stands for each byte; `None` for one that means nothing.
     characters: [Option<char>; 256],
-    /// The same in UTF-8, or as an escape.
+    /// The same in UTF-8, or [`UNDECODABLE`].
     texts: [Text; 256],
 }
 
+/// All tables lie in the plane whose characters have at most so many bytes.
+const TEXT_BYTES: usize = 3;
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Text {
-    bytes: [u8; escape::LEN],
+    bytes: [u8; TEXT_BYTES],
     len: u8,
 }
 
@@ -29,7 +32,7 @@ impl ByteTable {
         let characters = std::array::from_fn(|byte| character(encoding, byte as u8));
         ByteTable {
             characters,
-            texts: std::array::from_fn(|byte| Text::of(characters[byte], byte as u8)),
+            texts: std::array::from_fn(|byte| Text::of(characters[byte])),
         }
     }
 
@@ -55,7 +58,7 @@ impl ByteTable {
             // any: as many as there are in a row are written before another run.
             while let Some(byte) = source.get(read).filter(|byte| !byte.is_ascii()) {
                 let text = self.texts[usize::from(*byte)];
-                let Some(room) = target.get_mut(written..written + escape::LEN) else {
+                let Some(room) = target.get_mut(written..written + TEXT_BYTES) else {
                     return (read, written);
                 };
                 room.copy_from_slice(&text.bytes);
@@ -71,16 +74,15 @@ impl ByteTable {
 }
 
 impl Text {
-    fn of(character: Option<char>, byte: u8) -> Text {
+    fn of(character: Option<char>) -> Text {
         let mut text = Text::default();
         match character {
-            // All tables lie in the plane whose characters have at most three bytes.
-            Some(character) if character.len_utf8() <= escape::LEN => {
+            Some(character) if character.len_utf8() <= TEXT_BYTES => {
                 text.len = character.encode_utf8(&mut text.bytes).len() as u8;
             }
             _ => {
-                text.bytes = escape::of(byte);
-                text.len = escape::LEN as u8;
+                text.bytes[0] = UNDECODABLE;
+                text.len = 1;
             }
         }
         text
@@ -129,7 +131,7 @@ mod tests {
                 text.extend_from_slice(&target[..written]);
                 rest = &rest[read..];
             }
-            assert_eq!(text, b"M\xC3\xBCller \xED\xB2\x81\xE2\x82\xAC");
+            assert_eq!(text, b"M\xC3\xBCller \xFF\xE2\x82\xAC");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use encoding_rs::DecoderResult;
 
 use super::byte_table::ByteTable;
-use super::{Bom, Encoding, escape};
+use super::{Bom, Encoding, UNDECODABLE};
 
 /// How much is taken from the input at a time, in bytes.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -18,18 +18,15 @@ const TEXT_BYTES: usize = 32 * 1024;
 /// back fits several times.
 const SPARE_BYTES: usize = 64;
 
-/// Room that the decoder is not told of: the escapes of the longest undecodable
-/// sequence, of four bytes.
-const ESCAPE_BYTES: usize = 4 * escape::LEN;
+/// Room that the decoder is not told of: the longest undecodable sequence.
+const MALFORMED_BYTES: usize = 4;
 
 /// The text of an input that is written in `encoding`, without its byte order mark.
 ///
 /// UTF-8 is handed on as it is, broken parts included, at the speed of `input`
-/// itself. Every other encoding becomes UTF-8, with three bytes for each byte `b` that
-/// cannot be decoded: `ED`, `B0 | b >> 6`, `80 | b & 3F`, the lone surrogate
-/// U+DC00 + `b`. They are no UTF-8, so that the cell with them is no `str`. A mark of
-/// *another* encoding is not stepped over: whoever lets the user choose asks [`Bom::of`]
-/// first.
+/// itself. Every other encoding becomes UTF-8, with the byte FF, which UTF-8 never has, for
+/// each byte that cannot be decoded. A mark of *another* encoding is not stepped over: whoever lets the
+/// user choose asks [`Bom::of`] first.
 ///
 /// # Errors
 ///
@@ -63,7 +60,7 @@ fn without_bom(
     })
 }
 
-/// Turns what it reads into UTF-8 with escapes. [`decoded`] has stepped over the byte order
+/// Turns what it reads into UTF-8. [`decoded`] has stepped over the byte order
 /// mark, and hands UTF-8 on without it.
 #[derive(Debug)]
 pub struct DecodingReader<R> {
@@ -173,15 +170,9 @@ impl Decoder {
     }
 }
 
-/// How far back an undecodable sequence can begin, in bytes; `encoding_rs` says six.
-const HISTORY_BYTES: usize = 8;
-
 /// Decodes an encoding whose characters have several bytes.
 struct MultiByte {
     decoder: encoding_rs::Decoder,
-    /// The last bytes that the decoder took: the ones that it calls malformed may
-    /// have come in an earlier chunk.
-    history: [u8; HISTORY_BYTES],
     has_ended: bool,
 }
 
@@ -189,7 +180,6 @@ impl MultiByte {
     fn new(encoding: Encoding) -> Self {
         MultiByte {
             decoder: encoding.inner().new_decoder_without_bom_handling(),
-            history: [0; HISTORY_BYTES],
             has_ended: false,
         }
     }
@@ -197,14 +187,13 @@ impl MultiByte {
     /// See [`Decoder::decode`].
     fn decode(&mut self, source: &[u8], is_last: bool, target: &mut [u8]) -> (usize, usize) {
         let (mut read, mut written) = (0, 0);
-        let room = target.len().saturating_sub(ESCAPE_BYTES);
+        let room = target.len().saturating_sub(MALFORMED_BYTES);
         while !self.has_ended && written + SPARE_BYTES <= room {
             let (result, took, gave) = self.decoder.decode_to_utf8_without_replacement(
                 &source[read..],
                 &mut target[written..room],
                 is_last,
             );
-            self.remember(&source[read..read + took]);
             read += took;
             written += gave;
             match result {
@@ -213,33 +202,14 @@ impl MultiByte {
                     break;
                 }
                 DecoderResult::OutputFull => break,
-                DecoderResult::Malformed(len, after) => {
-                    for byte in self.malformed(len, after) {
-                        target[written..written + escape::LEN].copy_from_slice(&escape::of(*byte));
-                        written += escape::LEN;
-                    }
+                DecoderResult::Malformed(bytes, _) => {
+                    let bytes = usize::from(bytes);
+                    target[written..written + bytes].fill(UNDECODABLE);
+                    written += bytes;
                 }
             }
         }
         (read, written)
-    }
-
-    fn remember(&mut self, taken: &[u8]) {
-        match taken.last_chunk() {
-            Some(last) => self.history = *last,
-            None => {
-                self.history.copy_within(taken.len().., 0);
-                self.history[HISTORY_BYTES - taken.len()..].copy_from_slice(taken);
-            }
-        }
-    }
-
-    /// The `len` undecodable bytes after which the decoder has taken `after` more
-    /// that it will decode yet.
-    fn malformed(&self, len: u8, after: u8) -> &[u8] {
-        let end = HISTORY_BYTES.saturating_sub(usize::from(after));
-        let start = end.saturating_sub(usize::from(len));
-        &self.history[start..end]
     }
 }
 

@@ -6,15 +6,14 @@
 //!   accent stands in its last row is read as well as any other. Whatever looks
 //!   at it does so in pieces and keeps little, so the size does not matter.
 //! - Nothing is lost silently. Every other program replaces what it cannot decode
-//!   by `�`; here each such byte is carried through the text as an [escape]: three
-//!   bytes that are no UTF-8. The cell that holds it cannot be mistaken for text.
+//!   by `�`; here each such byte becomes one that is never part of UTF-8. The cell that
+//!   holds it cannot be mistaken for text, and is shown with a `�` for it.
 //! - No bytes at all make it panic.
 
 mod bom;
 mod byte_table;
 mod decode;
 mod detect;
-mod escape;
 mod guess;
 mod name;
 mod survey;
@@ -32,7 +31,9 @@ pub use bom::Bom;
 use decode::DecodingReader;
 pub use decode::decoded;
 pub use detect::{Basis, detect_encoding};
-pub use escape::shown;
 pub use guess::LegacyGuess;
 pub use name::{Encoding, EncodingError};
 pub use survey::{SurveyedText, TextSurvey};
+
+/// What stands for a byte that could not be decoded.
+const UNDECODABLE: u8 = 0xFF;
