@@ -55,8 +55,13 @@ impl Ancestors {
         let Some(found) = found.filter(|found| is_meant(&found.service)) else {
             return Ok(None);
         };
+        let defaults = serde_json::from_str(&found.defaults);
         Ok(Some(Ancestor {
-            defaults: serde_json::from_str(&found.defaults).unwrap_or_default(),
+            // Without them its do-not-call lists would be forgotten too.
+            defaults: defaults.map_err(|error| LedgerError::Damaged {
+                path: ledger.path().to_owned(),
+                detail: format!("the settings of run {run}: {error}"),
+            })?,
             columns: found.columns,
         }))
     }

@@ -150,20 +150,18 @@ impl RejectsFile {
     /// The cells of the row that no header stands above, as CSV, with those that a
     /// rejects file has carried along.
     fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
-        let carried = self
-            .form
-            .as_ref()
-            .and_then(|form| row.cell(form.surplus?))
-            .filter(|cell| !cell.is_empty());
+        let carried = self.form.as_ref().and_then(|form| form.surplus);
+        let carried = carried.map(|column| row.lossy(column));
+        let carried = carried.filter(|cell| !cell.is_empty());
         let beyond = (self.input_columns..row.len()).map(|column| row.lossy(column));
         let cells: Vec<Cow<'_, str>> = beyond.collect();
         if cells.iter().all(|cell| cell.is_empty()) {
-            return carried.map(<[u8]>::to_vec);
+            return carried.map(|cell| cell.into_owned().into_bytes());
         }
         let mut csv = csv::Writer::from_writer(Vec::new());
         // Writing to memory does not fail.
-        let cells = cells.iter().map(|cell| cell.as_bytes());
-        let _ = csv.write_record(carried.into_iter().chain(cells));
+        let record = carried.iter().chain(&cells);
+        let _ = csv.write_record(record.map(|cell| cell.as_bytes()));
         let mut bytes = csv.into_inner().unwrap_or_default();
         // The line end.
         bytes.pop();

@@ -61,6 +61,12 @@ impl LedgerChoice {
     }
 }
 
+/// Whether it is something else than a file to SQLite, and perhaps to who wrote it.
+pub(super) fn names_no_file(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said == ":memory:" || said.starts_with("file:")
+}
+
 /// What names no file to SQLite is not made one: whoever writes `:memory:` expects either
 /// nothing to be kept, or something to be remembered, and a file of that name in the
 /// current folder is neither.

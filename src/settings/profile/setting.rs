@@ -9,6 +9,7 @@ use toml_edit::{Item, TableLike, Value};
 use super::config_file::resolved;
 use super::flags::{self, Takes};
 use super::kind;
+use crate::settings::ledger::names_no_file;
 use crate::text::{looks_secret, quoted_unless_secret};
 
 /// The settings that may be tables, each line of which is one value: `NAME = VALUE`.
@@ -175,11 +176,6 @@ fn file(text: &str, folder: &Path) -> Result<OsString, String> {
     }
 }
 
-/// What SQLite takes for something else, which is refused as it stands.
-fn names_no_file(text: &str) -> bool {
-    text == ":memory:" || text.starts_with("file:")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,6 +319,8 @@ mod tests {
         );
         assert_eq!(read("token_file", "'/run/token'"), values(&["/run/token"]));
         assert_eq!(read("ledger", "'none'"), values(&["none"]));
+        // Refused later, as it was written.
+        assert_eq!(read("ledger", "':MEMORY:'"), values(&[":MEMORY:"]));
         let home = directories::BaseDirs::new().unwrap();
         let inside = home.home_dir().join("a.token");
         assert_eq!(
