@@ -1,5 +1,6 @@
 //! Files that hold what is known of people: readable by their owner only.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -42,7 +43,7 @@ pub fn folders() -> DirBuilder {
 pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = folder_of(path);
     folders().create(folder)?;
-    let mut file = new_file_in(folder)?;
+    let mut file = beside(path)?;
     file.write_all(content)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
@@ -67,18 +68,22 @@ pub fn probe(path: &Path) -> io::Result<()> {
             false => folder,
         })
         .find(|folder| folder.exists());
-    folder.map_or(Ok(()), |folder| new_file_in(folder).map(drop))
+    folder.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
 }
 
-/// A file without a name that anybody knows, which is gone when it is dropped.
-fn new_file_in(folder: &Path) -> io::Result<NamedTempFile> {
-    NamedTempFile::new_in(folder).map_err(without_name)
-}
-
-/// What the operating system said of a temporary file, whose name the library adds: nobody
-/// has heard of that.
-pub fn without_name(error: io::Error) -> io::Error {
-    error.kind().into()
+/// A new file beside `path`, for its owner only, which is gone when it is dropped.
+///
+/// # Errors
+///
+/// What the operating system says, without the file's name, of which nobody has heard.
+pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let mut name = OsString::from(path.file_name().ok_or(ErrorKind::InvalidFilename)?);
+    name.push(".");
+    tempfile::Builder::new()
+        .prefix(&name)
+        .suffix(".tmp")
+        .tempfile_in(folder_of(path))
+        .map_err(|error| error.kind().into())
 }
 
 /// Makes a rename durable. Where it cannot be, the data still is.

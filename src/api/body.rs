@@ -292,17 +292,14 @@ impl<'a> Body<'a> {
         let meant = of_fields
             .iter()
             .filter(|complaint| complaint.is_about_number() || complaint.is_about_campaign());
-        let found = meant.filter_map(|complaint| {
+        let places = meant.filter_map(|complaint| {
             let about = match complaint.is_about_number() {
                 true => About::Lead,
                 false => About::Other,
             };
             what(&complaint.text.to_lowercase(), about)
         });
-        found.reduce(|one, other| match one {
-            Presence::Here => one,
-            Presence::Elsewhere => other,
-        })
+        places.min()
     }
 
     /// Whether it says that the lead is there already, and where.

@@ -6,16 +6,12 @@
 use std::io::Read;
 
 use bytes::Bytes;
-use flate2::bufread::MultiGzDecoder;
-use flate2::{Decompress, FlushDecompress, Status};
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::verdict::Lost;
 
 /// How often a body may have been packed: once is usual, and each time costs as much.
 const MOST_TIMES: usize = 3;
-
-/// How much is unpacked at a time, in bytes.
-const STEP: usize = 64 * 1024;
 
 /// At most `most` bytes of what was packed in these ways (the values of `Content-Encoding`),
 /// one after the other.
@@ -50,67 +46,41 @@ pub(super) fn unpacked<'a>(
 }
 
 fn gunzipped(packed: &[u8], most: usize) -> Option<Vec<u8>> {
-    let mut body = Vec::new();
-    let reader = MultiGzDecoder::new(packed);
-    // It is measured in bytes, of which no machine has more than fit into a `u64`.
-    reader.take(most as u64).read_to_end(&mut body).ok()?;
-    Some(body)
+    read(MultiGzDecoder::new(packed), most)
 }
 
 /// `deflate` is zlib's form by the book, and without it by habit.
 fn inflated(packed: &[u8], most: usize) -> Option<Vec<u8>> {
-    let with_header = |has_header| inflated_from(Decompress::new(has_header), packed, most);
-    with_header(true).or_else(|| with_header(false))
+    read(ZlibDecoder::new(packed), most).or_else(|| read(DeflateDecoder::new(packed), most))
 }
 
-fn inflated_from(mut reader: Decompress, packed: &[u8], most: usize) -> Option<Vec<u8>> {
+fn read(unpacked: impl Read, most: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
-    while body.len() < most {
-        body.reserve(STEP.min(most - body.len()));
-        let (read, had) = (reader.total_in(), body.len());
-        let rest = packed.get(usize::try_from(read).ok()?..)?;
-        let status = reader.decompress_vec(rest, &mut body, FlushDecompress::None);
-        let has_moved = reader.total_in() > read || body.len() > had;
-        match status.ok()? {
-            Status::StreamEnd => break,
-            // It ends before its end.
-            Status::Ok | Status::BufError if !has_moved => return None,
-            Status::Ok | Status::BufError => {}
-        }
-    }
-    body.truncate(most);
+    // It is measured in bytes, of which no machine has more than fit into a `u64`.
+    unpacked.take(most as u64).read_to_end(&mut body).ok()?;
     Some(body)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use flate2::Compression;
-    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use proptest::prelude::*;
     use proptest::sample::Index;
 
     use super::*;
+    use crate::sandbox::Packing;
 
     const MOST: usize = 2 * 1024 * 1024;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(bytes).unwrap();
-        packer.finish().unwrap()
+        Packing::Gzip.pack(bytes).unwrap()
     }
 
     fn zlib(bytes: &[u8]) -> Vec<u8> {
-        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(bytes).unwrap();
-        packer.finish().unwrap()
+        Packing::Deflate.pack(bytes).unwrap()
     }
 
     fn raw(bytes: &[u8]) -> Vec<u8> {
-        let mut packer = DeflateEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(bytes).unwrap();
-        packer.finish().unwrap()
+        Packing::RawDeflate.pack(bytes).unwrap()
     }
 
     fn unpack(encodings: &[&str], body: Vec<u8>) -> Result<Bytes, Lost> {

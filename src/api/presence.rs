@@ -17,8 +17,8 @@ use words::{
     PREPOSITIONS, STATES, among,
 };
 
-/// Where the lead exists already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where the lead exists already; of several places the first one counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Presence {
     /// In the campaign, or it is not said where.
     Here,
@@ -84,14 +84,7 @@ fn nearest(text: &str, says_it: impl Fn(&[&str]) -> bool) -> Option<Presence> {
     let text = text.replace("n't", " not").replace("n’t", " not");
     let clauses = clauses(&text).into_iter();
     let clauses = clauses.filter(|clause| !is_of_blocked(clause) && says_it(clause));
-    let places: Vec<Presence> = clauses.map(|clause| place(&clause)).collect();
-    let is_here = places.contains(&Presence::Here);
-    let nearest = if is_here {
-        Presence::Here
-    } else {
-        Presence::Elsewhere
-    };
-    (!places.is_empty()).then_some(nearest)
+    clauses.map(|clause| place(&clause)).min()
 }
 
 /// The words of each clause.

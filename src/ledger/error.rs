@@ -143,6 +143,14 @@ impl From<LedgerError> for Failure {
 }
 
 impl LedgerError {
+    /// What the operating system says of the ledger at `path`, or of a file beside it.
+    pub(super) fn unusable(path: &Path, error: io::Error) -> LedgerError {
+        LedgerError::Unusable {
+            path: path.to_owned(),
+            error,
+        }
+    }
+
     /// What an error of SQLite means for the ledger at `path`.
     pub(super) fn of(path: &Path, error: rusqlite::Error) -> LedgerError {
         let path = path.to_owned();

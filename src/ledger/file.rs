@@ -43,10 +43,7 @@ impl Ledger {
     /// for its owner's eyes only.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
         refuse_emptied(path)?;
-        make(path).map_err(|error| LedgerError::Unusable {
-            path: path.to_owned(),
-            error,
-        })?;
+        make(path).map_err(|error| LedgerError::unusable(path, error))?;
         let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
         let Ledger { db, .. } = &mut ledger;
@@ -57,17 +54,11 @@ impl Ledger {
 
     /// Opens the ledger to read in it, beside whoever writes; nothing where there is none.
     pub fn read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
-        let exists = path.try_exists().map_err(|error| LedgerError::Unusable {
-            path: path.to_owned(),
-            error,
-        })?;
-        if !exists {
+        let unusable = |error| LedgerError::unusable(path, error);
+        if !path.try_exists().map_err(unusable)? {
             return Ok(None);
         }
-        refuse_other_kinds(path).map_err(|error| LedgerError::Unusable {
-            path: path.to_owned(),
-            error,
-        })?;
+        refuse_other_kinds(path).map_err(unusable)?;
         refuse_emptied(path)?;
         let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;

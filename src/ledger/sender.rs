@@ -111,11 +111,11 @@ impl SenderLock {
     ///
     /// As [`SenderLock::try_take`].
     pub fn is_held(ledger: &Path, service: ServiceId) -> Result<bool, LedgerError> {
-        let place = place(ledger, service).map_err(|error| unusable(ledger, error))?;
+        let place = place(ledger, service).map_err(|error| LedgerError::unusable(ledger, error))?;
         let file = match File::open(place) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(unusable(ledger, error)),
+            Err(error) => return Err(LedgerError::unusable(ledger, error)),
         };
         // Shared, so that two who look do not take each other for a sender.
         match file.try_lock_shared() {
@@ -157,7 +157,7 @@ pub(super) fn has_been_used(ledger: &Path) -> bool {
 
 fn open(ledger: &Path, service: ServiceId) -> Result<File, LedgerError> {
     let opened = place(ledger, service).and_then(|place| private_file::options().open(place));
-    opened.map_err(|error| unusable(ledger, error))
+    opened.map_err(|error| LedgerError::unusable(ledger, error))
 }
 
 /// Beside the file itself, so that those who come by a link meet the others.
@@ -167,19 +167,12 @@ fn place(ledger: &Path, service: ServiceId) -> io::Result<PathBuf> {
     Ok(place.into())
 }
 
-fn unusable(ledger: &Path, error: io::Error) -> LedgerError {
-    LedgerError::Unusable {
-        path: ledger.to_owned(),
-        error,
-    }
-}
-
 fn unlockable(ledger: &Path, error: io::Error) -> LedgerError {
     match error.kind() {
         io::ErrorKind::Unsupported => LedgerError::NoLocks {
             path: ledger.to_owned(),
         },
-        _ => unusable(ledger, error),
+        _ => LedgerError::unusable(ledger, error),
     }
 }
 

@@ -43,10 +43,8 @@ struct Waiting {
     open: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Window {
-    /// How many bytes of rows it holds before it has no room.
-    most_bytes: usize,
     batches: VecDeque<Waiting>,
     /// The number of the batch at the front.
     first: u64,
@@ -55,26 +53,18 @@ pub(super) struct Window {
     next: Option<Slot>,
 }
 
-impl Default for Window {
-    fn default() -> Self {
-        Window::of_bytes(MOST_BYTES)
-    }
-}
-
 impl Window {
-    /// A window that is full with so many bytes of rows.
-    pub(super) fn of_bytes(most_bytes: usize) -> Window {
+    /// One that is full with any row.
+    #[cfg(test)]
+    pub(super) fn nearly_full() -> Window {
         Window {
-            most_bytes,
-            batches: VecDeque::new(),
-            first: 0,
-            bytes: 0,
-            next: None,
+            bytes: MOST_BYTES - 1,
+            ..Window::default()
         }
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.bytes < self.most_bytes
+        self.bytes < MOST_BYTES
     }
 
     /// Whether more rows are to be read: there is room, and few are here to be sent next.

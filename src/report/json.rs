@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::tally::{Ended, Tally};
 use crate::exit::Failure;
@@ -34,9 +33,11 @@ pub(super) struct Summary {
 }
 
 /// By id, and behind these by name where the id is not known. No name is all digits.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 struct ByCampaign {
+    #[serde(flatten)]
     ids: BTreeMap<CampaignId, Counts>,
+    #[serde(flatten)]
     names: BTreeMap<String, Counts>,
 }
 
@@ -46,19 +47,6 @@ impl ByCampaign {
             ids: tally.by_campaign.clone(),
             names: tally.by_campaign_name.clone(),
         }
-    }
-}
-
-impl Serialize for ByCampaign {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.ids.len() + self.names.len()))?;
-        for (id, counts) in &self.ids {
-            map.serialize_entry(id, counts)?;
-        }
-        for (name, counts) in &self.names {
-            map.serialize_entry(name, counts)?;
-        }
-        map.end()
     }
 }
 

@@ -67,8 +67,12 @@ impl Places<'_> {
     /// How many rows the file at `place` has, where it stays because this run had come
     /// further when it wrote it.
     pub(super) fn staying(&self, place: &Path) -> Option<u64> {
+        // Asked first: who wrote a file is found out by reading all of it.
+        if !self.end.is_shorter {
+            return None;
+        }
         match self.author(place) {
-            Author::ThisRun(rows) if self.end.is_shorter => Some(rows),
+            Author::ThisRun(rows) => Some(rows),
             _ => None,
         }
     }
@@ -80,8 +84,10 @@ impl Places<'_> {
             is_shorter,
             keeps_rejects,
         } = self.end;
+        if keeps_rejects || is_shorter {
+            return Existing::Stays;
+        }
         match self.author(place) {
-            _ if keeps_rejects || is_shorter => Existing::Stays,
             Author::ThisRun(_) => Existing::Goes,
             _ if !is_complete => Existing::Stays,
             Author::AnotherRun => Existing::Goes,
@@ -92,10 +98,10 @@ impl Places<'_> {
 
     fn author(&self, place: &Path) -> Author {
         let authors = self.known.authors(place);
-        let by_this_run = authors.iter().find(|author| Some(author.run) == self.run);
+        let by_this_run = authors.iter().find(|by| Some(by.run) == self.run);
         match by_this_run {
             _ if authors.is_empty() => Author::SomebodyElse,
-            Some(author) => Author::ThisRun(author.rows),
+            Some(by) => Author::ThisRun(by.rows),
             None => Author::AnotherRun,
         }
     }

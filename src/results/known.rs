@@ -18,14 +18,14 @@ pub struct KnownOutputs {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct KnownPlace {
     /// The SHA-256 of every file that was completed there, and who wrote it.
-    completed: Vec<([u8; 32], Author)>,
+    completed: Vec<([u8; 32], WrittenBy)>,
     /// Whether a run has begun to write there and not come to an end.
     is_begun: bool,
 }
 
 /// A run that has written a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Author {
+pub(super) struct WrittenBy {
     pub(super) run: RunId,
     /// How many rows the file has.
     pub(super) rows: u64,
@@ -39,13 +39,13 @@ impl KnownOutputs {
         for output in records {
             let known = places.entry(output.path).or_default();
             known.is_begun |= output.sha256.is_none();
-            let author = Author {
+            let by = WrittenBy {
                 run: output.run,
                 rows: output.rows.unwrap_or_default(),
             };
             known
                 .completed
-                .extend(output.sha256.map(|sha256| (sha256, author)));
+                .extend(output.sha256.map(|sha256| (sha256, by)));
         }
         KnownOutputs { places }
     }
@@ -61,14 +61,14 @@ impl KnownOutputs {
 
     /// The runs that have written the file that stands there as it is; none if somebody has
     /// changed it, or if it cannot be read.
-    pub(super) fn authors(&self, place: &Path) -> Vec<Author> {
+    pub(super) fn authors(&self, place: &Path) -> Vec<WrittenBy> {
         let known = self.places.get(place);
         known.map_or_else(Vec::new, |known| known.authors(place))
     }
 }
 
 impl KnownPlace {
-    fn authors(&self, path: &Path) -> Vec<Author> {
+    fn authors(&self, path: &Path) -> Vec<WrittenBy> {
         // Asked before opening, which would wait for ever at a pipe without a writer.
         let is_file = || fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
         if self.completed.is_empty() || !is_file() {
@@ -78,7 +78,7 @@ impl KnownPlace {
             return Vec::new();
         };
         let as_found = self.completed.iter().filter(|of| of.0 == found.sha256);
-        as_found.map(|(_, author)| *author).collect()
+        as_found.map(|(_, by)| *by).collect()
     }
 }
 
@@ -99,8 +99,8 @@ mod tests {
         }
     }
 
-    fn author(run: u64, rows: u64) -> Author {
-        Author {
+    fn author(run: u64, rows: u64) -> WrittenBy {
+        WrittenBy {
             run: RunId(run),
             rows,
         }

@@ -207,6 +207,13 @@ impl Writer {
     /// [`OutputError::Gone`], [`OutputError::Unwritable`], [`OutputError::Unreadable`].
     /// What has been written is left beside then.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
+        self.complete()?;
+        let places = self.places(end);
+        let outputs = self.sealed.iter().map(|sealed| sealed.output(places));
+        Ok(outputs.flatten().collect())
+    }
+
+    fn complete(&mut self) -> Result<(), OutputError> {
         self.leave();
         if let Some(results) = self.results.take() {
             self.sealed.push(results.seal()?);
@@ -214,9 +221,7 @@ impl Writer {
         for rejects in self.rejects.drain(..).flatten() {
             self.sealed.extend(rejects.seal()?);
         }
-        let places = self.places(end);
-        let outputs = self.sealed.iter().map(|sealed| sealed.output(places));
-        Ok(outputs.flatten().collect())
+        Ok(())
     }
 
     fn places(&self, end: RunEnd) -> Places<'_> {
@@ -234,7 +239,7 @@ impl Writer {
     /// Those of [`seal`](Self::seal), and [`OutputError::NotReplaced`]. What cannot be
     /// put in its place is left beside.
     pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
-        self.seal(end)?;
+        self.complete()?;
         let sealed = std::mem::take(&mut self.sealed);
         let places = self.places(end);
         let mut written = Written {

@@ -28,7 +28,7 @@ impl Packing {
     }
 
     /// The body, packed.
-    pub(super) fn pack(self, body: &[u8]) -> io::Result<Vec<u8>> {
+    pub(crate) fn pack(self, body: &[u8]) -> io::Result<Vec<u8>> {
         let (packed, level) = (Vec::new(), Compression::default());
         match self {
             Packing::Gzip => {

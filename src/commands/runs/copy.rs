@@ -1,6 +1,5 @@
 //! `leadload runs copy`: a backup of the ledger, which may be in use.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -14,7 +13,6 @@ use crate::ledger::{CopyError, Ledger};
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::{is_of_ledger, what_to_mend};
-use crate::source::folder_of;
 
 /// Runs the command; returns what is to be said.
 pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String, Failure> {
@@ -26,15 +24,15 @@ pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String
         )));
     };
     refuse_place(path, to)?;
-    let part = part(to).map_err(|error| not_written(StoppedBy::Disk, to, &error))?;
+    let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
     let copied = ledger.copy_into(part.path());
     let runs = copied.map_err(|error| match error {
         CopyError::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
-        CopyError::Output(error) => not_written(StoppedBy::Disk, to, &error),
+        CopyError::Output(error) => not_written(to, &error),
     })?;
     let bytes = put_in_place(part, to).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => already_there(to),
-        _ => not_written(StoppedBy::Disk, to, &error),
+        _ => not_written(to, &error),
     })?;
     Ok(match format {
         Format::Text => copied_text(to, runs, bytes),
@@ -63,18 +61,6 @@ fn refuse_place(ledger: &Path, to: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The file in which the copy is made, beside its place and for its owner only. It is
-/// removed if the copy is not finished.
-fn part(to: &Path) -> io::Result<NamedTempFile> {
-    let mut name = OsString::from(to.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
-    name.push(".");
-    tempfile::Builder::new()
-        .prefix(&name)
-        .suffix(".part")
-        .tempfile_in(folder_of(to))
-        .map_err(private_file::without_name)
-}
-
 /// Gives the copy its name when all of it is on disk; returns its size.
 fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
     part.as_file().sync_all()?;
@@ -91,13 +77,13 @@ fn already_there(to: &Path) -> Failure {
     ))
 }
 
-fn not_written(by: StoppedBy, to: &Path, error: &io::Error) -> Failure {
+fn not_written(to: &Path, error: &io::Error) -> Failure {
     let error = anyhow!(
         "cannot write the copy `{}`: {error}\n\nhint: {}, or choose another place with `--to`; then run the same command again",
         to.display(),
         what_to_mend(to, error)
     );
-    Failure::new(by, error)
+    Failure::new(StoppedBy::Disk, error)
 }
 
 fn refused(text: String) -> Failure {

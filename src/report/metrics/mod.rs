@@ -48,7 +48,6 @@ use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
 use crate::private_file;
-use crate::source::folder_of;
 
 /// How often it is written while the run goes on: as often as it is usually scraped.
 const EVERY: Duration = Duration::from_secs(10);
@@ -234,12 +233,7 @@ impl MetricsFile {
 
     fn write(&mut self) -> io::Result<()> {
         self.figures.updated = Timestamp::now();
-        let folder = folder_of(&self.path);
-        let mut file = tempfile::Builder::new()
-            .prefix(".leadload-metrics-")
-            .suffix(".tmp")
-            .tempfile_in(folder)
-            .map_err(private_file::without_name)?;
+        let mut file = private_file::beside(&self.path)?;
         file.write_all(self.figures.text().as_bytes())?;
         let_others_read(file.as_file())?;
         file.persist(&self.path).map_err(|failed| failed.error)?;
