@@ -3,21 +3,13 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, contacts, number, scenario, service_with};
+use crate::util::{Folder, Output, contacts, number, scenario, service_with, wait_for_requests};
 
 /// More rows than are read ahead, in lines that are as long in any other list of them.
 const ROWS: usize = 60_000;
-
-fn wait_for_requests(service: &Sandbox, requests: u64) {
-    while service.stats().lead_requests < requests {
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// As a program does that writes its export to the place of the last one: the same file, of
 /// the same length, with other people.

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::util::{Folder, Output, contacts, number, replaced, scenario, service};
+use crate::util::{
+    Folder, Output, contacts, kill, number, replaced, scenario, service, signal, wait_for_requests,
+};
 
 /// Refuses the token from the first request on.
 const DEAD_TOKEN: &str = "token_revoked_after = 0";
@@ -60,22 +62,15 @@ fn bad_rows_of_a_run_that_was_killed_or_stopped_are_known_when_rejects_have_held
     for how in ["killed", "stopped"] {
         let folder = Folder::with_leads(&list);
         let service = scenario("latency_ms = 100");
-        let mut child = folder.import_leads(&service, &skip).start();
-        while service.stats().lead_requests < 3 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        let child = folder.import_leads(&service, &skip).start();
+        wait_for_requests(&service, 3);
         let stops_cleanly = how == "stopped" && cfg!(unix);
         if stops_cleanly {
-            let pid = child.id().to_string();
-            std::process::Command::new("kill")
-                .args(["-TERM", &pid])
-                .status()
-                .unwrap();
+            signal(&child, "-TERM");
             assert_eq!(Output::of(child).code, 4);
             assert_eq!(folder.records("leads.rejects.csv").len(), 16);
         } else {
-            child.kill().unwrap();
-            child.wait().unwrap();
+            kill(child);
         }
         // The list has changed in between: this is another run.
         folder.write("leads.csv", format!("{list}+447911900001\n"));
@@ -129,21 +124,12 @@ fn without_rejects_no_bad_row_becomes_known() {
 #[cfg(unix)]
 #[test]
 fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
-    let signal = |child: &std::process::Child| {
-        let pid = child.id().to_string();
-        std::process::Command::new("kill")
-            .args(["-TERM", &pid])
-            .status()
-            .unwrap();
-    };
     let folder = Folder::with_leads(&contacts(20_000));
     let service = scenario("latency_ms = 2");
     let flags = ["--concurrency", "8"];
     let child = folder.import_leads(&service, &flags).start();
-    while service.stats().lead_requests < 2_000 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    signal(&child);
+    wait_for_requests(&service, 2_000);
+    signal(&child, "-TERM");
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 4, "{}", stopped.stderr);
     stopped.tells("rows without a line in the results were not reached");
@@ -152,12 +138,10 @@ fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
 
     let service = replaced(service, "latency_ms = 60000");
     let child = folder.import_leads(&service, &flags).start();
-    while service.stats().lead_requests < 1 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    signal(&child);
+    wait_for_requests(&service, 1);
+    signal(&child, "-TERM");
     std::thread::sleep(std::time::Duration::from_millis(300));
-    signal(&child);
+    signal(&child, "-TERM");
     assert_eq!(Output::of(child).code, 4);
     assert!(folder.records("leads.results.csv").len() >= rows);
     assert_eq!(

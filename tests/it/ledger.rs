@@ -4,24 +4,11 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Child;
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, contacts, scenario, service};
-
-/// Waits until the service has been asked for so many leads.
-fn wait_for_requests(service: &Sandbox, requests: u64) {
-    while service.stats().lead_requests < requests {
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-fn kill(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
+use crate::util::{Folder, Output, contacts, kill, scenario, service, signal, wait_for_requests};
 
 /// A service that takes its time, and the import of a few rows that is at it.
 fn at_work(folder: &Folder, rows: usize, args: &[&str]) -> (Sandbox, Child) {
@@ -140,10 +127,7 @@ fn a_check_after_a_crash_knows_what_was_sent() {
 fn a_stopped_run_says_how_to_go_on_and_the_same_command_does() {
     let folder = Folder::new();
     let (service, child) = at_work(&folder, 6, &[]);
-    std::process::Command::new("kill")
-        .args(["-TERM", &child.id().to_string()])
-        .status()
-        .unwrap();
+    signal(&child, "-TERM");
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 4, "{}", stopped.stderr);
     let command = format!(

@@ -1,6 +1,6 @@
 //! Results and rejects files: where they stand, and what they never do.
 
-use crate::util::{Folder, Output, contacts, scenario, service};
+use crate::util::{Folder, Output, contacts, scenario, service, wait_for_requests};
 
 #[test]
 fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
@@ -137,9 +137,7 @@ fn what_a_killed_run_has_left_is_kept_and_not_in_the_way() {
 fn import_with_interference(folder: &Folder, interfere: impl FnOnce()) -> Output {
     let service = service();
     let child = folder.import_leads(&service, &[]).start();
-    while service.stats().lead_requests < 10 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    wait_for_requests(&service, 10);
     interfere();
     Output::of(child)
 }
@@ -384,9 +382,7 @@ fn an_input_that_changes_while_it_is_read_is_not_taken_for_complete() {
     let folder = Folder::with_leads(&contacts(200_000));
     let service = service();
     let child = folder.import_leads(&service, &["--format", "json"]).start();
-    while service.stats().lead_requests < 10 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    wait_for_requests(&service, 10);
     folder.write("leads.csv", "phone\n");
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);

@@ -2,16 +2,12 @@
 //! that could do anything.
 
 use std::fs;
-#[cfg(unix)]
-use std::thread;
-#[cfg(unix)]
-use std::time::{Duration, Instant};
 
 use leadload::results::write_workbook;
 use serde_json::Value;
 
 use crate::page::Page;
-use crate::util::{Folder, Output, contacts, sample_data, scenario, service};
+use crate::util::{Folder, Output, contacts, sample_data, scenario, service, wait_for_requests};
 
 /// The page of that name.
 fn page(folder: &Folder, name: &str) -> Page {
@@ -510,11 +506,7 @@ fn a_page_that_is_lost_meanwhile_is_missed_and_the_same_command_writes_it() {
     let service = scenario("latency_ms = 20");
     let args = ["--report", "page.html", "--concurrency", "1"];
     let child = folder.import_leads(&service, &args).start();
-    let began = Instant::now();
-    while service.stats().lead_requests < 3 {
-        assert!(began.elapsed() < Duration::from_secs(30));
-        thread::sleep(Duration::from_millis(2));
-    }
+    wait_for_requests(&service, 3);
     fs::remove_file(folder.path("page.html.part")).unwrap();
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);

@@ -1,29 +1,17 @@
 //! What holds from one process to the next: the service counts them all.
 
-use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Run, contacts, scenario, service};
+use crate::util::{Folder, Run, contacts, kill, scenario, service, wait_for_requests};
 
 const TEST: [&str; 2] = ["--test-to", "+447911999999"];
 
 fn import(folder: &Folder, service: &Sandbox, rate: &str, more: &[&str]) -> Run {
     let line = ["import", "leads.csv", "--campaign", "101", "--rate", rate];
     folder.leadload(&[&line, more].concat()).at(service)
-}
-
-fn kill(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
-fn wait_for_requests(service: &Sandbox, requests: u64) {
-    while service.stats().lead_requests < requests {
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

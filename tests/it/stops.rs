@@ -3,7 +3,7 @@
 use std::thread;
 
 use crate::relay::always_with;
-use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, scenario};
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, scenario, signal, wait_for_requests};
 
 #[test]
 fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
@@ -310,29 +310,8 @@ fn a_token_that_is_refused_stops_at_once_also_by_a_row_in_doubt() {
 #[cfg(unix)]
 mod signals {
     use std::io::{BufRead, BufReader, Write};
-    use std::process::{Child, Command};
-    use std::time::{Duration, Instant};
 
-    use leadload::sandbox::Sandbox;
-
-    use crate::util::{Folder, Output, contacts, number, scenario};
-
-    fn signal(child: &Child, name: &str) {
-        let pid = child.id().to_string();
-        let status = Command::new("kill").args([name, &pid]).status().unwrap();
-        assert!(status.success());
-    }
-
-    fn wait_for_requests(service: &Sandbox, count: u64) {
-        let began = Instant::now();
-        while service.stats().lead_requests < count {
-            assert!(
-                began.elapsed() < Duration::from_secs(20),
-                "no requests came"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
+    use crate::util::{Folder, Output, contacts, number, scenario, signal, wait_for_requests};
 
     #[test]
     fn each_signal_stops_the_sending_and_waits_for_what_is_in_flight() {
@@ -555,14 +534,8 @@ fn a_signal_does_not_hide_that_a_campaign_was_refused() {
     let child = folder
         .import(&service, &[&flags[..], &json].concat())
         .start();
-    while service.stats().lead_requests < 20 {
-        thread::sleep(std::time::Duration::from_millis(1));
-    }
-    let pid = child.id().to_string();
-    std::process::Command::new("kill")
-        .args(["-TERM", &pid])
-        .status()
-        .unwrap();
+    wait_for_requests(&service, 20);
+    signal(&child, "-TERM");
     let output = crate::util::Output::of(child);
     assert_eq!(output.code, 4, "{}", output.stderr);
     let summary = output.json();

@@ -2,7 +2,7 @@
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, Run, contacts, scenario};
+use crate::util::{Folder, Output, Run, contacts, scenario, signal, wait_for_requests};
 
 /// The number of whoever tests.
 const OWN: &str = "+447911999999";
@@ -352,15 +352,9 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(reply);
         let child = test_lead(&folder, &service, &["--format", "json"]).start();
-        let began = std::time::Instant::now();
-        while service.stats().lead_requests < 1 {
-            assert!(began.elapsed() < std::time::Duration::from_secs(20));
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_for_requests(&service, 1);
         for _ in 0..signals {
-            let pid = child.id().to_string();
-            let mut kill = std::process::Command::new("kill");
-            assert!(kill.args(["-INT", &pid]).status().unwrap().success());
+            signal(&child, "-INT");
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         let output = Output::of(child);

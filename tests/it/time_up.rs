@@ -155,18 +155,12 @@ fn rows_that_wait_to_be_sent_again_when_the_time_is_up_are_not_hidden() {
 #[cfg(unix)]
 mod signals {
     use std::io::{BufRead, BufReader};
-    use std::process::{Child, Command};
+    use std::process::Child;
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::util::Output;
-
-    fn interrupt(child: &Child) {
-        let pid = child.id().to_string();
-        let status = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-        assert!(status.success());
-    }
+    use crate::util::{Output, signal};
 
     /// A run whose time is up while its third row is on its way, and its log since then.
     fn drains(folder: &Folder, reply: &str) -> (leadload::sandbox::Sandbox, Child) {
@@ -192,7 +186,7 @@ mod signals {
     fn a_signal_after_the_time_is_up_still_awaits_what_is_in_flight() {
         let folder = Folder::with_leads(&contacts(10));
         let (service, child) = drains(&folder, "{ delay_ms = 1500, then = 'usual' }");
-        interrupt(&child);
+        signal(&child, "-INT");
         let output = Output::of(child);
         assert_eq!(output.code, 4);
         let summary = output.json();
@@ -205,11 +199,11 @@ mod signals {
     fn a_second_signal_after_the_time_is_up_ends_at_once() {
         let folder = Folder::with_leads(&contacts(10));
         let (_service, mut child) = drains(&folder, "{ then = 'hang' }");
-        interrupt(&child);
+        signal(&child, "-INT");
         // Two that are pending at once may arrive as one.
         sleep(Duration::from_millis(300));
         assert!(child.try_wait().unwrap().is_none(), "one is not enough");
-        interrupt(&child);
+        signal(&child, "-INT");
         let began = Instant::now();
         let output = Output::of(child);
         assert_eq!(output.code, 4);

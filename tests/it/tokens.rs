@@ -1,12 +1,10 @@
 //! A token that is replaced in its file while a run goes on.
 
 use std::process::Child;
-use std::thread;
-use std::time::Duration;
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, contacts, number, scenario};
+use crate::util::{Folder, Output, contacts, number, scenario, wait_for_requests};
 
 const OLD: &str = "1|old-token-of-yesterday";
 const NEW: &str = "2|new-token-of-today";
@@ -37,9 +35,7 @@ fn start(folder: &Folder, service: &Sandbox) -> Child {
         "json",
     ];
     let child = folder.import_leads(service, &flags).start();
-    while service.stats().lead_requests < 4 {
-        thread::sleep(Duration::from_millis(1));
-    }
+    wait_for_requests(service, 4);
     child
 }
 

@@ -431,3 +431,26 @@ pub const REFUSALS_OF_ALL: [(&str, &str); 6] = [
         "balance",
     ),
 ];
+
+/// Waits until the service has been asked for so many leads.
+#[track_caller]
+pub fn wait_for_requests(service: &Sandbox, requests: u64) {
+    let began = Instant::now();
+    while service.stats().lead_requests < requests {
+        assert!(began.elapsed() < Duration::from_secs(30), "no more came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Sends a signal, such as `-TERM`, where there are any.
+pub fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// As if the machine had lost its power.
+pub fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
