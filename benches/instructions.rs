@@ -186,7 +186,7 @@ fn judge_often(times: usize, status: u16, body: &[u8]) {
             redirects_to: None,
             body: black_box(body),
         };
-        let verdict = judge(Ok(reply), SystemTime::UNIX_EPOCH);
+        let verdict = judge(reply, SystemTime::UNIX_EPOCH);
         let verdict: Verdict = verdict.presentable(str::to_owned);
         black_box(verdict);
     }

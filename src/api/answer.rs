@@ -78,7 +78,7 @@ impl Head {
             redirects_to: self.redirects_to.as_deref(),
             body,
         };
-        verdict::judge(Ok(reply), self.now)
+        verdict::judge(reply, self.now)
     }
 
     /// What it means that the rest did not arrive, or cannot be read. A head that refuses for
@@ -90,7 +90,7 @@ impl Head {
         }
         match self.judge(&[]) {
             refusal @ Verdict::RetryLater { .. } => refusal,
-            _ => verdict::judge(Err(lost), self.now),
+            _ => verdict::judge_lost(lost),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Answer {
             quota: head.and_then(|head| head.quota),
             verdict: match head {
                 Some(head) => head.judge_broken(lost),
-                None => verdict::judge(Err(lost), SystemTime::UNIX_EPOCH),
+                None => verdict::judge_lost(lost),
             },
         }
     }

@@ -28,7 +28,7 @@ use super::packed::unpacked;
 use super::redirect;
 use super::tokens::{TokenInUse, Tokens};
 use super::unread;
-use super::verdict::{self, Lost, Verdict};
+use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
 use super::{BaseUrl, Certificates, Limits, Token};
 
@@ -167,16 +167,12 @@ impl Client {
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
         let exchanged = self.exchange(request, &token, MOST_LEAD_BYTES).await;
-        let answer = match exchanged {
-            Ok(received) => {
-                let answer = Answer::of(&received.head, &received.body);
-                if let Some(sent) = sent.filter(|_| answer.is_unreadable()) {
-                    self.log_unread(&received, &values_in(&sent));
-                }
-                answer
-            }
-            Err(Failed { head, lost }) => Answer::lost(head.as_ref(), lost),
-        };
+        let answer = answer_of(&exchanged);
+        if let (Ok(received), Some(sent)) = (&exchanged, sent)
+            && answer.is_unreadable()
+        {
+            self.log_unread(received, &values_in(&sent));
+        }
         if answer.http_status == Some(UNAUTHORIZED) && self.service.tokens.renew(&token) {
             return answer.of_replaced_token();
         }
@@ -206,14 +202,9 @@ impl Client {
 
     /// What an answer means, with the token masked in all that the service said.
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        let verdict = match received {
-            Ok(Received { head, body }) => head.judge(body),
-            Err(Failed { head, lost }) => match head {
-                Some(head) => head.judge_broken(*lost),
-                None => verdict::judge(Err(*lost), SystemTime::now()),
-            },
-        };
-        verdict.presentable(|text| self.mask(text))
+        answer_of(received)
+            .presentable(|text| self.mask(text))
+            .verdict
     }
 
     async fn exchange(
@@ -250,6 +241,13 @@ impl Client {
                 lost,
             }),
         }
+    }
+}
+
+fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
+    match exchanged {
+        Ok(Received { head, body }) => Answer::of(head, body),
+        Err(Failed { head, lost }) => Answer::lost(head.as_ref(), *lost),
     }
 }
 

@@ -20,12 +20,9 @@ pub(super) fn target(asked: &Url, location: &[u8]) -> Option<String> {
     if !matches!(url.scheme(), "http" | "https") {
         return None;
     }
-    let host = url.host_str()?;
-    let port = url.port().map(|port| format!(":{port}"));
     let shown = |part| if looks_secret(part) { "…" } else { part };
     let path: Vec<&str> = url.path().split('/').map(shown).collect();
-    let port = port.unwrap_or_default();
-    Some(format!("{}://{host}{port}{}", url.scheme(), path.join("/")))
+    Some(url.origin().ascii_serialization() + &path.join("/"))
 }
 
 #[cfg(test)]

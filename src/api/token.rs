@@ -69,11 +69,12 @@ impl Token {
         })
     }
 
-    /// What its file holds now; nothing where it came from no regular file, or that is gone.
-    pub(super) fn read_again(&self) -> Option<Result<Token, TokenError>> {
+    /// What its file holds now; nothing where it came from no regular file, or that holds
+    /// no token any more.
+    pub(super) fn read_again(&self) -> Option<Token> {
         // A pipe has nothing more to say, and would be waited for.
-        let file = self.file.as_deref().filter(|file| file.is_file());
-        file.map(Token::from_file)
+        let file = self.file.as_deref().filter(|file| file.is_file())?;
+        Token::from_file(file).ok()
     }
 
     /// Reads a token from text; `from` says in messages where it stood.

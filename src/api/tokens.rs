@@ -60,7 +60,7 @@ impl Tokens {
     /// It is read on the thread of the requests: a short file, after an answer that ends the
     /// run otherwise.
     pub(super) fn renew(&self, refused: &TokenInUse) -> bool {
-        let Some(Ok(found)) = refused.token.read_again() else {
+        let Some(found) = refused.token.read_again() else {
             return false;
         };
         if found.expose() == refused.token.expose() {

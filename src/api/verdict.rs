@@ -145,31 +145,7 @@ impl FatalCause {
 
 /// Judges an attempt. `now` is what a `Retry-After` date is compared with: the time that
 /// the answer itself says it is, if it does.
-pub fn judge(answer: Result<Reply<'_>, Lost>, now: SystemTime) -> Verdict {
-    match answer {
-        Ok(reply) => judge_reply(reply, now),
-        Err(lost) => judge_lost(lost),
-    }
-}
-
-fn judge_lost(lost: Lost) -> Verdict {
-    let text = lost.to_string();
-    let code = match lost {
-        Lost::NotSent(_) => {
-            return Verdict::NeverTaken {
-                code: ErrorCode::Connection,
-                text,
-                is_lasting: lost.is_lasting(),
-            };
-        }
-        Lost::TimedOut => ErrorCode::Timeout,
-        Lost::NotHttp | Lost::UnknownPacking | Lost::Damaged => ErrorCode::UnreadableAnswer,
-        Lost::Broken => ErrorCode::Connection,
-    };
-    Verdict::PerhapsTaken { code, text }
-}
-
-fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
+pub fn judge(reply: Reply<'_>, now: SystemTime) -> Verdict {
     let text = String::from_utf8_lossy(reply.body);
     let body = Body::read(&text);
     let code = ErrorCode::Http(reply.status);
@@ -198,15 +174,10 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         405 => fatal(FatalCause::NotTheService),
         422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
-        // RFC 9110, 15.5.9: the request was not received in full. RFC 8470, 5.2:
-        // the server is unwilling to process it yet.
-        408 | 425 => Verdict::NeverTaken {
-            code,
-            text: text(),
-            is_lasting: false,
-        },
-        // RFC 9110, 15.5.8: a proxy says it, and has not passed the request on.
-        407 => Verdict::NeverTaken {
+        // RFC 9110, 15.5.9: the request was not received in full; 15.5.8: a proxy says it,
+        // and has not passed the request on. RFC 8470, 5.2: the server is unwilling to
+        // process it yet.
+        407 | 408 | 425 => Verdict::NeverTaken {
             code,
             text: text(),
             is_lasting: false,
@@ -227,6 +198,24 @@ fn judge_reply(reply: Reply<'_>, now: SystemTime) -> Verdict {
         // 5xx, and what no service should send. A 500 may follow the insert.
         _ => Verdict::PerhapsTaken { code, text: text() },
     }
+}
+
+/// What it means that an answer did not arrive, or not in full.
+pub fn judge_lost(lost: Lost) -> Verdict {
+    let text = lost.to_string();
+    let code = match lost {
+        Lost::NotSent(_) => {
+            return Verdict::NeverTaken {
+                code: ErrorCode::Connection,
+                text,
+                is_lasting: lost.is_lasting(),
+            };
+        }
+        Lost::TimedOut => ErrorCode::Timeout,
+        Lost::NotHttp | Lost::UnknownPacking | Lost::Damaged => ErrorCode::UnreadableAnswer,
+        Lost::Broken => ErrorCode::Connection,
+    };
+    Verdict::PerhapsTaken { code, text }
 }
 
 /// Nobody needs to know what a page says that nobody goes to.

@@ -9,29 +9,25 @@ use super::*;
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn reply(status: u16, body: &str) -> Verdict {
-    judge(
-        Ok(Reply {
-            status,
-            retry_after: None,
-            quota: None,
-            redirects_to: None,
-            body: body.as_bytes(),
-        }),
-        NOW,
-    )
+    let reply = Reply {
+        status,
+        retry_after: None,
+        quota: None,
+        redirects_to: None,
+        body: body.as_bytes(),
+    };
+    judge(reply, NOW)
 }
 
 fn reply_after(status: u16, retry_after: &str, body: &str) -> Verdict {
-    judge(
-        Ok(Reply {
-            status,
-            retry_after: Some(retry_after),
-            quota: None,
-            redirects_to: None,
-            body: body.as_bytes(),
-        }),
-        NOW,
-    )
+    let reply = Reply {
+        status,
+        retry_after: Some(retry_after),
+        quota: None,
+        redirects_to: None,
+        body: body.as_bytes(),
+    };
+    judge(reply, NOW)
 }
 
 fn created(id: &str) -> Verdict {
@@ -194,7 +190,7 @@ fn row_10_a_redirect_tells_where_to() {
             redirects_to,
             body: br#"{"message":"Moved."}"#,
         };
-        judge(Ok(reply), NOW)
+        judge(reply, NOW)
     };
     for (place, text) in [
         (
@@ -593,7 +589,7 @@ fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
             redirects_to: None,
             body: body.as_bytes(),
         };
-        match judge(Ok(reply), NOW) {
+        match judge(reply, NOW) {
             Verdict::RetryLater { wait, .. } => Some(wait),
             _ => None,
         }
@@ -678,7 +674,7 @@ fn rows_28_and_29_any_other_5xx_may_follow_the_insert() {
 fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
     for reason in [NotSent::Refused, NotSent::Untrusted, NotSent::Closed] {
         assert_eq!(
-            judge(Err(Lost::NotSent(reason)), NOW),
+            judge_lost(Lost::NotSent(reason)),
             Verdict::NeverTaken {
                 code: ErrorCode::Connection,
                 text: reason.to_string(),
@@ -691,10 +687,7 @@ fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
         (Lost::NotHttp, ErrorCode::UnreadableAnswer),
         (Lost::Broken, ErrorCode::Connection),
     ] {
-        assert_eq!(
-            judge(Err(lost), NOW),
-            perhaps_taken(code, &lost.to_string())
-        );
+        assert_eq!(judge_lost(lost), perhaps_taken(code, &lost.to_string()));
     }
 }
 

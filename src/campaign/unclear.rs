@@ -57,7 +57,7 @@ impl NamesInRows {
     }
 
     /// What the names mean by the service's list.
-    pub fn resolved(self, list: &[Campaign], inputs: Vec<String>) -> Resolved {
+    pub fn resolved(self, list: &[Campaign], inputs: &[&str]) -> Resolved {
         let mut ids = HashMap::new();
         let mut errors = Vec::new();
         let mut unknown = Vec::new();
@@ -87,7 +87,7 @@ impl NamesInRows {
         let unclear = (!errors.is_empty()).then_some(UnclearNames {
             errors,
             names: self,
-            inputs,
+            inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
         });
         Resolved { ids, unclear }
     }
@@ -181,7 +181,7 @@ mod tests {
         for (name, line) in names {
             found.note((*name).to_owned(), 0, *line);
         }
-        found.resolved(&list, vec!["a.csv".into()])
+        found.resolved(&list, &["a.csv"])
     }
 
     fn said(names: &[(&str, u64)]) -> String {
@@ -230,7 +230,7 @@ mod tests {
     fn a_name_that_was_given_for_all_rows_stands_in_no_line() {
         let mut names = NamesInRows::default();
         names.note_default("x");
-        let unclear = names.resolved(&[], Vec::new()).unclear.unwrap();
+        let unclear = names.resolved(&[], &[]).unclear.unwrap();
         assert_eq!(
             unclear.to_string(),
             "no campaign is called `x`\n\nhint: the service lists no campaign for this token"

@@ -182,7 +182,7 @@ fn ended<'a>(
         mend_with: None,
         campaign_names: CampaignNames::default(),
         tally,
-        inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
+        inputs: intake.names(),
         stop: None,
         exit_code: tally.exit_code(None),
         requests: 0,

@@ -79,8 +79,7 @@ impl Directory {
         if names.is_empty() {
             return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
         }
-        let inputs = intake.inputs.iter().map(|i| i.input.name().to_owned());
-        let Resolved { ids, unclear } = names.resolved(self.list().await?, inputs.collect());
+        let Resolved { ids, unclear } = names.resolved(self.list().await?, &intake.names());
         match unclear {
             Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear)),
             None => Ok(CampaignBook::new(default.cloned(), ids)),

@@ -83,8 +83,7 @@ async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<L
     let reached = reached.map_err(|failure| first_words(&failure.error.to_string()))?;
     let listed = reached.client.campaigns_within(PATIENCE).await;
     let listed = listed.map_err(|error| error.reason().to_owned())?;
-    let inputs = intake.inputs.iter().map(|i| i.input.name().to_owned());
-    let Resolved { ids, unclear } = names.resolved(&listed, inputs.collect());
+    let Resolved { ids, unclear } = names.resolved(&listed, &intake.names());
     Ok(LookedUp {
         ids: Some(ids),
         names: CampaignNames::listed(&listed),

@@ -175,6 +175,12 @@ fn values(sample: &RowBatch, column: usize) -> Vec<String> {
 }
 
 impl Intake {
+    /// The names of the inputs, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let inputs = self.inputs.iter();
+        inputs.map(|planned| planned.input.name()).collect()
+    }
+
     /// Reads all inputs to their end for the names (not ids) that stand in their
     /// campaign columns, and where, so that unknown ones can be listed before anything is
     /// sent.

@@ -1,7 +1,7 @@
 //! An output file that takes records.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
@@ -47,10 +47,7 @@ impl CsvForm {
 
 /// A CSV file on its way to its place.
 #[derive(Debug)]
-pub(super) struct CsvOutput {
-    path: PathBuf,
-    csv: csv::Writer<OutputFile>,
-}
+pub(super) struct CsvOutput(csv::Writer<OutputFile>);
 
 impl CsvOutput {
     /// Creates the file; see [`OutputFile::create`].
@@ -67,10 +64,7 @@ impl CsvOutput {
 
     /// Goes on in a file that exists.
     pub(super) fn over(file: OutputFile, form: CsvForm) -> CsvOutput {
-        CsvOutput {
-            path: file.path().to_owned(),
-            csv: form.writer(file),
-        }
+        CsvOutput(form.writer(file))
     }
 
     /// Writes one record.
@@ -78,41 +72,38 @@ impl CsvOutput {
         &mut self,
         cells: impl IntoIterator<Item = C>,
     ) -> Result<(), OutputError> {
-        self.csv
-            .write_record(cells)
-            .map_err(|error| self.error(cause_of(error)))
+        let written = self.0.write_record(cells);
+        written.map_err(|error| self.error(cause_of(error)))
+    }
+
+    /// The writer, for a record that is made as it is written.
+    pub(super) fn writer(&mut self) -> &mut csv::Writer<OutputFile> {
+        &mut self.0
     }
 
     /// Hands what has been written to the operating system.
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.flush().map_err(|error| self.error(error))
+        self.0.flush().map_err(|error| self.error(error))
     }
 
     /// See [`OutputFile::leave`].
     pub(super) fn leave(&self) {
-        self.csv.get_ref().leave();
+        self.0.get_ref().leave();
     }
 
     /// The file, with everything handed over to it.
     pub(super) fn into_file(mut self) -> Result<OutputFile, OutputError> {
         self.flush()?;
-        let CsvOutput { path, csv } = self;
-        let unwritable = |error| OutputError::Unwritable { path, error };
         // Nothing is left in the buffer, so that nothing can fail in between.
-        match csv.into_inner() {
-            Ok(file) => Ok(file),
-            Err(failed) => {
-                let error = failed.error();
-                Err(unwritable(io::Error::new(error.kind(), error.to_string())))
-            }
-        }
+        self.0.into_inner().map_err(|failed| {
+            let error = io::Error::new(failed.error().kind(), failed.error().to_string());
+            failed.into_inner().get_ref().error(error)
+        })
     }
 
-    fn error(&self, error: impl Into<io::Error>) -> OutputError {
-        OutputError::Unwritable {
-            path: self.path.clone(),
-            error: error.into(),
-        }
+    /// See [`OutputFile::error`].
+    pub(super) fn error(&self, error: io::Error) -> OutputError {
+        self.0.get_ref().error(error)
     }
 }
 

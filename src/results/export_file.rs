@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::csv_output::{CsvForm, cause_of};
 use super::existing::Existing;
-use super::results_csv::{ExtraColumns, Records, ResultsCsv, ResultsLine};
+use super::results_csv::{ExtraColumns, Lines, ResultsCsv, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
 
 /// A results file of rows that earlier runs have sent: the same columns in UTF-8, with
@@ -50,7 +50,7 @@ impl ExportFile {
         let (path, kept) = file.finish(|_| Existing::IsRenamed)?;
         Ok(Written {
             results: Some(path),
-            kept: kept.into_iter().collect(),
+            kept,
             ..Written::default()
         })
     }
@@ -59,7 +59,7 @@ impl ExportFile {
 /// The same on its way to whoever reads along, such as standard output.
 pub struct ExportStream<W: Write> {
     csv: csv::Writer<W>,
-    records: Records,
+    lines: Lines,
 }
 
 impl<W: Write> ExportStream<W> {
@@ -74,10 +74,10 @@ impl<W: Write> ExportStream<W> {
             run: with_run,
         };
         let form = CsvForm::default();
-        let records = Records::new(extra, form.delimiter);
+        let lines = Lines::new(extra, form.delimiter);
         let mut csv = form.writer(to);
-        csv.write_record(records.header()).map_err(cause_of)?;
-        Ok(ExportStream { csv, records })
+        csv.write_record(lines.header()).map_err(cause_of)?;
+        Ok(ExportStream { csv, lines })
     }
 
     /// Writes the line of one row.
@@ -86,9 +86,7 @@ impl<W: Write> ExportStream<W> {
     ///
     /// Where it cannot be written.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
-        let csv = &mut self.csv;
-        self.records
-            .record(line, |cells| csv.write_record(cells).map_err(cause_of))
+        self.lines.write(line, &mut self.csv)
     }
 
     /// Hands over what has not been handed over yet.

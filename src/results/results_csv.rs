@@ -1,11 +1,12 @@
 //! The lines of a results file, whoever writes it.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::csv_output::{CsvForm, CsvOutput};
+use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
@@ -141,18 +142,18 @@ impl ExtraColumns {
     }
 }
 
-/// The records of a results file, wherever they go.
+/// The lines of a results file, wherever they go.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct Lines {
     extra: ExtraColumns,
     delimiter: u8,
     /// When the row that came last was settled.
     settled_at: ShownTime,
 }
 
-impl Records {
-    pub(super) fn new(extra: ExtraColumns, delimiter: u8) -> Records {
-        Records {
+impl Lines {
+    pub(super) fn new(extra: ExtraColumns, delimiter: u8) -> Lines {
+        Lines {
             extra,
             delimiter,
             settled_at: ShownTime::default(),
@@ -164,19 +165,20 @@ impl Records {
         self.extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN)
     }
 
-    /// Hands the record of one row to `write`.
-    pub(super) fn record<E>(
+    /// Writes the line of one row.
+    pub(super) fn write<W: Write>(
         &mut self,
         line: &ResultsLine<'_>,
-        write: impl FnOnce(&mut dyn Iterator<Item = Cow<'_, [u8]>>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        to: &mut csv::Writer<W>,
+    ) -> io::Result<()> {
         let run = line.run.map(|run| run.to_string()).unwrap_or_default();
         let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
         let all = self.extra.of(line.file, cells, &run).chain(kept);
         let delimiter = self.delimiter;
-        write(&mut all.map(|cell| harmless(cell.as_bytes(), delimiter)))
+        let all = all.map(|cell| harmless(cell.as_bytes(), delimiter));
+        to.write_record(all).map_err(cause_of)
     }
 }
 
@@ -184,7 +186,7 @@ impl Records {
 #[derive(Debug)]
 pub(super) struct ResultsCsv {
     csv: CsvOutput,
-    records: Records,
+    lines: Lines,
 }
 
 impl ResultsCsv {
@@ -198,9 +200,9 @@ impl ResultsCsv {
     ) -> Result<ResultsCsv, OutputError> {
         let mut results = ResultsCsv {
             csv: CsvOutput::create(path, form, known)?,
-            records: Records::new(extra, form.delimiter),
+            lines: Lines::new(extra, form.delimiter),
         };
-        let names: Vec<&str> = results.records.header().collect();
+        let names: Vec<&str> = results.lines.header().collect();
         let names = names
             .iter()
             .chain(kept)
@@ -213,8 +215,8 @@ impl ResultsCsv {
 
     /// Writes the line of one row.
     pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        let csv = &mut self.csv;
-        self.records.record(line, |cells| csv.record(cells))
+        let written = self.lines.write(line, self.csv.writer());
+        written.map_err(|error| self.csv.error(error))
     }
 
     /// See [`CsvOutput::flush`].

@@ -160,12 +160,16 @@ fn place_of_profile<'a>(command: &'a Command, matches: &'a ArgMatches) -> Option
             command: place.command.find_subcommand(name)?,
             matches,
         };
-        let mut flags = place.command.get_arguments();
-        if flags.any(|flag| flag.get_id() == "profile") {
+        if takes_profile(place.command) {
             return (name != "init").then_some(place);
         }
     }
     None
+}
+
+fn takes_profile(command: &Command) -> bool {
+    let mut flags = command.get_arguments();
+    flags.any(|flag| flag.get_id() == "profile")
 }
 
 /// The profile that is named, or the default one; nothing where there are no settings.
@@ -274,10 +278,6 @@ fn profile_says_json(args: &[OsString], key: &str, environment: &Environment) ->
     let command = cli::command();
     let name = args.get(1).and_then(|name| name.to_str());
     let typed = name.and_then(|name| command.find_subcommand(name));
-    let takes_profile = |command: &Command| {
-        let mut flags = command.get_arguments();
-        flags.any(|flag| flag.get_id() == "profile")
-    };
     let file = said(args, "--config").map(PathBuf::from);
     let file = ConfigFile::find(file.as_deref().or(environment.config.as_deref()));
     let text = |flag| said(args, flag).and_then(OsStr::to_str);

@@ -74,19 +74,12 @@ impl Delivery<'_> {
         let is_unread = stop
             .as_ref()
             .is_some_and(|stop| stop.by == StoppedBy::Usage);
-        if is_unread {
-            // Nothing was sent, so nothing is left behind: the writer is dropped.
-            return Ok(Delivered {
-                stop,
-                requests,
-                rows_total,
-                last_read,
-                written: Ok(Written::default()),
-                ledger: ended.ledger,
-            });
-        }
         let is_written_down = ended.end.is_written_down;
         let written = ended.writer.and_then(|mut writer| {
+            if is_unread {
+                // Nothing was sent, so nothing is left behind: the writer is dropped.
+                return Ok(Written::default());
+            }
             if !is_written_down {
                 // Rows that are not in the ledger are not settled, whatever stands in their
                 // lines. Where the ledger itself is gone, the unfinished files are all that

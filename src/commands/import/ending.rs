@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use tracing::warn;
 
 use super::delivery::{Delivered, worse};
-use super::record::{Run, WorkDone};
+use super::record::Run;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::cli::Format;
 use crate::command_line::CommandLine;
@@ -54,29 +54,16 @@ impl Ending<'_> {
             written,
             ledger,
         } = delivered;
-        let mut written = written.unwrap_or_else(|error| {
+        let written = written.unwrap_or_else(|error| {
             // Of all that can go wrong, this machine comes first.
             stop = Some(unwritten(&error));
             Written::default()
         });
         let tally = &listeners.tally;
-        let replaced_rejects = std::mem::take(&mut written.replaced_rejects);
-        let work = WorkDone {
-            tally,
-            requests,
-            last_read,
-            has_rejects: written.has_all_rejects,
-            replaced_rejects: &replaced_rejects,
-        };
-        if let Some(stop) = stop.take_if(|stop| stop.by == StoppedBy::Usage) {
-            // Nothing was sent, so there is nothing to tell of but that.
-            self.end_run(ledger, work, Some(&stop));
-            return Err(Failure::new(stop.by, anyhow!(stop.text)));
-        }
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),
             tally,
-            inputs: self.intake.inputs.iter().map(|i| i.input.name()).collect(),
+            inputs: self.intake.names(),
             stop: None,
             exit_code: tally.exit_code(None),
             requests,
@@ -90,8 +77,15 @@ impl Ending<'_> {
             campaign_names: std::mem::take(&mut self.campaign_names),
         };
         self.stop(&mut ended, stop);
-        self.write_report(&mut ended, listeners.page.as_ref());
-        let ending = self.end_run(ledger, work, ended.stop.as_ref());
+        let is_unread = |stop: &Stop| stop.by == StoppedBy::Usage;
+        if !ended.stop.as_ref().is_some_and(is_unread) {
+            self.write_report(&mut ended, listeners.page.as_ref());
+        }
+        let ending = self.end_run(ledger, &ended, last_read);
+        if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
+            // Nothing was sent, so there is nothing to tell of but that.
+            return Err(Failure::new(stop.by, anyhow!(stop.text)));
+        }
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
             self.stop(&mut ended, Some(by_ledger));
         }
@@ -165,14 +159,9 @@ impl Ending<'_> {
     }
 
     /// Writes down in the ledger how the run has ended; returns what that stops.
-    fn end_run(
-        &self,
-        ledger: Option<Ledger>,
-        work: WorkDone<'_>,
-        stop: Option<&Stop>,
-    ) -> Option<Stop> {
+    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, last_read: u64) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
-        let ended = run.end(&mut ledger, work, stop);
+        let ended = run.end(&mut ledger, ended, last_read);
         ended.err().map(|error| Stop {
             by: StoppedBy::Ledger,
             text: error.to_string(),

@@ -1,6 +1,6 @@
 //! What an import keeps of itself: its ledger, its run, and the right to send.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::cli::ImportArgs;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
-use crate::exit::{Failure, Stop, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
 use crate::lead::RunId;
 use crate::ledger::{
@@ -21,7 +21,7 @@ use crate::ledger::{
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
 use crate::rate::KnownRate;
-use crate::report::Tally;
+use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::{ImportSettings, LedgerChoice, RunDefaults};
 use crate::signals::Interrupts;
@@ -49,19 +49,6 @@ pub(super) struct PlannedRun {
 pub(super) struct Run {
     pub(super) begun: Begun,
     _lock: SenderLock,
-}
-
-/// What a start of a run has come to.
-#[derive(Clone, Copy)]
-pub(super) struct WorkDone<'a> {
-    pub(super) tally: &'a Tally,
-    pub(super) requests: u64,
-    /// The row that was read last.
-    pub(super) last_read: u64,
-    /// Whether all rows that somebody has to correct are in rejects files.
-    pub(super) has_rejects: bool,
-    /// Where rejects of other runs were replaced or removed.
-    pub(super) replaced_rejects: &'a [PathBuf],
 }
 
 /// What a run that has begun is sent with.
@@ -290,28 +277,21 @@ impl Run {
     pub(super) fn end(
         &self,
         ledger: &mut Ledger,
-        work: WorkDone<'_>,
-        stop: Option<&Stop>,
+        ended: &Ended<'_>,
+        last_read: u64,
     ) -> Result<(), LedgerError> {
-        let WorkDone {
-            tally,
-            requests,
-            last_read,
-            has_rejects,
-            replaced_rejects,
-        } = work;
-        let is_complete = stop.is_none();
-        let rows = tally.rows_by_file.iter();
+        let is_complete = ended.stop.is_none();
+        let rows = ended.tally.rows_by_file.iter();
         let ending = Ending {
-            exit_code: tally.exit_code(stop) as u8,
-            stopped_by: stop.map(|stop| stop.by.as_str()),
-            requests,
+            exit_code: ended.exit_code as u8,
+            stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
+            requests: ended.requests,
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),
-            counts: tally.counts,
+            counts: ended.tally.counts,
             last_read,
-            has_rejects,
-            replaced_rejects,
+            has_rejects: ended.written.has_all_rejects,
+            replaced_rejects: &ended.written.replaced_rejects,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
         // Now there is time. What cannot be filed is, by the next run.

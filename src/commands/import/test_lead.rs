@@ -196,7 +196,7 @@ impl TestLead {
         Ended {
             run: None,
             tally,
-            inputs: intake.inputs.iter().map(|i| i.input.name()).collect(),
+            inputs: intake.names(),
             exit_code: tally.exit_code(stop.as_ref()),
             stop,
             requests: 1,

@@ -13,7 +13,7 @@ use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
-use crate::report::{export_json, export_text};
+use crate::report::{console, export_json, export_text};
 use crate::results::{
     ExportError, ExportFile, ExportStream, OutputError, OutputPaths, ResultsLine, Written,
 };
@@ -48,12 +48,6 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// What is to be said, and where: standard output has room for one thing.
-pub(super) struct Said {
-    pub(super) text: String,
-    pub(super) is_beside_the_export: bool,
-}
-
 /// Where the lines go.
 enum Sink {
     File(Box<ExportFile>),
@@ -79,8 +73,14 @@ impl Sink {
     }
 }
 
-/// Runs the command; returns what is to be said.
-pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<Said, Failure> {
+/// Runs the command; returns what is to be said on standard output. Where the export itself
+/// goes there it is said on standard error, unless it is to be quiet.
+pub(super) fn run(
+    ledger: &Path,
+    args: &ExportArgs,
+    format: Format,
+    is_quiet: bool,
+) -> Result<String, Failure> {
     let is_to_stdout = args.results.as_os_str() == "-";
     if is_to_stdout && format == Format::Json {
         let error = anyhow!(
@@ -114,10 +114,7 @@ pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<Sa
     let (counts, written) = match exported {
         // A reader that has seen enough is a normal end.
         Err(Broken::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => {
-            return Ok(Said {
-                text: String::new(),
-                is_beside_the_export: true,
-            });
+            return Ok(String::new());
         }
         exported => exported.map_err(broken_off)?,
     };
@@ -125,10 +122,13 @@ pub(super) fn run(ledger: &Path, args: &ExportArgs, format: Format) -> Result<Sa
         Format::Text => export_text(&counts, &written),
         Format::Json => export_json(&counts, &written),
     };
-    Ok(Said {
-        text,
-        is_beside_the_export: is_to_stdout,
-    })
+    if !is_to_stdout {
+        return Ok(text);
+    }
+    if !is_quiet {
+        console::note(&text);
+    }
+    Ok(String::new())
 }
 
 /// The runs that were named, or all; each once, in order.

@@ -28,11 +28,7 @@ pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failu
         Some(_) if args.last.is_some() => Err(last_of_nothing()),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, args.format),
         Some(RunsCommand::Export(export)) => {
-            let said = export::run(&ledger, export, args.format)?;
-            if said.is_beside_the_export {
-                return Ok(note(&said.text, args.output.quiet));
-            }
-            Ok(said.text)
+            export::run(&ledger, export, args.format, args.output.quiet)
         }
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, args.format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, args.format),
@@ -42,14 +38,6 @@ pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failu
     };
     console::print(&said?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
-}
-
-/// Says it on standard error.
-fn note(text: &str, is_quiet: bool) -> ExitCode {
-    if !is_quiet {
-        console::note(text);
-    }
-    ExitCode::Complete
 }
 
 /// Of the other commands each is about the runs that it names.
