@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-/// The longest wait that a hint of the service is followed for. After it, the
-/// service is asked again and may say the same again.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// The longest wait that a hint of the service is followed for, a day: services count by
+/// the day at most. After it, the service is asked again and may say the same again.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// What an answer says of the wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +106,8 @@ mod tests {
             ("37", said(37)),
             (" 37 ", said(37)),
             ("0.5", Wait::Said(Duration::from_millis(500))),
-            ("3600", said(3600)),
-            ("3601", Wait::Bounded),
+            ("86400", said(86_400)),
+            ("86401", Wait::Bounded),
             ("1e300", Wait::Bounded),
             ("Thu, 01 Jan 1970 00:02:30 GMT", said(90)),
             ("Fri, 31 Dec 1999 23:59:59 GMT", Wait::Bounded),

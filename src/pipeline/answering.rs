@@ -97,7 +97,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.epoch += 1;
                 self.settle_exhausted();
                 self.pacing.accepted(started, answer.quota.as_ref());
-                self.outage.answered(started, self.in_flight.len(), now)
+                let is_held = self.asks_again_at.is_some_and(|at| now < at);
+                let waits = is_held || !self.in_flight.is_empty();
+                self.outage.answered(started, waits, now)
             }
             Verdict::RetryLater { wait, code, .. } => {
                 self.hold(*wait, *code, started);
@@ -273,6 +275,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes note that everything waits, and tells it.
     pub(super) fn note_hold(&mut self, until: Instant, wait: Duration, hint: Wait, why: ErrorCode) {
         self.asks_again_at = self.asks_again_at.max(Some(until));
+        if hint.time().is_some() {
+            self.asked_until = self.asked_until.max(Some(until));
+        }
         self.held_why = why;
         (self.events)(RunEvent::Held { wait, hint, why });
     }

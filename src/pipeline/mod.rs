@@ -53,6 +53,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -234,6 +235,8 @@ pub struct Pipeline<'a, S> {
     /// When the last wait is over: then one request goes first, and the others when it has
     /// been answered.
     asks_again_at: Option<Instant>,
+    /// Until when the service has asked to be left alone.
+    asked_until: Option<Instant>,
     began: Instant,
     next_pulse: Instant,
     stop: Option<Stop>,
@@ -297,6 +300,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             held_why: ErrorCode::Http(429),
             held_at: None,
             asks_again_at: None,
+            asked_until: None,
             began: Instant::now(),
             next_pulse: Instant::now() + PULSE,
             stop: None,
@@ -572,8 +576,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// Whether it is certain that no answer comes before then: to wait would change nothing.
     fn is_silent_until(&self, at: Instant) -> bool {
-        let held_until = self.pacing.held_until();
-        self.in_flight.is_empty() && held_until.is_some_and(|until| at < until)
+        self.in_flight.is_empty() && self.asked_until.is_some_and(|until| at < until)
     }
 
     /// When no answer about any row will have come for as long as may be. A wait that the
@@ -616,25 +619,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// No answer about any row has come for as long as may be.
     fn too_long(&self) -> Stop {
-        match self.pacing.held_until() {
-            Some(until) => self.refused_too_long(until),
+        let now = Instant::now();
+        match self.asked_until.filter(|until| now < *until) {
+            Some(until) => asked_too_long(wall_clock_ahead(until - now), self.held_why),
             None => self.silent_too_long(),
-        }
-    }
-
-    /// The service asks for a wait that ends later than that.
-    fn refused_too_long(&self, until: Instant) -> Stop {
-        let why = self.held_why;
-        let wait = until.saturating_duration_since(Instant::now());
-        let until = wall_clock_ahead(wait);
-        Stop {
-            by: StoppedBy::Outage,
-            text: format!(
-                "the service refuses requests for now ({why}) and asks to wait at least until {until:.0}, \
-                 which is longer than `--max-outage` allows\n\n\
-                 hint: run the same command again after that; `--max-outage` says how long to \
-                 wait for the service"
-            ),
         }
     }
 
@@ -644,12 +632,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             .asking_since()
             .map(wall_clock)
             .unwrap_or_default();
-        let why = match (&self.silence_reason, self.outage.away()) {
+        // Refused again and again, without a word on how long to wait.
+        let is_refused = self.held_at.is_some() && self.held_at >= self.outage.asking_since();
+        let why = self.outage.away().map(|away| away.why);
+        let why = why.or(is_refused.then_some(self.held_why));
+        let why = match (&self.silence_reason, why) {
             (Some(reason), _) => format!(" ({reason})"),
-            (None, Some(away)) => match away.why {
-                ErrorCode::Http(status) => format!(" (HTTP {status})"),
-                why => format!(" ({why})"),
-            },
+            (None, Some(ErrorCode::Http(status))) => format!(" (HTTP {status})"),
+            (None, Some(why)) => format!(" ({why})"),
             (None, None) => String::new(),
         };
         Stop {
@@ -667,6 +657,19 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             by: StoppedBy::Signal,
             text: "stopped by a signal; rows without a line in the results were not reached".into(),
         });
+    }
+}
+
+/// The service asks for a wait that ends later than anybody waits.
+pub fn asked_too_long(until: Timestamp, why: ErrorCode) -> Stop {
+    Stop {
+        by: StoppedBy::Outage,
+        text: format!(
+            "the service refuses requests for now ({why}) and asks to wait until {until:.0}, \
+             which is longer than `--max-outage` allows\n\n\
+             hint: run the same command again after that; `--max-outage` says how long to \
+             wait for the service"
+        ),
     }
 }
 

@@ -86,15 +86,16 @@ impl Outage {
         self.asking_since.get_or_insert(now);
     }
 
-    /// An answer about a row has come to a request of that time, while others are
-    /// `in_flight`. Returns since when the service was away, if it is back.
+    /// An answer about a row has come to a request of that time. `waits` says whether
+    /// another one is waited for: requests are in flight, or were refused for now. Returns
+    /// since when the service was away, if it is back.
     pub(super) fn answered(
         &mut self,
         started: Instant,
-        in_flight: usize,
+        waits: bool,
         now: Instant,
     ) -> Option<Instant> {
-        self.asking_since = (in_flight > 0).then_some(now);
+        self.asking_since = waits.then_some(now);
         self.is_there(started, now)
     }
 
@@ -212,7 +213,7 @@ mod tests {
             pauses.push((away.next - now).as_secs());
         }
         assert_eq!(pauses, [2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(outage.answered(now, 0, now), Some(start));
+        assert_eq!(outage.answered(now, false, now), Some(start));
         assert_eq!(outage.away(), None);
         // Attempts that are found to be lost only now were made while it was away.
         let after_it = now + Duration::from_millis(1);
@@ -241,7 +242,7 @@ mod tests {
         for row in 0..5 {
             outage.silent(silence(row, start, true), after(1, start), 1.0);
         }
-        assert_eq!(outage.answered(start, 0, after(2, start)), None);
+        assert_eq!(outage.answered(start, false, after(2, start)), None);
         assert_eq!(outage.is_there(start, start), None);
         assert!(outage.away().is_some());
         let asked_again = after(2, start);
@@ -259,7 +260,7 @@ mod tests {
             }
             match round {
                 1 => assert_eq!(outage.is_there(start, start), None),
-                _ => assert_eq!(outage.answered(start, 3, start), None),
+                _ => assert_eq!(outage.answered(start, true, start), None),
             }
         }
     }
@@ -297,12 +298,12 @@ mod tests {
         outage.started(start);
         outage.started(after(5, start));
         assert_eq!(outage.too_long_at(hour), Some(after(3600, start)));
-        outage.answered(start, 1, after(10, start));
+        outage.answered(start, true, after(10, start));
         assert_eq!(outage.too_long_at(hour), Some(after(3610, start)));
         // A refusal is not about a row.
         outage.is_there(start, start);
         assert_eq!(outage.too_long_at(hour), Some(after(3610, start)));
-        outage.answered(start, 0, after(20, start));
+        outage.answered(start, false, after(20, start));
         assert_eq!(outage.too_long_at(hour), None);
         outage.started(after(9000, start));
         assert_eq!(outage.too_long_at(hour), Some(after(12_600, start)));

@@ -95,11 +95,11 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
             pause: None,
         };
     }
-    let stop = no_answer(&answer);
     let pause = match &answer.verdict {
         Verdict::RetryLater { wait, code, .. } => asked_pause(*wait, *code),
         _ => None,
     };
+    let stop = no_answer(&answer, pause);
     let policy = Policy {
         max_attempts: 1,
         on_uncertain: OnUncertain::Hold,
@@ -128,20 +128,23 @@ const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: 
 
 /// Why the service is to be asked again some other time, where it has said nothing of the
 /// lead.
-fn no_answer(answer: &Answer) -> Option<Stop> {
+fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
     let (code, what, text, next) = match &answer.verdict {
-        Verdict::PerhapsTaken { code, text } => (*code, NO_ANSWER, text, MAY_BE_MADE),
+        Verdict::PerhapsTaken { code, text } => (*code, NO_ANSWER, text, MAY_BE_MADE.to_owned()),
         Verdict::NeverTaken { code, text, .. } => (
             *code,
             NO_ANSWER,
             text,
-            "when the service is there again, test again",
+            "when the service is there again, test again".to_owned(),
         ),
         Verdict::RetryLater { code, text, .. } => (
             *code,
             "the service takes no leads just now",
             text,
-            "test again later",
+            pause.map_or_else(
+                || "test again later".to_owned(),
+                |pause| format!("test again after {:.0}", pause.until),
+            ),
         ),
         Verdict::TokenReplaced => {
             return Some(Stop {

@@ -49,7 +49,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::api::Quota;
-use crate::api::verdict::LONGEST_WAIT;
 use crate::rate::{KnownRate, Rate, RateChoice};
 
 use delivery::{Delivery, ENOUGH, EVIDENCE};
@@ -417,10 +416,13 @@ impl Tempo {
     }
 }
 
+/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
+const LONGEST_RESET: Duration = Duration::from_secs(3600);
+
 /// In how long there are more requests, where an answer says that there are none left.
 fn used_up(quota: Option<&Quota>) -> Option<Duration> {
     let quota = quota.filter(|quota| quota.remaining == Some(0))?;
-    Some(quota.reset?.min(LONGEST_WAIT))
+    Some(quota.reset?.min(LONGEST_RESET))
 }
 
 impl Ceiling {

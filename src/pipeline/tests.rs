@@ -333,6 +333,44 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
     assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
 }
 
+/// Others may still be on their way when the service asks for it.
+#[test]
+fn a_wait_that_is_longer_than_an_outage_may_be_stops_with_the_last_answer_that_can_come() {
+    for (last_answer, wait) in [(1, 20), (3000, 20), (10, 24 * 3600)] {
+        let service = Service::default();
+        service.says(&number(3), vec![reply(5, refused(Some(wait)), false)]);
+        service.says(&number(4), vec![reply(last_answer, created(), true)]);
+        let ran = run_with(&service, impatient(5), &[0, 1, 2, 3, 4, 5], &[]);
+        let stop = ran.end.stop.unwrap();
+        assert_eq!(stop.by, StoppedBy::Outage);
+        let said = "the service refuses requests for now (http_429) and asks to wait until ";
+        assert!(stop.text.starts_with(said), "{}", stop.text);
+        assert_eq!(ran.end.requests, 6);
+        assert!(ran.took < Duration::from_millis(last_answer + 100));
+    }
+}
+
+#[test]
+fn a_service_that_refuses_for_too_long_without_asking_for_a_wait_is_not_said_to_have() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(5, refused(None), false); 50]);
+    let ran = run_with(&service, impatient(60), &[0, 1], &[]);
+    let stop = ran.end.stop.unwrap();
+    let said = "the service has answered nothing about any row since ";
+    assert!(stop.text.starts_with(said), "{}", stop.text);
+    assert!(stop.text.contains(" (HTTP 429)\n"), "{}", stop.text);
+    let took = ran.took.as_secs();
+    assert!((60..=61).contains(&took), "{took}");
+}
+
+/// Stops after so many seconds without an answer.
+fn impatient(seconds: u64) -> Policy {
+    Policy {
+        max_outage: Duration::from_secs(seconds),
+        ..policy()
+    }
+}
+
 #[test]
 fn refusals_without_a_hint_wait_longer_each_time() {
     let service = Service::default();

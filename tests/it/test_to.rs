@@ -115,12 +115,6 @@ fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
             false,
             "the service takes no leads just now (HTTP 429)",
         ),
-        (
-            "status = 503, headers = { Retry-After = '1' }, body = ''",
-            "outage",
-            false,
-            "the service takes no leads just now (HTTP 503)",
-        ),
     ] {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(&format!("[[rule]]\nreply = {{ {reply} }}"));
@@ -148,6 +142,21 @@ fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
         assert_no_traces(&folder, &output);
         assert_eq!(service.stats().lead_requests, 2, "{reply}");
     }
+}
+
+#[test]
+fn where_the_service_says_when_to_come_back_that_is_told() {
+    let folder = Folder::with_leads(LEADS);
+    let service =
+        scenario("[[rule]]\nreply = { status = 503, headers = { Retry-After = '60' }, body = '' }");
+    let output = test_lead(&folder, &service, &[]).expect(3);
+    let before = "error: the service takes no leads just now (HTTP 503)\n\nhint: test again after ";
+    let until = output.stderr.strip_prefix(before).unwrap().trim_end();
+    let until: jiff::Timestamp = until.parse().unwrap();
+    let left = jiff::Timestamp::now().duration_until(until).as_secs();
+    assert!((30..=60).contains(&left), "{left}");
+    output.shows("\n  not made\n");
+    assert_no_traces(&folder, &output);
 }
 
 #[test]

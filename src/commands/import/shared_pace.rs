@@ -6,13 +6,15 @@
 
 use std::time::Duration;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
 use crate::exit::Failure;
+use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
-use crate::pipeline::Pacing;
+use crate::pipeline::{Pacing, asked_too_long};
 use crate::rate::RateChoice;
 use crate::settings::{ImportSettings, LedgerChoice};
 
@@ -40,13 +42,26 @@ impl SharedPace {
     }
 
     /// Waits until one more request may start, and counts it as started.
-    pub(super) async fn await_turn(&mut self, rate: &RateChoice) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be used, and where the service has asked for a longer wait.
+    pub(super) async fn await_turn(
+        &mut self,
+        rate: &RateChoice,
+        longest_wait: Duration,
+    ) -> Result<(), Failure> {
         let now = Timestamp::now();
         let recent = self.ledger.recent_use(self.service, now)?;
         let known = self.ledger.known_rate(self.service)?;
         let mut pacing = Pacing::new(rate, known).after(&recent, now);
+        let pause = recent.pause.filter(|pause| now < pause.until);
         while let Err(when) = pacing.try_start() {
-            tell_wait(when, recent.pause);
+            if let Some(pause) = pause.filter(|pause| is_longer(pause, now, longest_wait)) {
+                let stop = asked_too_long(pause.until, ErrorCode::Http(pause.http_status));
+                return Err(Failure::new(stop.by, anyhow!(stop.text)));
+            }
+            tell_wait(when, pause);
             sleep_until(when).await;
         }
         let started = RecentUse {
@@ -69,13 +84,17 @@ impl SharedPace {
     }
 }
 
+fn is_longer(pause: &AskedPause, now: Timestamp, longest_wait: Duration) -> bool {
+    now.duration_until(pause.until).unsigned_abs() > longest_wait
+}
+
 fn tell_wait(until: Instant, pause: Option<AskedPause>) {
     let left = until.saturating_duration_since(Instant::now());
     if left < SHORT_WAIT {
         return;
     }
     let seconds = left.as_secs_f64().ceil();
-    match pause.filter(|pause| Timestamp::now() < pause.until) {
+    match pause {
         Some(AskedPause { http_status, .. }) => warn!(
             event = "waiting",
             "the test lead waits for {seconds:.0} s, for which the service asked earlier (HTTP {http_status})"

@@ -84,7 +84,9 @@ impl TestLead {
         let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
-            service::unless(&mut interrupts, pace.await_turn(&self.settings.rate)).await?;
+            let policy = &self.settings.policy;
+            let turn = pace.await_turn(&self.settings.rate, policy.max_outage);
+            service::unless(&mut interrupts, turn).await?;
         }
         let policy = self.settings.policy;
         let sent = send_once(

@@ -35,8 +35,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::LONGEST_RESET;
 use crate::api::Quota;
-use crate::api::verdict::LONGEST_WAIT;
 use crate::rate::Rate;
 
 /// What a limit is for when nothing is known of it.
@@ -169,7 +169,7 @@ impl StatedLimits {
             quota
                 .reset
                 .filter(|_| remaining == 0 && !is_ours)
-                .map(|reset| now + reset.min(LONGEST_WAIT))
+                .map(|reset| now + reset.min(LONGEST_RESET))
         });
         self.limits.push(limit);
         until
