@@ -73,12 +73,15 @@ pub enum LedgerError {
     },
     /// Another file has been put in its place, or copied over it.
     #[error(
-        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: what was sent until then is in the ledger that was there before: put that back, with the files beside it, then run the same command again; the unfinished results are left as `.part`; restore a backup only while nothing is being sent",
-        path.display()
+        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: restore a backup only while nothing is being sent. If you have the ledger from before, put it back{}; then run the same command again. With any other, only the service can refuse the leads that were sent meanwhile, which the unfinished results name",
+        path.display(),
+        with_log(log.as_deref(), path)
     )]
     Replaced {
         /// The file.
         path: PathBuf,
+        /// Where its log is now.
+        log: Option<PathBuf>,
     },
     /// Another program reads what was removed.
     #[error(
@@ -140,6 +143,16 @@ impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Failure {
         Failure::new(StoppedBy::Ledger, error)
     }
+}
+
+fn with_log(log: Option<&Path>, path: &Path) -> String {
+    log.map_or_else(String::new, |log| {
+        format!(
+            ", and `{}` beside it as `{}-wal`",
+            log.display(),
+            path.display()
+        )
+    })
 }
 
 impl LedgerError {

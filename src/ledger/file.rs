@@ -1,13 +1,15 @@
 //! The ledger's file: opened, made on first use, brought to this version.
 
-use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::filing::Filing;
@@ -24,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The same once leads are being made: another run may be filing a lot, and a run of hours
 /// must not end for that.
 const PATIENCE_MIDWAY: Duration = Duration::from_secs(30);
+
+/// How long an empty file may be one that another process is making.
+const PATIENCE_WITH_MAKING: Duration = Duration::from_secs(1);
 
 /// How large the log beside the ledger stays once it has begun anew.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
@@ -42,7 +47,7 @@ impl Ledger {
     /// Opens the ledger to write in it. Where there is none it is made, with its folder,
     /// for its owner's eyes only.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
-        refuse_emptied(path)?;
+        refuse_lost(path)?;
         make(path).map_err(|error| LedgerError::unusable(path, error))?;
         let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
@@ -55,11 +60,11 @@ impl Ledger {
     /// Opens the ledger to read in it, beside whoever writes; nothing where there is none.
     pub fn read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(path, error);
+        refuse_lost(path)?;
         if !path.try_exists().map_err(unusable)? {
             return Ok(None);
         }
         refuse_other_kinds(path).map_err(unusable)?;
-        refuse_emptied(path)?;
         let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // One that was made and never written has no tables yet.
@@ -122,14 +127,43 @@ impl Ledger {
             return Err(LedgerError::Gone { path: path.clone() });
         }
         if !self.identity.is_still(path) {
-            return Err(LedgerError::Replaced { path: path.clone() });
+            return Err(LedgerError::Replaced {
+                path: path.clone(),
+                log: self.keep_log_apart(),
+            });
         }
         Ok(())
     }
 
+    /// Keeps the log, which is of the file that was there before, from the one that is
+    /// there now: whoever opens that next would write it there too. Returns where the log
+    /// is, if it was moved.
+    fn keep_log_apart(&self) -> Option<PathBuf> {
+        self.keep_log_from_file();
+        let log = log_of(&self.path);
+        let is_ours = self.identity.log.is_some() && identity_at(&log) == self.identity.log;
+        let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        let mut apart = log.clone().into_os_string();
+        apart.push(format!(".{stamp}"));
+        let apart = PathBuf::from(apart);
+        (is_ours && fs::rename(log, &apart).is_ok()).then_some(apart)
+    }
+
     /// The value, or what went wrong with the ledger.
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        result.map_err(|error| LedgerError::of(&self.path, error))
+        result.map_err(|error| {
+            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
+                self.keep_log_from_file();
+            }
+            LedgerError::of(&self.path, error)
+        })
+    }
+
+    /// Nothing more of the log gets into the file, which may be another than it was, or
+    /// damaged: not when this process ends either.
+    fn keep_log_from_file(&self) {
+        let closing = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        let _ = self.db.set_db_config(closing, true);
     }
 }
 
@@ -143,7 +177,9 @@ struct FilesIdentity {
     file: Option<(u64, u64)>,
     /// Known once there is a log, which stays the same as long as the ledger is open.
     log: Option<(u64, u64)>,
-    /// The most that the file was found to have. While somebody sends it only grows.
+    /// The most that the file was found to have. While somebody sends it only grows: where a
+    /// shorter one was copied over it, that is seen here, and elsewhere by what SQLite finds
+    /// in it.
     bytes: u64,
 }
 
@@ -217,22 +253,28 @@ fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0)
 }
 
-/// An empty file is a new ledger, unless a run has used it: then whoever was called would be
-/// called again, and SQLite would throw away the log beside it. One that is a moment old may
-/// be another process's, which is just making it where one was removed.
-fn refuse_emptied(path: &Path) -> Result<(), LedgerError> {
-    let is_emptied = path.metadata().is_ok_and(|found| {
-        let modified = found.modified().ok();
-        let age = modified.and_then(|at| at.elapsed().ok());
-        found.len() == 0 && age.is_some_and(|age| age > PATIENCE)
-    });
-    match is_emptied && sender::has_been_used(path) {
-        true => Err(LedgerError::Damaged {
-            path: path.to_owned(),
-            detail: "it is empty, though a run has used it".into(),
-        }),
-        false => Ok(()),
+/// Where there is no file, or an empty one, a new ledger is made, unless the files beside it
+/// show that there was one: whoever was called would be called again, and SQLite would throw
+/// away the log. An empty file without a log may be another process's, which is just making
+/// it.
+fn refuse_lost(path: &Path) -> Result<(), LedgerError> {
+    let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
+    let began = Instant::now();
+    while bytes(path) == 0 {
+        let has_log = bytes(&log_of(path)) > 0;
+        let is_emptied = path.exists() && sender::has_been_used(path);
+        if !has_log && !is_emptied {
+            return Ok(());
+        }
+        if has_log || began.elapsed() > PATIENCE_WITH_MAKING {
+            return Err(LedgerError::Damaged {
+                path: path.to_owned(),
+                detail: "it is missing or empty, and the files beside it are of a run".into(),
+            });
+        }
+        thread::sleep(Duration::from_millis(10));
     }
+    Ok(())
 }
 
 /// Makes an empty file where there is none: SQLite would make one that others can read,

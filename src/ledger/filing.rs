@@ -67,6 +67,7 @@ impl Ledger {
     /// After an error what is in the ledger is as good as before, and the next call
     /// begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
+        self.refuse_replaced()?;
         let round = match self.filing.round.take() {
             Some(round) => Some(round),
             None if self.is_due()? => self.filing.service.map(Round::new),

@@ -252,6 +252,21 @@ impl Writer {
         Ok(written)
     }
 
+    /// Puts the unfinished files aside under names of their own, for a run that is not
+    /// written down: the next start makes its files anew from what is.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn set_aside(mut self) -> Result<Written, OutputError> {
+        self.complete()?;
+        let mut written = Written::default();
+        for sealed in self.sealed {
+            sealed.set_aside(&mut written)?;
+        }
+        Ok(written)
+    }
+
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {
         match outcome.status {
             _ if outcome.is_known_bad => false,

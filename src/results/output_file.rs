@@ -193,6 +193,12 @@ impl OutputFile {
         put().map_err(|error| OutputError::not_replaced(&self.path, error))
     }
 
+    /// Leaves it beside its place under a name that no other run takes; returns that.
+    pub(super) fn set_aside(self) -> Result<PathBuf, OutputError> {
+        let kept = keep_existing(&self.part).map_err(|error| self.error(error))?;
+        Ok(kept.unwrap_or_else(|| self.part.clone()))
+    }
+
     /// Leaves no file behind; `existing` says what becomes of one that is in its place.
     pub(super) fn discard(
         self,

@@ -303,7 +303,9 @@ pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
     // SQLite's files, and our locks.
     let is_ending = |rest: &[u8]| {
         let of_sqlite: [&[u8]; 4] = [b"", b"-wal", b"-shm", b"-journal"];
-        of_sqlite.contains(&rest) || rest.starts_with(b".sender-")
+        // A log that was kept apart has the time behind its name.
+        let is_apart = rest.starts_with(b"-wal.");
+        of_sqlite.contains(&rest) || is_apart || rest.starts_with(b".sender-")
     };
     let is_beside = |ledger: &Path| {
         let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();

@@ -72,6 +72,19 @@ impl SealedFile {
         Ok(())
     }
 
+    /// Leaves it beside its place, under a name of its own.
+    pub(super) fn set_aside(self, written: &mut Written) -> Result<(), OutputError> {
+        if self.rows == 0 {
+            return self.file.discard(|_| Existing::Stays).map(drop);
+        }
+        let path = self.file.set_aside()?;
+        written.notes.push(format!(
+            "what is not in the ledger is in `{}`",
+            path.display()
+        ));
+        Ok(())
+    }
+
     /// Rejects without rows are nothing that anybody could mend.
     fn is_left_behind(&self) -> bool {
         self.kind == OutputKind::Results || self.rows > 0

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Child;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
@@ -513,7 +513,11 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
 /// Nothing else may know of these leads.
 #[track_caller]
 fn assert_unfinished_results_tell_of_all_leads(folder: &Folder, service: &Sandbox) {
-    let statuses = folder.column("leads.results.csv.part", "status");
+    let names = folder.names();
+    let is_aside = |name: &&String| name.starts_with("leads.results.csv.2");
+    let aside: Vec<&String> = names.iter().filter(is_aside).collect();
+    assert_eq!(aside.len(), 1, "{names:?}");
+    let statuses = folder.column(aside[0], "status");
     let requests = service.stats().lead_requests as usize;
     assert_eq!(statuses, vec!["created"; requests]);
 }
@@ -541,6 +545,52 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
     }
 }
 
+/// What the run has written to the log beside it belongs to another file.
+#[cfg(unix)]
+#[test]
+fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
+    for is_copied in [true, false] {
+        let folder = Folder::with_leads(&contacts(20));
+        folder.import_leads(&service(), &[]).expect(0);
+        let backup = ["runs", "copy", "--to", "backup"];
+        folder.leadload(&backup).expect(0);
+        // Since then the ledger has grown.
+        folder.write("leads.csv", contacts(1000));
+        folder.import_leads(&service(), &[]).expect(0);
+        let (_service, child) = at_work(&folder, 500, &[]);
+        match is_copied {
+            true => drop(fs::copy(folder.path("backup"), folder.ledger()).unwrap()),
+            false => {
+                fs::copy(folder.path("backup"), folder.path("new")).unwrap();
+                fs::rename(folder.path("new"), folder.ledger()).unwrap();
+            }
+        }
+        let stopped = Output::of(child);
+        assert_eq!(stopped.code, 5, "{}", stopped.stderr);
+        stopped.tells("was replaced or overwritten while it was in use");
+        stopped.tells("ledger.sqlite3-wal.2");
+        let backup = fs::read(folder.path("backup")).unwrap();
+        assert!(fs::read(folder.ledger()).unwrap() == backup, "{is_copied}");
+        let runs = folder.leadload(&["runs", "--format", "json"]).expect(0);
+        assert_eq!(runs.json()["runs"].as_array().unwrap().len(), 1);
+        folder.import_leads(&service(), &[]).expect(0);
+    }
+}
+
+#[test]
+fn a_ledger_whose_log_is_all_that_is_left_is_not_begun_anew() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 500, &[]);
+    kill(child);
+    fs::rename(folder.ledger(), folder.path("elsewhere")).unwrap();
+    let requests = service.stats().lead_requests;
+    let refused = folder.import_leads(&service, &[]).expect(5);
+    refused.tells("is damaged (it is missing or empty, and the files beside it are of a run)");
+    assert_eq!(service.stats().lead_requests, requests);
+    fs::rename(folder.path("elsewhere"), folder.ledger()).unwrap();
+    folder.leadload(&["runs"]).expect(0);
+}
+
 #[test]
 fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
     let folder = Folder::new();
@@ -560,18 +610,15 @@ fn an_empty_file_that_was_a_ledger_is_not_taken_for_a_new_one() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
-    let ledger = File::create(folder.ledger()).unwrap();
-    let long_ago = SystemTime::now() - Duration::from_secs(60);
-    ledger.set_modified(long_ago).unwrap();
+    File::create(folder.ledger()).unwrap();
     for command in ["import", "check"] {
         let line = [command, "leads.csv", "--campaign", "101"];
         let refused = folder.leadload(&line).at(&service).expect(5);
-        refused.tells("is damaged (it is empty, though a run has used it)");
+        refused.tells("is damaged (it is missing or empty, and the files beside it are of a run)");
     }
     assert_eq!(service.stats().lead_requests, 2);
     // One that was made beforehand is like none.
-    let ledger = File::create(folder.path("new.db")).unwrap();
-    ledger.set_modified(long_ago).unwrap();
+    File::create(folder.path("new.db")).unwrap();
     let again = ["--ledger", "new.db"];
     folder.import_leads(&service, &again).expect(0);
 }

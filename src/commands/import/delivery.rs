@@ -76,16 +76,14 @@ impl Delivery<'_> {
             .is_some_and(|stop| stop.by == StoppedBy::Usage);
         let is_written_down = ended.end.is_written_down;
         let written = ended.writer.and_then(|mut writer| {
-            if is_unread {
+            if is_unread || !is_written_down && requests == 0 {
                 // Nothing was sent, so nothing is left behind: the writer is dropped.
                 return Ok(Written::default());
             }
             if !is_written_down {
                 // Rows that are not in the ledger are not settled, whatever stands in their
-                // lines. Where the ledger itself is gone, the unfinished files are all that
-                // tells which leads were made.
-                writer.leave();
-                return Ok(Written::default());
+                // lines, and nothing else tells what became of them.
+                return writer.set_aside();
             }
             // Before the files get their names, so that they are known for ours whatever
             // happens next.
