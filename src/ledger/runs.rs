@@ -12,7 +12,7 @@ use serde_json::json;
 use super::columns::{Json, PathText, Seconds, place};
 use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
 use super::{Ledger, LedgerError, ServiceId};
-use crate::lead::RunId;
+use crate::lead::{Counts, RunId};
 
 impl Ledger {
     /// What [`Ledger::begin`] would find, as long as nobody else sends.
@@ -33,6 +33,17 @@ impl Ledger {
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
         let begun = begin(&mut self.db, run, now);
         self.checked(begun)
+    }
+
+    /// The rows of a run by their outcome, as the start that came furthest has counted them.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read.
+    pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
+        let counts = "SELECT counts FROM runs WHERE id = ?1";
+        let found = self.db.query_row(counts, [run.0], |row| row.get(0));
+        self.checked(found).map(|Json(counts)| counts)
     }
 
     /// Writes down how a start has ended.

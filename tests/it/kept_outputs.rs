@@ -137,13 +137,27 @@ fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
     assert!(rows >= 2_000, "{rows}");
 
     let service = replaced(service, "latency_ms = 60000");
-    let child = folder.import_leads(&service, &flags).start();
-    wait_for_requests(&service, 1);
-    signal(&child, "-TERM");
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    signal(&child, "-TERM");
-    assert_eq!(Output::of(child).code, 4);
-    assert!(folder.records("leads.results.csv").len() >= rows);
+    let flags = [&flags[..], &["--format", "json"]].concat();
+    for after in (1..12).map(|n| std::time::Duration::from_millis(15 * n)) {
+        let child = folder.import_leads(&service, &flags).start();
+        std::thread::sleep(after);
+        signal(&child, "-TERM");
+        signal(&child, "-INT");
+        let ended = Output::of(child);
+        // Until it listens to signals they just end it.
+        if ended.stdout.is_empty() {
+            continue;
+        }
+        assert_eq!(ended.code, 4);
+        let summary = ended.json();
+        if summary["run"] == 1 {
+            assert!(
+                summary["rows"].as_u64().unwrap() >= rows as u64,
+                "{summary}"
+            );
+        }
+        assert!(folder.records("leads.results.csv").len() >= rows);
+    }
     assert_eq!(
         versions(&folder, "leads.results.csv"),
         ["leads.results.csv"]

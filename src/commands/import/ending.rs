@@ -17,8 +17,8 @@ use crate::intake::{Intake, OnUncertain};
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::report::{
-    CampaignNames, Deed, Ended, InDoubt, Listeners, Metrics, Page, PageNotes, TRIAL, console,
-    json_summary, log_end, text_summary,
+    CampaignNames, Deed, Ended, InDoubt, Listeners, Metrics, Page, PageNotes, TRIAL, Tally,
+    console, json_summary, log_end, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::settings::ImportSettings;
@@ -59,7 +59,8 @@ impl Ending<'_> {
             stop = Some(unwritten(&error));
             Written::default()
         });
-        let tally = &listeners.tally;
+        let by_ledger = self.counted_before(&listeners.tally, ledger.as_ref());
+        let tally = by_ledger.as_ref().unwrap_or(&listeners.tally);
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),
             tally,
@@ -96,6 +97,19 @@ impl Ending<'_> {
             summarised?;
         }
         Ok(ended.exit_code)
+    }
+
+    /// The sums of the whole run, where an earlier start has come further than this one,
+    /// which a second signal has ended before it had read as much. How they are spread over
+    /// campaigns and reasons is not known then.
+    fn counted_before(&self, tally: &Tally, ledger: Option<&Ledger>) -> Option<Tally> {
+        let (run, ledger) = self.run.zip(ledger)?;
+        let counts = ledger.counts_of(run.begun.run).ok()?;
+        let has_more = counts.total() > tally.counts.total();
+        has_more.then(|| Tally {
+            counts,
+            ..Tally::new(self.intake.inputs.len())
+        })
     }
 
     /// What the same command would do about rows that may have been taken.
