@@ -79,10 +79,13 @@ pub fn probe(path: &Path) -> io::Result<()> {
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut name = OsString::from(path.file_name().ok_or(ErrorKind::InvalidFilename)?);
     name.push(".");
+    let folder = folder_of(path);
+    // What is usually wrong, in the words of the operating system.
+    folder.metadata()?;
     tempfile::Builder::new()
         .prefix(&name)
         .suffix(".tmp")
-        .tempfile_in(folder_of(path))
+        .tempfile_in(folder)
         .map_err(|error| error.kind().into())
 }
 
