@@ -4,9 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-/// The longest wait that a hint of the service is followed for, a day: services count by
-/// the day at most. After it, the service is asked again and may say the same again.
+/// The longest wait that is believed, a day: services count by the day at most.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// How long is waited where a longer one is asked for. After it, the service is asked again
+/// and may say the same again.
+const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
 /// What an answer says of the wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +19,7 @@ pub enum Wait {
     Unsaid,
     /// So long, which is more than nothing and at most [`LONGEST_WAIT`].
     Said(Duration),
-    /// Longer than [`LONGEST_WAIT`], which is waited instead.
+    /// Longer than [`LONGEST_WAIT`]: an hour is waited instead.
     Bounded,
     /// Something that is no time: a negative number, a word.
     Senseless,
@@ -27,7 +30,7 @@ impl Wait {
     pub fn time(self) -> Option<Duration> {
         match self {
             Wait::Said(time) => Some(time),
-            Wait::Bounded => Some(LONGEST_WAIT),
+            Wait::Bounded => Some(WAIT_INSTEAD),
             Wait::Unsaid | Wait::Senseless => None,
         }
     }
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn no_wait_is_longer_than_the_longest() {
-        assert_eq!(Wait::Bounded.time(), Some(LONGEST_WAIT));
+        assert_eq!(Wait::Bounded.time(), Some(WAIT_INSTEAD));
         assert_eq!(said(5).time(), Some(Duration::from_secs(5)));
         assert_eq!(Wait::Senseless.time(), None);
         assert_eq!(Wait::Unsaid.time(), None);
