@@ -73,7 +73,7 @@ pub enum LedgerError {
     },
     /// Another file has been put in its place, or copied over it.
     #[error(
-        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: restore a backup only while nothing is being sent. If you have the ledger from before, put it back{}; then run the same command again. With any other, only the service can refuse the leads that were sent meanwhile, which the unfinished results name",
+        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: restore a backup only while nothing is being sent. If you have the ledger from before, put it back{}; then run the same command again. With any other, the leads that the unfinished results name are sent again, and only the service can refuse them: with `--allow-duplicates` it does not",
         path.display(),
         with_log(log.as_deref(), path)
     )]

@@ -1,21 +1,21 @@
 //! The ledger's file: opened, made on first use, brought to this version.
 
+use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::filing::Filing;
+use super::identity::{Identity, log_of};
 use super::{LedgerError, schema, sender};
 use crate::private_file;
-use crate::source::{file_identity, folder_of};
+use crate::source::folder_of;
 
 /// More statements than there are: none is prepared twice.
 const MOST_STATEMENTS: usize = 64;
@@ -39,7 +39,7 @@ pub struct Ledger {
     pub(super) db: Connection,
     pub(super) path: PathBuf,
     /// The files that are open.
-    identity: FilesIdentity,
+    pub(super) identity: Identity,
     pub(super) filing: Filing,
 }
 
@@ -91,7 +91,7 @@ impl Ledger {
         let ledger = Ledger {
             db,
             path: path.to_owned(),
-            identity: FilesIdentity::of(path),
+            identity: Identity::of(path),
             filing: Filing::default(),
         };
         ledger.checked(ledger.db.busy_timeout(PATIENCE))?;
@@ -118,37 +118,6 @@ impl Ledger {
         Ok(())
     }
 
-    /// Makes sure that what is open is what others find at the path: what is written to a
-    /// file that nobody finds again is lost without an error, be that deleted, replaced or
-    /// overwritten by a backup, or put aside by a program that keeps folders in step.
-    pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
-        let path = &self.path;
-        if !path.exists() {
-            return Err(LedgerError::Gone { path: path.clone() });
-        }
-        if !self.identity.is_still(path) {
-            return Err(LedgerError::Replaced {
-                path: path.clone(),
-                log: self.keep_log_apart(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Keeps the log, which is of the file that was there before, from the one that is
-    /// there now: whoever opens that next would write it there too. Returns where the log
-    /// is, if it was moved.
-    fn keep_log_apart(&self) -> Option<PathBuf> {
-        self.keep_log_from_file();
-        let log = log_of(&self.path);
-        let is_ours = self.identity.log.is_some() && identity_at(&log) == self.identity.log;
-        let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-        let mut apart = log.clone().into_os_string();
-        apart.push(format!(".{stamp}"));
-        let apart = PathBuf::from(apart);
-        (is_ours && fs::rename(log, &apart).is_ok()).then_some(apart)
-    }
-
     /// The value, or what went wrong with the ledger.
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
         result.map_err(|error| {
@@ -161,57 +130,10 @@ impl Ledger {
 
     /// Nothing more of the log gets into the file, which may be another than it was, or
     /// damaged: not when this process ends either.
-    fn keep_log_from_file(&self) {
+    pub(super) fn keep_log_from_file(&self) {
         let closing = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         let _ = self.db.set_db_config(closing, true);
     }
-}
-
-/// The ledger's file and the log beside it, as they are known from others of these names.
-///
-/// Asked without opening them: to close any handle of a file takes SQLite's locks on it away
-/// from the whole process. Where that cannot be asked (Windows), a file that is open can be
-/// neither removed nor renamed.
-#[derive(Debug, Default)]
-struct FilesIdentity {
-    file: Option<(u64, u64)>,
-    /// Known once there is a log, which stays the same as long as the ledger is open.
-    log: Option<(u64, u64)>,
-    /// The most that the file was found to have. While somebody sends it only grows: where a
-    /// shorter one was copied over it, that is seen here, and elsewhere by what SQLite finds
-    /// in it.
-    bytes: u64,
-}
-
-impl FilesIdentity {
-    fn of(path: &Path) -> FilesIdentity {
-        FilesIdentity {
-            file: identity_at(path),
-            ..FilesIdentity::default()
-        }
-    }
-
-    /// Whether they are still those that stand at the path.
-    fn is_still(&mut self, path: &Path) -> bool {
-        let log = identity_at(&log_of(path));
-        let is_same_log = self.log.is_none() || log == self.log;
-        self.log = self.log.or(log);
-        let bytes = path.metadata().map_or(0, |found| found.len());
-        let was_cut = bytes < self.bytes;
-        self.bytes = self.bytes.max(bytes);
-        is_same_log && !was_cut && identity_at(path) == self.file
-    }
-}
-
-fn identity_at(path: &Path) -> Option<(u64, u64)> {
-    file_identity(&path.metadata().ok()?)
-}
-
-/// The log that SQLite keeps beside a database.
-fn log_of(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    log.into()
 }
 
 /// Where two commands make the ledger at the same moment, SQLite refuses the later one this

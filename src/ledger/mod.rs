@@ -77,6 +77,7 @@ mod export;
 mod file;
 mod filing;
 mod history;
+mod identity;
 mod insert;
 mod journal;
 mod journal_tables;

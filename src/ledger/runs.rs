@@ -32,7 +32,9 @@ impl Ledger {
     /// Where the ledger cannot be written; then nothing has begun.
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
         let begun = begin(&mut self.db, run, now);
-        self.checked(begun)
+        let begun = self.checked(begun)?;
+        self.mark_file(begun.run, begun.start);
+        Ok(begun)
     }
 
     /// The rows of a run by their outcome, as the start that came furthest has counted them.

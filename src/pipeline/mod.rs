@@ -666,7 +666,7 @@ pub fn asked_too_long(until: Timestamp, why: ErrorCode) -> Stop {
         by: StoppedBy::Outage,
         text: format!(
             "the service refuses requests for now ({why}) and asks to wait until {until:.0}, \
-             which is longer than `--max-outage` allows\n\n\
+             which is later than `--max-outage` allows\n\n\
              hint: run the same command again after that; `--max-outage` says how long to \
              wait for the service"
         ),

@@ -554,10 +554,7 @@ fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
         folder.import_leads(&service(), &[]).expect(0);
         let backup = ["runs", "copy", "--to", "backup"];
         folder.leadload(&backup).expect(0);
-        // Since then the ledger has grown.
-        folder.write("leads.csv", contacts(1000));
-        folder.import_leads(&service(), &[]).expect(0);
-        let (_service, child) = at_work(&folder, 500, &[]);
+        let (service, child) = at_work(&folder, 500, &[]);
         match is_copied {
             true => drop(fs::copy(folder.path("backup"), folder.ledger()).unwrap()),
             false => {
@@ -569,11 +566,48 @@ fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
         assert_eq!(stopped.code, 5, "{}", stopped.stderr);
         stopped.tells("was replaced or overwritten while it was in use");
         stopped.tells("ledger.sqlite3-wal.2");
+        assert!(service.stats().lead_requests < 20);
         let backup = fs::read(folder.path("backup")).unwrap();
         assert!(fs::read(folder.ledger()).unwrap() == backup, "{is_copied}");
         let runs = folder.leadload(&["runs", "--format", "json"]).expect(0);
         assert_eq!(runs.json()["runs"].as_array().unwrap().len(), 1);
-        folder.import_leads(&service(), &[]).expect(0);
+        folder.import_leads(&self::service(), &[]).expect(0);
+    }
+}
+
+/// One of the same size or larger, which the file system takes for the same.
+#[cfg(unix)]
+#[test]
+fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
+    let folder = Folder::with_leads(&contacts(800));
+    let elsewhere = ["--ledger", "elsewhere"];
+    folder.import_leads(&service(), &elsewhere).expect(0);
+    let (service, child) = at_work(&folder, 500, &[]);
+    fs::copy(folder.path("elsewhere"), folder.ledger()).unwrap();
+    let stopped = Output::of(child);
+    assert_eq!(stopped.code, 5, "{}", stopped.stderr);
+    stopped.tells("was replaced or overwritten while it was in use");
+    assert!(!stopped.stdout.contains("goes on"), "{}", stopped.stdout);
+    assert!(service.stats().lead_requests < 20);
+    assert_unfinished_results_tell_of_all_leads(&folder, &service);
+    let other = fs::read(folder.path("elsewhere")).unwrap();
+    assert!(fs::read(folder.ledger()).unwrap() == other);
+}
+
+#[test]
+fn runs_for_two_services_write_one_ledger_at_once() {
+    let folder = Folder::with_leads(&contacts(12_000));
+    let services = [service(), service()];
+    let children = services.each_ref().map(|service| {
+        let nothing = ["--results", "none", "--rejects", "none"];
+        folder.import_leads(service, &nothing).start()
+    });
+    for child in children {
+        let ended = Output::of(child);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+    }
+    for service in services {
+        assert_eq!(service.leads().len(), 12_000);
     }
 }
 
@@ -586,6 +620,7 @@ fn a_ledger_whose_log_is_all_that_is_left_is_not_begun_anew() {
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &[]).expect(5);
     refused.tells("is damaged (it is missing or empty, and the files beside it are of a run)");
+    folder.leadload(&["runs"]).expect(5);
     assert_eq!(service.stats().lead_requests, requests);
     fs::rename(folder.path("elsewhere"), folder.ledger()).unwrap();
     folder.leadload(&["runs"]).expect(0);

@@ -54,7 +54,7 @@ fn a_wait_that_was_asked_for_holds_back_a_test_lead_too_and_one_asked_of_it_hold
     import(&folder, &service, "none", &TEST).expect(3);
     let hasty = [&TEST[..], &["--max-outage", "1s"]].concat();
     let refused = import(&folder, &service, "none", &hasty).expect(3);
-    refused.tells("which is longer than `--max-outage` allows");
+    refused.tells("which is later than `--max-outage` allows");
     let output = import(&folder, &service, "none", &TEST).expect(3);
     output.tells(" s, for which the service asked earlier (HTTP 429)");
     import(&folder, &service, "none", &[]).expect(0);

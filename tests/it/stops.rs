@@ -582,7 +582,7 @@ fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_
         let left = jiff::Timestamp::now().duration_until(until).as_secs();
         assert!((500..=600).contains(&left), "{left}");
         assert!(
-            rest.starts_with(" which is longer than `--max-outage` allows\n"),
+            rest.starts_with(" which is later than `--max-outage` allows\n"),
             "{rest}"
         );
     }

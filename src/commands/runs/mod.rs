@@ -14,6 +14,7 @@ use known::KnownRuns;
 use crate::cli::Format;
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::ledger::Ledger;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Environment, LedgerChoice};
 use crate::text::printable;
@@ -73,6 +74,8 @@ fn refuse_missing(
     if args.ledger.is_none() || is_of_profile || ledger.try_exists().unwrap_or(true) {
         return Ok(());
     }
+    // One whose log is all that is left is told as what it is.
+    Ledger::read(ledger)?;
     Err(Failure::new(
         StoppedBy::Usage,
         anyhow!(
