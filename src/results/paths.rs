@@ -1,7 +1,7 @@
 //! Where outputs go, and where they must not.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
@@ -124,6 +124,23 @@ impl OutputPaths {
             .chain(rejects)
             .filter_map(|(path, kind)| Some((place_of(path).ok()?, kind)))
             .collect()
+    }
+
+    /// Unfinished results that were kept beside the place of the results, if they tell of
+    /// any row: of a run that the ledger does not have, or not all of.
+    pub fn set_aside(&self) -> Option<PathBuf> {
+        let results = self.results.as_deref()?;
+        let name = results.file_name()?.to_str()?;
+        let files = fs::read_dir(folder_of(results)).ok()?.flatten();
+        let mut paths = files.map(|file| file.path());
+        paths.find(|path| {
+            let of_name = path
+                .file_name()
+                .and_then(|file| file.to_str()?.strip_prefix(name));
+            let is_aside =
+                of_name.is_some_and(|rest| rest.len() > PART.len() && rest.ends_with(PART));
+            is_aside && has_rows(path)
+        })
     }
 
     /// Every file that may be written.
@@ -331,11 +348,20 @@ pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).canonicalize()?.join(name))
 }
 
+/// The end of the name of an output that is not complete.
+const PART: &str = ".part";
+
 /// What an output is called until it is complete.
 pub(super) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".part");
+    name.push(PART);
     PathBuf::from(name)
+}
+
+/// Whether there is anything below the header.
+fn has_rows(path: &Path) -> bool {
+    let file = File::open(path);
+    file.is_ok_and(|file| BufReader::new(file).lines().nth(1).is_some())
 }
 
 /// `leads.csv` and `results` make `leads.results.csv`; standard input makes

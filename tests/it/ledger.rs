@@ -626,6 +626,26 @@ fn a_ledger_whose_log_is_all_that_is_left_is_not_begun_anew() {
     folder.leadload(&["runs"]).expect(0);
 }
 
+/// With duplicates allowed the service refuses none of them.
+#[cfg(unix)]
+#[test]
+fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
+    let folder = Folder::new();
+    let duplicates = ["--allow-duplicates"];
+    let (service, child) = at_work(&folder, 500, &duplicates);
+    for file in ["ledger.sqlite3", "ledger.sqlite3-wal", "ledger.sqlite3-shm"] {
+        fs::remove_file(folder.ledger().with_file_name(file)).unwrap();
+    }
+    assert_eq!(Output::of(child).code, 5);
+    let requests = service.stats().lead_requests;
+    let refused = folder.import_leads(&service, &duplicates).expect(2);
+    refused.tells("tells of leads of a run that the ledger does not know, and with `--allow-duplicates` they would be made, and called, again");
+    assert_eq!(service.stats().lead_requests, requests);
+    let again = ["--allow-duplicates", "--again", "--limit", "1"];
+    folder.import_leads(&service, &again).expect(0);
+    assert_eq!(service.stats().lead_requests, requests + 1);
+}
+
 #[test]
 fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
     let folder = Folder::new();

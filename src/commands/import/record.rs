@@ -128,7 +128,7 @@ impl Record {
         let predecessors = self.ledger.predecessors(&new)?;
         if form.allow_duplicates && !settings.again && predecessors.going_on.is_none() {
             let allowed_by = settings.reading.allowed_by.as_deref();
-            self.refuse_what_was_sent(&new, allowed_by)?;
+            self.refuse_what_was_sent(&new, paths, allowed_by)?;
         }
         Ok(PlannedRun {
             record: self,
@@ -139,12 +139,28 @@ impl Record {
     }
 
     /// With duplicates allowed nothing but this keeps a list from being called twice.
-    fn refuse_what_was_sent(&self, new: &NewRun, allowed_by: Option<&str>) -> Result<(), Failure> {
+    fn refuse_what_was_sent(
+        &self,
+        new: &NewRun,
+        paths: &OutputPaths,
+        allowed_by: Option<&str>,
+    ) -> Result<(), Failure> {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
-        let Some(run) = senders?.last().copied() else {
-            return Ok(());
+        let (what, more) = match (senders?.last(), paths.set_aside()) {
+            (Some(run), _) => (
+                format!("run {run} has sent leads from these inputs"),
+                format!("`leadload runs show {run}` tells what was sent"),
+            ),
+            (None, Some(left)) => (
+                format!(
+                    "`{}` tells of leads of a run that the ledger does not know",
+                    left.display()
+                ),
+                "when nobody needs that file any more, move it away".to_owned(),
+            ),
+            (None, None) => return Ok(()),
         };
         let (with, without) = match allowed_by {
             None => (
@@ -157,7 +173,7 @@ impl Record {
             ),
         };
         let error = anyhow!(
-            "run {run} has sent leads from these inputs, and with {with} they would be made, and called, again\n\nhint: {without} to send only what is new; `--again` sends everything again; `leadload runs show {run}` tells what was sent"
+            "{what}, and with {with} they would be made, and called, again\n\nhint: {without} to send only what is new; `--again` sends everything again; {more}"
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }
