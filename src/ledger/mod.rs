@@ -44,6 +44,9 @@
 //! written, and the run can go on when there is room. *A copy* of the ledger's file is whole
 //! only together with the log beside it (`-wal`); [`Ledger::copy_into`] makes one that is.
 //!
+//! *Another file in its place*, or copied over it, is noticed before the next commit
+//! (`identity`): nothing more is written, and its log is kept from that file.
+//!
 //! Beside its leads a service has some lines of its own, which stay when runs are pruned or
 //! forgotten: the pace that it was last found to take (`paces`), on which nothing depends but
 //! how fast the next run begins; and what was sent to it lately and how long it asked to be
