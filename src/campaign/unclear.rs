@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::{Campaign, CampaignError};
+use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
 use crate::text::{counted, in_lines, nearest, shown_name};
 
 /// How many places are remembered of each name.
 const MOST_PLACES: usize = 3;
 
-/// How many names are told with their places.
+/// How many names are listed with their lines.
 const MOST_NAMES: usize = 20;
 
 /// The names in campaign columns, each with the rows that have it.
@@ -36,9 +36,11 @@ impl NamesInRows {
         }
     }
 
-    /// The same without any row: a name that was given for all.
-    pub fn note_default(&mut self, name: &str) {
-        self.0.entry(name.to_owned()).or_default();
+    /// Takes the choice that was made for all rows, if it is a name: it stands in none.
+    pub fn note_default(&mut self, choice: Option<&CampaignChoice>) {
+        if let Some(CampaignChoice::Name(name)) = choice {
+            self.0.entry(name.clone()).or_default();
+        }
     }
 
     /// How many names there are.
@@ -229,7 +231,7 @@ mod tests {
     #[test]
     fn a_name_that_was_given_for_all_rows_stands_in_no_line() {
         let mut names = NamesInRows::default();
-        names.note_default("x");
+        names.note_default(Some(&CampaignChoice::Name("x".into())));
         let unclear = names.resolved(&[], &[]).unclear.unwrap();
         assert_eq!(
             unclear.to_string(),

@@ -73,9 +73,7 @@ impl Directory {
         intake: &Intake,
     ) -> Result<CampaignBook, Failure> {
         let mut names = names_in_column.clone();
-        if let Some(CampaignChoice::Name(name)) = default {
-            names.note_default(name);
-        }
+        names.note_default(default);
         if names.is_empty() {
             return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
         }

@@ -47,11 +47,8 @@ pub(super) async fn look_up(
 ) -> Result<LookedUp, Failure> {
     let mut inputs = intake.inputs.iter();
     let has_column = inputs.any(|input| input.mapping.campaign_column.is_some());
-    let default = match &settings.reading.campaign {
-        Some(CampaignChoice::Name(name)) => Some(name),
-        _ => None,
-    };
-    if !has_column && default.is_none() {
+    let default = settings.reading.campaign.as_ref();
+    if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
         return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
     let service = match Service::from_cli(&args.connection, environment) {
@@ -62,9 +59,7 @@ pub(super) async fn look_up(
         }
     };
     let mut names = directory::names_in(intake).await?;
-    if let Some(name) = default {
-        names.note_default(name);
-    }
+    names.note_default(default);
     if names.is_empty() {
         return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }

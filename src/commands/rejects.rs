@@ -135,7 +135,7 @@ impl Ancestors {
     }
 }
 
-/// Whoever was not to be called then is not to be called now.
+/// People who were not to be called by the run are not to be called by its rejects either.
 fn refuse_lists_that_are_gone(run: RunId, defaults: &RunDefaults) -> Result<(), Failure> {
     let mut lists = defaults.suppress();
     let Some(gone) = lists.find(|list| !list.exists()) else {

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MIDWAY: Duration = Duration::from_secs(30);
 
 /// How long an empty file may be one that another process is making.
-const PATIENCE_WITH_MAKING: Duration = Duration::from_secs(1);
+const LONGEST_TO_MAKE: Duration = Duration::from_secs(1);
 
 /// How large the log beside the ledger stays once it has begun anew.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
@@ -188,7 +188,7 @@ fn refuse_lost(path: &Path) -> Result<(), LedgerError> {
         if !has_log && !is_emptied {
             return Ok(());
         }
-        if has_log || began.elapsed() > PATIENCE_WITH_MAKING {
+        if has_log || began.elapsed() > LONGEST_TO_MAKE {
             return Err(LedgerError::Damaged {
                 path: path.to_owned(),
                 detail: "it is missing or empty, and the files beside it are of a run".into(),

@@ -32,6 +32,9 @@ const ATTEMPTS: u32 = 5;
 /// The time between them.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// Who moves a file away often puts another one there, this much later.
+const TIME_TO_REPLACE: Duration = Duration::from_millis(100);
+
 /// The ledger's file and the log beside it, as they are known from others of these names.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
@@ -53,7 +56,8 @@ pub(super) struct Identity {
 struct Start {
     run: RunId,
     start: u32,
-    told: String,
+    /// When it began, in which process, on which computer.
+    origin: String,
 }
 
 impl Identity {
@@ -91,12 +95,13 @@ impl Identity {
 impl Ledger {
     /// Makes the file known by a start that has just begun.
     pub(super) fn mark_file(&mut self, run: RunId, start: u32) {
+        if self.identity.file.is_none() {
+            return;
+        }
         // Where somebody reads what was there before, it stays in the log.
         let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
         let _ = self.db.query_row(checkpoint, [], |_| Ok(()));
-        if self.identity.file.is_some() {
-            self.identity.start = start_in_file(&self.path, run, start);
-        }
+        self.identity.start = start_in_file(&self.path, run, start);
     }
 
     /// Makes sure that what is open is what others find at the path.
@@ -105,9 +110,8 @@ impl Ledger {
         if !identity.is_lost && identity.is_still(path) {
             return Ok(());
         }
-        // Whoever moves a file away often puts another one there.
         if !identity.is_lost && !path.exists() {
-            thread::sleep(ATTEMPTS * PAUSE);
+            thread::sleep(TIME_TO_REPLACE);
         }
         let path = path.clone();
         if !path.exists() {
@@ -145,12 +149,14 @@ fn start_in_file(path: &Path, run: RunId, start: u32) -> Option<Start> {
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let file = Connection::open_with_flags(url.as_str(), flags).ok()?;
-    let told = "SELECT began_at || ' ' || process || ' ' || host FROM starts
+    let origin = "SELECT began_at || ' ' || process || ' ' || host FROM starts
         WHERE run = ?1 AND start = ?2";
-    let told = file
-        .query_row(told, (run.0, start), |row| row.get(0))
-        .ok()?;
-    Some(Start { run, start, told })
+    let origin = file.query_row(origin, (run.0, start), |row| row.get(0));
+    Some(Start {
+        run,
+        start,
+        origin: origin.ok()?,
+    })
 }
 
 fn identity_at(path: &Path) -> Option<(u64, u64)> {

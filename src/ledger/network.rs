@@ -18,9 +18,10 @@ fn first_known(
     path: &Path,
     kind_at: impl Fn(&Path) -> io::Result<Option<String>>,
 ) -> Option<String> {
+    let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let mut kinds = path.ancestors().map(kind_at);
-    let is_there = |kind: &io::Result<_>| !matches!(kind, Err(error) if error.kind() == io::ErrorKind::NotFound);
-    kinds.find(is_there)?.ok()?
+    let first = kinds.find(|kind| !kind.as_ref().is_err_and(is_missing));
+    first?.ok()?
 }
 
 #[cfg(target_os = "linux")]

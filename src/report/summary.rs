@@ -11,6 +11,7 @@ use super::advice::{InDoubt, Outlook, TRIAL, advice, meaning};
 use super::tally::{Ended, Group, Tally};
 use super::width::{Width, paragraph};
 use crate::command_line::CommandLine;
+use crate::exit::{Stop, StoppedBy};
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
@@ -28,7 +29,11 @@ const FEWEST_KNOWN: u64 = 3;
 
 /// What the command does that was stopped, when it is given again.
 pub(super) fn same_command(ended: &Ended<'_>) -> &'static str {
+    let by_ledger = |stop: &Stop| stop.by == StoppedBy::Ledger;
     match ended.run {
+        Some(_) if ended.stop.as_ref().is_some_and(by_ledger) => {
+            "When the ledger is mended, the same command goes on where this stopped"
+        }
         Some(_) => "The same command goes on where this stopped",
         None => "The same command sends the whole list again",
     }

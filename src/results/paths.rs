@@ -128,19 +128,17 @@ impl OutputPaths {
 
     /// Unfinished results that were kept beside the place of the results, if they tell of
     /// any row: of a run that the ledger does not have, or not all of.
-    pub fn set_aside(&self) -> Option<PathBuf> {
+    pub fn unfinished_results(&self) -> Option<PathBuf> {
         let results = self.results.as_deref()?;
         let name = results.file_name()?.to_str()?;
+        let is_kept = |path: &Path| {
+            let file = path.file_name().and_then(|file| file.to_str());
+            let rest = file.and_then(|file| file.strip_prefix(name)?.strip_suffix(PART));
+            rest.is_some_and(|stamp| !stamp.is_empty())
+        };
         let files = fs::read_dir(folder_of(results)).ok()?.flatten();
         let mut paths = files.map(|file| file.path());
-        paths.find(|path| {
-            let of_name = path
-                .file_name()
-                .and_then(|file| file.to_str()?.strip_prefix(name));
-            let is_aside =
-                of_name.is_some_and(|rest| rest.len() > PART.len() && rest.ends_with(PART));
-            is_aside && has_rows(path)
-        })
+        paths.find(|path| is_kept(path) && has_rows(path))
     }
 
     /// Every file that may be written.

@@ -77,21 +77,16 @@ fn refuse_no_file(said: &Path) -> Result<()> {
     if text.trim().is_empty() {
         bail!("the name of the ledger is empty\n\nhint: {HINT}");
     }
-    let is_address = text.starts_with("file:");
-    if text == ":memory:"
-        || is_address && (text.contains(":memory:") || text.contains("mode=memory"))
-    {
+    if !names_no_file(&text) {
+        return Ok(());
+    }
+    if text.contains(":memory:") || text.contains("mode=memory") {
         bail!(
             "the ledger cannot be `{}`: one in memory is forgotten when the command ends\n\nhint: {HINT}",
             shown_name(&said.to_string_lossy())
         );
     }
-    if is_address {
-        bail!(
-            "the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself"
-        );
-    }
-    Ok(())
+    bail!("the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself")
 }
 
 /// Where programs keep what they remember: on Linux the state folder, elsewhere the

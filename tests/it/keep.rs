@@ -107,15 +107,8 @@ fn fewer_rows_than_there_should_be_are_not_sent() {
     let folder = Folder::with_leads(&contacts(5));
     let service = service();
     for command in ["import", "check"] {
-        let args = [
-            command,
-            "leads.csv",
-            "--campaign",
-            "101",
-            "--rate",
-            "none",
-            "--min-rows",
-        ];
+        let line = format!("{command} leads.csv --campaign 101 --rate none --min-rows");
+        let args: Vec<&str> = line.split(' ').collect();
         let refused = folder
             .leadload(&[&args[..], &["6"]].concat())
             .at(&service)

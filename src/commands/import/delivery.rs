@@ -81,8 +81,8 @@ impl Delivery<'_> {
                 return Ok(Written::default());
             }
             if !is_written_down {
-                // Rows that are not in the ledger are not settled, whatever stands in their
-                // lines, and nothing else tells what became of them.
+                // The ledger does not have the last rows, so these files are not final; but
+                // nothing else tells what became of those rows.
                 return writer.set_aside();
             }
             // Before the files get their names, so that they are known for ours whatever

@@ -126,12 +126,7 @@ impl Ending<'_> {
     /// Notes why it ended early, if it did, and what comes of that.
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
-        // Where the ledger is not what it was, that is for its own words to say.
-        let goes_on = |stop: &Stop| stop.by != StoppedBy::Ledger;
-        ended.continue_with = stop
-            .as_ref()
-            .filter(|stop| goes_on(stop))
-            .map(|_| self.line.clone());
+        ended.continue_with = stop.is_some().then(|| self.line.clone());
         ended.mend_with = match stop {
             Some(_) => None,
             None => {

@@ -148,7 +148,7 @@ impl Record {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
-        let (what, more) = match (senders?.last(), paths.set_aside()) {
+        let (what, more) = match (senders?.last(), paths.unfinished_results()) {
             (Some(run), _) => (
                 format!("run {run} has sent leads from these inputs"),
                 format!("`leadload runs show {run}` tells what was sent"),

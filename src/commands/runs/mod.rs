@@ -74,7 +74,7 @@ fn refuse_missing(
     if args.ledger.is_none() || is_of_profile || ledger.try_exists().unwrap_or(true) {
         return Ok(());
     }
-    // One whose log is all that is left is told as what it is.
+    // Where only its log is left, that is the error.
     Ledger::read(ledger)?;
     Err(Failure::new(
         StoppedBy::Usage,

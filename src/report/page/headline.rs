@@ -67,6 +67,8 @@ fn sentence(page: &Page<'_>) -> String {
         Some(stop) => {
             let why = because(stop.by);
             let next = match (&page.ended.continue_with, page.ended.run) {
+                // What is to be done first stands below.
+                (Some(_), Some(_)) if stop.by == StoppedBy::Ledger => "",
                 (Some(_), Some(_)) => " Nothing is lost: the same command goes on from there.",
                 (Some(_), None) => {
                     " The rest of the list was not sent: the same command sends all of it again."

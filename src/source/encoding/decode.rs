@@ -25,8 +25,8 @@ const MALFORMED_BYTES: usize = 4;
 ///
 /// UTF-8 is handed on as it is, broken parts included, at the speed of `input`
 /// itself. Every other encoding becomes UTF-8, with the byte FF, which UTF-8 never has, for
-/// each byte that cannot be decoded. A mark of *another* encoding is not stepped over: whoever lets the
-/// user choose asks [`Bom::of`] first.
+/// each byte that cannot be decoded. A mark of *another* encoding is not stepped over:
+/// ask [`Bom::of`] first where the user may choose.
 ///
 /// # Errors
 ///
