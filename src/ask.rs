@@ -10,7 +10,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
 };
 
-use crate::cli::LogFormat;
+use crate::options::LogFormat;
 
 /// Whether somebody is there to be asked.
 fn is_possible() -> bool {

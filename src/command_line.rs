@@ -4,15 +4,17 @@
 //! cannot be promised nothing is shown.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::cli::{importing_args, mending_args};
+use crate::options::{Declaration, Given, Options};
 use crate::text::printable;
 
 /// The command that started this process.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CommandLine {
     args: Vec<OsString>,
+    /// The options among them.
+    typed: Options,
     shown: Option<String>,
 }
 
@@ -25,45 +27,68 @@ impl CommandLine {
         };
         CommandLine {
             args: args.to_vec(),
+            typed: Options::default(),
             shown: joined(args, quote),
         }
     }
 
-    /// The same with a flag that was chosen otherwise than on the command line.
+    /// The same as these options were typed in it.
+    pub fn with_typed(self, typed: Options) -> CommandLine {
+        CommandLine { typed, ..self }
+    }
+
+    /// The same with an option that was chosen otherwise than on the command line.
     pub fn with_flag(&self, flag: &str, value: &str) -> CommandLine {
         let mut args = self.args.clone();
         // What follows two dashes is no flag.
         let end = args.iter().position(|arg| arg == "--");
         let end = end.unwrap_or(args.len());
         args.splice(end..end, [flag.into(), value.into()]);
-        CommandLine::of(&args)
+        let mut typed = self.typed.clone();
+        let key = flag.trim_start_matches('-').replace('-', "_");
+        typed.set(&key, &Given::Text(value.to_owned()), Path::new(""));
+        CommandLine::of(&args).with_typed(typed)
     }
 
     /// The command that imports the rejects of this one; none where there are no rejects.
     /// `knows_run` says that the run is in a ledger, where they find it.
     pub fn of_rejects(&self, rejects: &[PathBuf], knows_run: bool) -> Option<CommandLine> {
-        if rejects.is_empty() {
-            return None;
-        }
-        let args = mending_args(&self.args, rejects, knows_run)?;
-        Some(CommandLine::of(&args))
+        let is_meant = |declared: &Declaration| declared.is_repeated_for_rejects(knows_run);
+        self.import(rejects, &[], is_meant)
     }
 
-    /// The command that imports the inputs of this one with the flags of a profile, which
-    /// bring what is kept in it.
-    pub fn of_import(
+    /// The command that imports what this one has checked with the flags of a profile, which
+    /// bring the mapping that was saved in it.
+    pub fn of_import(&self, inputs: &[PathBuf], profile: &[OsString]) -> Option<CommandLine> {
+        self.import(inputs, profile, Declaration::is_repeated_after_check)
+    }
+
+    fn import(
         &self,
+        inputs: &[PathBuf],
         profile: &[OsString],
-        is_kept: impl Fn(&str) -> bool,
+        is_meant: impl Fn(&Declaration) -> bool,
     ) -> Option<CommandLine> {
-        let args = importing_args(&self.args, profile, is_kept)?;
-        Some(CommandLine::of(&args))
+        let mut args = vec![self.args.first()?.clone(), "import".into()];
+        args.extend(inputs.iter().map(|path| operand(path)));
+        args.extend_from_slice(profile);
+        args.extend(self.typed.words(is_meant));
+        (!inputs.is_empty()).then(|| CommandLine::of(&args))
     }
 
     /// The line that can be pasted into the shell; none if an argument is no text, or has
     /// characters that cannot be shown or quoted.
     pub fn shown(&self) -> Option<&str> {
         self.shown.as_deref()
+    }
+}
+
+/// A path that is not taken for a flag; standard input is none.
+pub fn operand(path: &Path) -> OsString {
+    let is_like_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    match is_like_flag && path != Path::new("-") {
+        true => Path::new(".").join(path).into(),
+        false => path.into(),
     }
 }
 
@@ -139,6 +164,53 @@ mod tests {
             let shown = format!("leadload import {with}");
             assert_eq!(line.shown(), Some(shown.as_str()));
         }
+    }
+
+    /// The command after this import.
+    fn mending(line: &str, knows_run: bool) -> String {
+        let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let matches = crate::cli::command().try_get_matches_from(&typed).unwrap();
+        let cli = <crate::cli::Cli as clap::FromArgMatches>::from_arg_matches(&matches).unwrap();
+        let line = CommandLine::of(&typed).with_typed(cli.command.typed());
+        let rejects = [PathBuf::from("leads.rejects.csv")];
+        let next = line.of_rejects(&rejects, knows_run).unwrap();
+        next.shown().unwrap().to_owned()
+    }
+
+    #[test]
+    fn what_the_run_knows_is_not_typed_again() {
+        let typed = "leadload import leads.csv --campaign 101 --region GB --suppress a.csv \
+                     --suppress=b.csv --rate 5/s --rate 100/min --limit 10 --delimiter ; \
+                     --results out.csv --rejects bad.csv --token-file t -vv --wait";
+        assert_eq!(
+            mending(typed, true),
+            "leadload import leads.rejects.csv --token-file t --rate 5/s --rate 100/min \
+             --wait --verbose --verbose"
+        );
+        assert_eq!(
+            mending(typed, false),
+            "leadload import leads.rejects.csv --token-file t --campaign 101 --region GB \
+             --suppress a.csv --suppress b.csv --rate 5/s --rate 100/min --wait --verbose \
+             --verbose"
+        );
+    }
+
+    #[test]
+    fn a_command_that_says_nothing_more_is_short() {
+        assert_eq!(
+            mending("./leadload import leads.csv --campaign 101", true),
+            "./leadload import leads.rejects.csv"
+        );
+    }
+
+    #[test]
+    fn what_begins_with_a_dash_is_no_flag() {
+        assert_eq!(operand(Path::new("-a.csv")), Path::new("./-a.csv"));
+        assert_eq!(operand(Path::new("-")), Path::new("-"));
+        assert_eq!(
+            mending("leadload import a.csv --ledger=-l", true),
+            "leadload import leads.rejects.csv '--ledger=-l'"
+        );
     }
 
     #[test]

@@ -25,7 +25,8 @@
 //! | module | job | rule |
 //! |-|-|-|
 //! | [`cli`] | what was typed, and how it is explained | no default that depends on anything |
-//! | [`settings`] | what it means, with the environment and a profile | the only reader of environment variables and of the file of settings; those for proxies, system certificates, the terminal and its time zone are read by libraries |
+//! | [`options`] | the options of an import, each declared once, as data | what lists options goes through the declarations |
+//! | [`settings`] | what they mean, laid one over the other: typed, environment, profile, defaults | the only reader of environment variables and of the file of settings; those for proxies, system certificates, the terminal and its time zone are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`source`] | files to rows | knows nothing of leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |
@@ -59,6 +60,7 @@ pub mod intake;
 pub mod lead;
 pub mod ledger;
 pub mod mapping;
+pub mod options;
 pub mod phone;
 pub mod pipeline;
 pub mod private_file;

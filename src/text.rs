@@ -133,6 +133,19 @@ pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -
     text.split_inclusive(is_split).map(shown).collect()
 }
 
+/// `` `a`, `b` or `c` ``.
+pub fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| format!("`{}`", word.as_ref()))
+        .collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} or {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// The name most like `typed`, if one is so much like it that a slip is likely.
 pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str> {
     let typed = typed.to_lowercase();

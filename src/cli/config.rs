@@ -1,23 +1,7 @@
-//! Where settings are kept, and the flags of `leadload config`.
+//! The flags of `leadload config`.
 
-use std::path::PathBuf;
-
-use clap::ValueHint;
-
-use super::{ConnectionArgs, Format, ImportArgs, OutputArgs};
-
-/// Which file and which profile of it stand in for flags that are not given.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Service")]
-pub struct ProfileArgs {
-    /// File of settings [default: in your configuration folder] [env: LEADLOAD_CONFIG]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, global = true)]
-    pub config: Option<PathBuf>,
-
-    /// Profile of that file to take settings from [default: `default`] [env: LEADLOAD_PROFILE]
-    #[arg(long, value_name = "NAME", global = true)]
-    pub profile: Option<String>,
-}
+use super::ImportArgs;
+use crate::options::{ConnectionOptions, LogOptions, ProfileOptions};
 
 /// The command line of `leadload config`.
 #[derive(Debug, Clone, clap::Args)]
@@ -31,7 +15,7 @@ pub struct ConfigArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum ConfigCommand {
     /// Set up a profile: asks for address and token, and tries them out
-    Init(ConfigInitArgs),
+    Init(Box<ConfigInitArgs>),
     /// Show the settings in force, and where each comes from
     Show(Box<ConfigShowArgs>),
 }
@@ -39,13 +23,17 @@ pub enum ConfigCommand {
 /// The flags of `leadload config init`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConfigInitArgs {
+    /// Which file the profile goes into, and its name.
+    #[command(flatten)]
+    pub place: ProfileOptions,
+
     /// Where the service is, for those who do not want to be asked.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectionOptions,
 
     /// What is said on standard error.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub log: LogOptions,
 }
 
 /// The flags of `leadload config show`: those of an import, without inputs.
@@ -54,29 +42,4 @@ pub struct ConfigShowArgs {
     /// The import whose settings are shown.
     #[command(flatten)]
     pub import: ImportArgs,
-}
-
-impl ConfigShowArgs {
-    /// The form of what is shown.
-    pub fn format(&self) -> Format {
-        self.import.format
-    }
-}
-
-impl ConfigArgs {
-    /// The form of what is shown.
-    pub fn format(&self) -> Format {
-        match &self.command {
-            ConfigCommand::Init(_) => Format::Text,
-            ConfigCommand::Show(show) => show.format(),
-        }
-    }
-
-    /// What is said on standard error.
-    pub fn output(&self) -> &OutputArgs {
-        match &self.command {
-            ConfigCommand::Init(init) => &init.output,
-            ConfigCommand::Show(show) => &show.import.output,
-        }
-    }
 }

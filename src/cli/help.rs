@@ -3,7 +3,6 @@
 //! Rule: what a flag does stands beside the flag, what a command is for beside the command.
 //! Here is only the choice of the few that fit on a screen.
 
-use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use super::Cli;
@@ -162,7 +161,7 @@ fn common(command: Command, is_program: bool) -> Command {
         .hide(!is_program);
     command
         .mut_args(|arg| match arg.get_action().takes_values() {
-            true => with_default_told(with_negative_taken(arg)),
+            true => with_negative_taken(arg),
             false => arg,
         })
         .disable_help_flag(true)
@@ -174,30 +173,6 @@ fn common(command: Command, is_program: bool) -> Command {
 fn with_negative_taken(arg: Arg) -> Arg {
     let is_flag = !arg.is_positional();
     arg.allow_negative_numbers(is_flag)
-}
-
-/// Defaults that depend on something are told in the text of their flag; so are all others.
-fn with_default_told(arg: Arg) -> Arg {
-    let defaults: Vec<_> = arg
-        .get_default_values()
-        .iter()
-        .map(|value| value.to_string_lossy())
-        .collect();
-    if defaults.is_empty() {
-        return arg;
-    }
-    let told = |text: &StyledStr| format!("{text} [default: {}]", defaults.join(", "));
-    let short = arg.get_help().map(told);
-    let long = arg.get_long_help().map(told);
-    let arg = match short {
-        Some(text) => arg.help(text),
-        None => arg,
-    };
-    match long {
-        Some(text) => arg.long_help(text),
-        None => arg,
-    }
-    .hide_default_value(true)
 }
 
 /// `-h` leaves out all flags but these.

@@ -9,11 +9,8 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::help::command;
-use super::values::ValueError;
-use crate::text::{looks_secret, quoted_value, shown_name, without_numbers};
-
-/// Flags whose values are people's.
-const PERSONAL: [&str; 3] = ["--set", "--number", "--test-to"];
+use crate::options::{Options, ValueError, unusable};
+use crate::text::{alternatives, quoted_value, shown_name};
 
 /// What is wrong, and what next; none where the parser's own text has to do.
 pub fn mistake(error: &clap::Error, args: &[OsString]) -> Option<String> {
@@ -35,7 +32,7 @@ pub fn mistake(error: &clap::Error, args: &[OsString]) -> Option<String> {
                 suggested.unwrap_or_else(commands),
             )
         }
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => wrong_value(error)?,
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => refused(error)?,
         ErrorKind::TooManyValues => {
             let flag = name(text(error, ContextKind::InvalidArg)?);
             (
@@ -79,21 +76,17 @@ fn unknown(error: &clap::Error, command: &str) -> Option<(String, String)> {
     Some((format!("there is no flag `{}`", shown_name(typed)), next))
 }
 
-/// What is wrong with a value, and what to write instead, wherever it stands; none where
-/// it is not the value that is wrong.
-pub fn wrong_value(error: &clap::Error) -> Option<(String, String)> {
-    match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => refused(error),
-        _ => None,
-    }
-}
-
 /// A value that a flag does not take, or none where one is needed.
 fn refused(error: &clap::Error) -> Option<(String, String)> {
     let arg = name(text(error, ContextKind::InvalidArg)?);
     let value = text(error, ContextKind::InvalidValue)?;
+    let is_personal = is_personal(arg);
+    let reason = error.source();
+    if let Some(reason) = reason.and_then(|reason| reason.downcast_ref::<ValueError>()) {
+        return Some((reason.told_of(value, arg, is_personal), reason.to_string()));
+    }
     let possible = texts(error, ContextKind::ValidValue).unwrap_or_default();
-    let next = match (error.source(), possible) {
+    let next = match (reason, possible) {
         (Some(reason), _) => reason.to_string(),
         (None, []) => format!("write it after the flag: `{arg} …`"),
         (None, words) => match suggested(error, ContextKind::SuggestedValue) {
@@ -101,29 +94,13 @@ fn refused(error: &clap::Error) -> Option<(String, String)> {
             None => format!("it takes {}", alternatives(words)),
         },
     };
-    let reason = error.source().and_then(|reason| reason.downcast_ref());
-    let is_too_large = matches!(reason, Some(ValueError::TooLarge(_)));
-    let what = if value.is_empty() {
-        format!("`{arg}` has no value")
-    } else if is_too_large {
-        too_large(value, arg)
-    } else if PERSONAL.contains(&arg) {
-        format!("the value of `{arg}` cannot be used")
-    } else if arg.starts_with('-') {
-        format!("{} cannot be used for `{arg}`", quoted_value(value))
-    } else {
-        format!("{} cannot be used as {arg}", quoted_value(value))
-    };
-    Some((what, next))
+    Some((unusable(value, arg, is_personal), next))
 }
 
-/// A number, or a time, beyond what the flag takes. A long one is not shown: it could be
-/// anybody's.
-fn too_large(value: &str, arg: &str) -> String {
-    match looks_secret(value) || without_numbers(value) != value {
-        true => format!("the value of `{arg}` is too large"),
-        false => format!("{} is too large for `{arg}`", quoted_value(value)),
-    }
+/// Whether the values of a flag are people's.
+fn is_personal(flag: &str) -> bool {
+    let mut declared = Options::declared().into_iter();
+    flag == "--number" || declared.any(|option| option.is_personal && option.flag() == flag)
 }
 
 /// Two flags that exclude each other, or one that is given twice.
@@ -188,19 +165,6 @@ fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
         _ => return None,
     };
     Some(format!("did you mean {meant}?"))
-}
-
-/// `` `a`, `b` or `c` ``.
-fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| format!("`{}`", word.as_ref()))
-        .collect();
-    match words.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} or {last}", before.join(", ")),
-        None => String::new(),
-    }
 }
 
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {

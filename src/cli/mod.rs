@@ -5,31 +5,23 @@
 //! with the environment, is decided in `settings`.
 
 pub mod config;
-mod connection;
 mod help;
 mod import;
 mod man_page;
 mod mistake;
-mod next;
-mod output;
-mod reading;
 pub mod runs;
 pub mod sandbox;
-mod values;
+mod typed;
 
-pub use connection::ConnectionArgs;
 pub use help::{command, manual};
-pub use import::{DeliveryArgs, ImportArgs};
+pub use import::ImportArgs;
 pub use man_page::man_page;
-pub use mistake::{mistake, wrong_value};
-#[cfg(test)]
-pub(crate) use next::OF_THE_RUN;
-pub use next::{importing_args, mending_args, operand};
-pub use output::{Format, ListFormat, LogFormat, OutputArgs, Progress};
-pub use reading::{MappingArgs, PhoneArgs, ReadingArgs};
-pub use values::RateArg;
+pub use mistake::mistake;
+pub use typed::typed_anyway;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::options::{ConnectionOptions, LogOptions, ProfileOptions};
 
 /// Sends contacts to a calling campaign, and tells what became of every row
 #[derive(Debug, Parser)]
@@ -103,7 +95,7 @@ Examples:
 Examples:
   leadload campaigns
   leadload campaigns --format csv > campaigns.csv")]
-    Campaigns(CampaignsArgs),
+    Campaigns(Box<CampaignsArgs>),
     /// Show earlier runs; export, copy, prune or forget what is known of them
     Runs(Box<runs::RunsArgs>),
     /// Set up a profile, or show the settings in force
@@ -135,22 +127,32 @@ Examples:
 /// The flags of `leadload campaigns`.
 #[derive(Debug, clap::Args)]
 pub struct CampaignsArgs {
+    /// Where settings are kept.
+    #[command(flatten)]
+    pub place: ProfileOptions,
+
     /// Where the service is.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectionOptions,
 
-    /// Form of the list on standard output
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Output"
-    )]
-    pub format: ListFormat,
+    /// Form of the list on standard output [default: text]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    pub format: Option<ListFormat>,
 
     /// What is said on standard error.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub log: LogOptions,
+}
+
+/// The form of a list on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// A table
+    Text,
+    /// One JSON object
+    Json,
+    /// CSV with a header
+    Csv,
 }
 
 /// The flags of `leadload completions`.

@@ -8,10 +8,8 @@ use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
-use super::config::ProfileArgs;
-use super::values::{age, e164, from_one};
-use super::{Format, OutputArgs};
 use crate::lead::{RunId, Status};
+use crate::options::{Format, LogOptions, ProfileOptions, Said, Value};
 use crate::phone::PhoneNumber;
 
 /// The command line of `leadload runs`.
@@ -31,12 +29,12 @@ pub struct RunsArgs {
     pub command: Option<RunsCommand>,
 
     /// List only so many, the latest
-    #[arg(long, value_name = "N", value_parser = from_one)]
+    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
     pub last: Option<NonZeroU32>,
 
     /// Where settings are kept.
     #[command(flatten)]
-    pub profile: ProfileArgs,
+    pub place: ProfileOptions,
 
     /// Ledger to look into [default: in your state folder] [env: LEADLOAD_LEDGER]
     #[arg(
@@ -46,21 +44,15 @@ pub struct RunsArgs {
         global = true,
         help_heading = "Service"
     )]
-    pub ledger: Option<PathBuf>,
+    pub ledger: Option<Said<PathBuf>>,
 
-    /// Form of standard output
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        global = true,
-        help_heading = "Output"
-    )]
-    pub format: Format,
+    /// Form of standard output [default: text]
+    #[arg(long, value_name = "FORMAT", global = true, help_heading = "Output")]
+    pub format: Option<Said<Format>>,
 
     /// What is said on standard error.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub log: LogOptions,
 }
 
 /// What to do with runs.
@@ -91,15 +83,15 @@ pub enum RunsCommand {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ListArgs {
     /// Only so many, the latest
-    #[arg(long, value_name = "N", value_parser = from_one)]
+    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
     pub last: Option<NonZeroU32>,
 }
 
 /// The flags of `leadload runs show`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ShowArgs {
-    /// The number of a run, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
+    /// The number of a run, or `last` [default: last]
+    #[arg(value_name = "RUN", default_value = "last", hide_default_value = true)]
     pub run: RunArg,
 }
 
@@ -135,7 +127,7 @@ pub struct CopyArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct PruneArgs {
     /// Only runs that ended so long ago, such as `90d`, `2w` or `12h`
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    #[arg(long, value_name = "AGE", value_parser = <SignedDuration as Value>::parse)]
     pub older_than: SignedDuration,
 }
 
@@ -195,6 +187,12 @@ impl FromStr for RunArg {
             _ => Err(NO_RUN),
         }
     }
+}
+
+/// A phone number as it was sent.
+fn e164(text: &str) -> Result<PhoneNumber, String> {
+    PhoneNumber::from_e164(text)
+        .map_err(|_| "write it as it stands in the results, such as `+447911123456`".into())
 }
 
 /// What a row that was sent or refused can end in.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::values::{duration, limit, whole};
+use crate::options::Value;
 use crate::rate::Rate;
 use crate::sandbox::{DuplicateStyle, IdType, ListShape};
 
@@ -30,17 +30,17 @@ pub struct SandboxArgs {
     pub scenario: Option<PathBuf>,
 
     /// Decides which requests meet which fault; the same seed, the same faults
-    #[arg(long, value_name = "N", value_parser = whole)]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub seed: Option<u64>,
 
     /// Time until an answer, such as `50ms` or `2s`
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = <Duration as Value>::parse)]
     pub latency: Option<Duration>,
 
     /// Refuse more requests for leads than `100/min`
     ///
     /// As many as that in any such span are taken: `20/s`, `100/min`, `20/10s`. Repeatable.
-    #[arg(long, value_name = "N/UNIT", value_parser = limit)]
+    #[arg(long, value_name = "N/UNIT", value_parser = <Rate as Value>::parse)]
     pub rate_limit: Vec<Rate>,
 
     /// Share of requests answered 429, such as `2%`
@@ -79,15 +79,15 @@ pub struct SandboxArgs {
     pub hang: Option<f64>,
 
     /// Be away after this many requests for leads: connections are closed without an answer
-    #[arg(long, value_name = "N", value_parser = whole)]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub outage_after: Option<u64>,
 
     /// How long to be away [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "outage_after")]
+    #[arg(long, value_name = "DURATION", value_parser = <Duration as Value>::parse, requires = "outage_after")]
     pub outage_for: Option<Duration>,
 
     /// Refuse the token after this many requests for leads
-    #[arg(long, value_name = "N", value_parser = whole)]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub token_revoked_after: Option<u64>,
 
     /// What a refused duplicate looks like

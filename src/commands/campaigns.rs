@@ -2,20 +2,25 @@
 
 use super::{directory, service};
 use crate::api::Limits;
-use crate::cli::{CampaignsArgs, ListFormat};
+use crate::cli::ListFormat;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::options::Format;
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
-use crate::settings::{Environment, Service, TIMEOUT};
+use crate::settings::{Layers, Service, TIMEOUT};
 
-/// Runs the command.
-pub fn run(args: &CampaignsArgs, environment: &Environment) -> Result<ExitCode, Failure> {
-    let service = Service::from_cli(&args.connection, environment).or_stopped(StoppedBy::Usage)?;
+/// Runs the command; only a flag asks for CSV.
+pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
+    let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
     let campaigns = service::unless_interrupted(async {
         let reached = service::reach(&service, Limits::within(TIMEOUT)).await?;
         let list = reached.client.campaigns().await;
         list.map_err(directory::list_failure)
     })?;
-    let list = match args.format {
+    let of_profile = || match layers.said().output.format.as_deref() {
+        Some(Format::Json) => ListFormat::Json,
+        Some(Format::Text) | None => ListFormat::Text,
+    };
+    let list = match typed.unwrap_or_else(of_profile) {
         ListFormat::Text => campaign_table(&campaigns),
         ListFormat::Json => campaign_json(&campaigns),
         ListFormat::Csv => campaign_csv(&campaigns).or_stopped(StoppedBy::Disk)?,

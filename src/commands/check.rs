@@ -1,7 +1,7 @@
 //! `leadload check`: everything up to sending, and nothing beyond.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -11,40 +11,40 @@ use super::dry_run::DryRun;
 use super::lookup::{self, LookedUp};
 use super::{inputs, places, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::cli::{Format, ImportArgs};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::CampaignId;
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
+use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Tally, check_json,
-    check_text, console, log_check, log_end,
+    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Show, Tally,
+    check_json, check_text, console, log_check, log_end,
 };
 use crate::results::{KnownOutputs, OutputError, ReportFile, RunEnd, Writer, Written};
-use crate::settings::{CheckSettings, Environment, LedgerChoice, MappingToSave};
+use crate::settings::{CheckSettings, Layers, LedgerChoice, MappingToSave};
 use crate::text::counted;
 
 /// Runs the command.
 pub fn run(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: Layers,
     command: &CommandLine,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
-    service::unless_interrupted(check(args, environment, command, log))
+    service::unless_interrupted(check(files, layers, command, log))
 }
 
 async fn check(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: Layers,
     command: &CommandLine,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let Prepared {
-        args,
+        show,
         settings,
         intake,
         to_save,
@@ -52,9 +52,8 @@ async fn check(
         mut looked_up,
         mut writer,
         report,
-    } = Prepared::new(args, environment).await?;
+    } = Prepared::new(files, layers).await?;
     let known_rate = remembered.known_rate;
-    let show = inputs::show(settings.reading.progress, &args.output);
     log_check(intake.inputs.len());
     let campaign = settings.reading.campaign.clone();
     let ids = looked_up.ids.take().unwrap_or(remembered.campaign_ids);
@@ -72,7 +71,7 @@ async fn check(
     ended.campaign_names = looked_up.names;
     let lookup = lookup_of_rows(looked_up.lookup, &settings, &found.tally);
     warn_of_what_only_import_does(&settings, found.ready(), &lookup);
-    let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, command));
+    let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, files, command));
     let saved = saved.transpose()?;
     let estimate = found.estimate(&settings.pace, known_rate);
     if let (Some(report), Some(notes)) = (report, &found.page) {
@@ -102,8 +101,8 @@ async fn check(
 
 /// A check up to the first row.
 struct Prepared {
-    /// What was asked for; rejects bring some of it.
-    args: ImportArgs,
+    /// How the work is shown.
+    show: Show,
     settings: CheckSettings,
     intake: Intake,
     /// The mapping, where it is to be kept.
@@ -116,22 +115,26 @@ struct Prepared {
 }
 
 impl Prepared {
-    async fn new(args: &ImportArgs, environment: &Environment) -> Result<Prepared, Failure> {
-        refuse_metrics(args)?;
-        let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
-        places::look_at(args, environment, &ledger).await?;
-        let (args, surveyed) = inputs::survey(args, environment, &ledger).await?;
-        let settings = CheckSettings::from_cli(&args, environment).or_stopped(StoppedBy::Usage)?;
+    async fn new(files: &[PathBuf], layers: Layers) -> Result<Prepared, Failure> {
+        refuse_metrics(&layers)?;
+        let ledger = LedgerChoice::new(&layers.options()).or_stopped(StoppedBy::Usage)?;
+        places::look_at(files, &layers, &ledger).await?;
+        let (layers, surveyed) = inputs::survey(files, layers, &ledger).await?;
+        let settings = CheckSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;
-        let to_save = save_mapping::prepare(&args, &intake, environment)?;
+        let to_save = save_mapping::prepare(&layers, &intake, &settings)?;
         let remembered = remember(&settings, &intake, &ledger).await?;
-        let looked_up = lookup::look_up(&args, environment, &settings, &intake).await?;
+        let looked_up = lookup::look_up(&layers, &settings, &intake).await?;
         let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
         let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
             .map_err(OutputError::before_sending)?;
         let report = inputs::report_file(&paths)?;
         Ok(Prepared {
-            args,
+            show: inputs::show(
+                settings.reading.progress,
+                settings.log_format,
+                settings.quiet,
+            ),
             settings,
             intake,
             to_save,
@@ -145,8 +148,8 @@ impl Prepared {
 
 /// Metrics of a check would take the place of those of the last import. A profile's file is
 /// for its imports and does not get here.
-fn refuse_metrics(args: &ImportArgs) -> Result<(), Failure> {
-    match args.metrics_file {
+fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
+    match layers.said().output.metrics_file {
         None => Ok(()),
         Some(_) => {
             let error = anyhow!(

@@ -11,44 +11,41 @@ use tracing::warn;
 
 use super::rejects::Ancestors;
 use super::service;
-use crate::cli::{Format, ImportArgs, LogFormat, OutputArgs, Progress};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
+use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
 use crate::report::{Ended, RowTotal, Show, Tally};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
-use crate::settings::{Environment, LedgerChoice, ReadingSettings, Service, form_choice};
+use crate::settings::{Layers, LedgerChoice, ReadingSettings, Service, form_choice};
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, shown_name};
 
 /// Opens all files and finds out in what form each is, on a thread of its own: standard
 /// input may be long in coming, a file may be long, and somebody may want to stop.
-/// Rejects among them bring flags of their own, which come back with the others.
+/// Rejects among them bring options of the run that wrote them, which come back with the
+/// others.
 pub(super) async fn survey(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: Layers,
     ledger: &LedgerChoice,
-) -> Result<(ImportArgs, Vec<SurveyedInput>), Failure> {
-    let to = Service::name(&args.connection, environment).or_stopped(StoppedBy::Usage)?;
-    let (args, ledger) = (args.clone(), ledger.clone());
-    let profile = environment.profile.as_ref();
-    let typed = profile.and_then(|profile| profile.typed.clone());
-    let place = profile.map(|in_force| in_force.profile.place());
+) -> Result<(Layers, Vec<SurveyedInput>), Failure> {
+    let options = layers.options();
+    let to = Service::name(&options).or_stopped(StoppedBy::Usage)?;
+    let (files, ledger) = (files.to_vec(), ledger.clone());
     service::on_a_thread(move || {
-        let ancestors = Ancestors::of(&ledger, to, place);
-        let surveyed = survey_each(&args)?;
-        let typed = typed.as_deref().unwrap_or(&args);
-        let args = ancestors.fill_in(&args, typed, &surveyed)?;
-        Ok((args, surveyed))
+        let surveyed = survey_each(&files, &options)?;
+        let layers = Ancestors::of(&ledger, to).complete(layers, &surveyed)?;
+        Ok((layers, surveyed))
     })
     .await
     .unwrap_or_else(broke_off)
 }
 
-fn survey_each(args: &ImportArgs) -> Result<Vec<SurveyedInput>, Failure> {
-    let form = form_choice(&args.reading);
-    let inputs = open_each(&args.inputs)?.into_iter();
+fn survey_each(files: &[PathBuf], options: &Options) -> Result<Vec<SurveyedInput>, Failure> {
+    let form = form_choice(&options.reading);
+    let inputs = open_each(files)?.into_iter();
     let surveyed = inputs.map(|input| SurveyedInput::new(input, &form));
     Ok(surveyed.collect::<Result<_, SourceError>>()?)
 }
@@ -201,12 +198,12 @@ pub(super) fn write_report(
 }
 
 /// How the work is shown while it is done.
-pub(super) fn show(progress: Progress, output: &OutputArgs) -> Show {
+pub(super) fn show(progress: Progress, log_format: LogFormat, is_quiet: bool) -> Show {
     // A log for machines is all that there is on standard error.
-    if output.log_format == LogFormat::Json {
+    if log_format == LogFormat::Json {
         return Show::Log;
     }
-    let is_watched = !output.quiet && std::io::stderr().is_terminal();
+    let is_watched = !is_quiet && std::io::stderr().is_terminal();
     match progress {
         Progress::Always => Show::Bar,
         Progress::Auto if is_watched && !is_dumb() => Show::Bar,

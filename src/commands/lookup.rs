@@ -10,12 +10,11 @@ use super::directory::{self, PATIENCE};
 use super::service;
 use crate::api::Limits;
 use crate::campaign::{CampaignChoice, NamesInRows, Resolved};
-use crate::cli::ImportArgs;
 use crate::exit::Failure;
 use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::report::{CampaignNames, Lookup};
-use crate::settings::{CheckSettings, Environment, Service};
+use crate::settings::{CheckSettings, Layers, Service};
 
 /// What has come of it.
 pub(super) struct LookedUp {
@@ -40,8 +39,7 @@ impl LookedUp {
 
 /// Looks up all names that rows or flags have.
 pub(super) async fn look_up(
-    args: &ImportArgs,
-    environment: &Environment,
+    layers: &Layers,
     settings: &CheckSettings,
     intake: &Intake,
 ) -> Result<LookedUp, Failure> {
@@ -51,7 +49,7 @@ pub(super) async fn look_up(
     if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
         return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
-    let service = match Service::from_cli(&args.connection, environment) {
+    let service = match Service::new(layers) {
         Ok(service) => service,
         Err(error) => {
             let why = first_words(&error.to_string());

@@ -27,33 +27,34 @@ use anyhow::anyhow;
 use clap::error::ErrorKind;
 use tracing::Level;
 
-use crate::cli::{self, Command, LogFormat, OutputArgs};
+use crate::cli::{self, Command};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
-use crate::settings::{Environment, Parsed, Refusal, Refused};
+use crate::settings::{Layers, Parsed, Refusal, Refused, environment};
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let parsed = match Parsed::new(&args, Environment::read()) {
+    let Parsed { command, layers } = match Parsed::new(&args, environment()) {
         Ok(parsed) => parsed,
-        Err(refused) => return refuse(refused, &args),
+        Err(refused) => return refuse(*refused, &args),
     };
-    let command = &parsed.cli.command;
-    let ended = perform(&parsed, CommandLine::of(&args));
-    ended.unwrap_or_else(|failure| report(&failure, command.wants_json()))
+    let line = CommandLine::of(&args).with_typed(layers.typed());
+    let wants_json = wants_json(&layers);
+    let ended = perform(&command, layers, line);
+    ended.unwrap_or_else(|failure| report(&failure, wants_json))
 }
 
-fn perform(parsed: &Parsed, line: CommandLine) -> Result<ExitCode, Failure> {
-    let (command, environment) = (&parsed.cli.command, &parsed.environment);
-    let log = start_log(&command.output());
+fn perform(command: &Command, layers: Layers, line: CommandLine) -> Result<ExitCode, Failure> {
+    let log = start_log(&layers.options().log);
     match command {
-        Command::Import(args) => import::run(args, environment, line, &log),
-        Command::Check(args) => check::run(args, environment, &line, &log),
-        Command::Campaigns(args) => campaigns::run(args, environment),
-        Command::Runs(args) => runs::run(args, environment),
-        Command::Config(args) => config::run(args, &parsed.matches, environment),
+        Command::Import(args) => import::run(&args.inputs, layers, line, &log),
+        Command::Check(args) => check::run(&args.inputs, layers, &line, &log),
+        Command::Campaigns(args) => campaigns::run(args.format, &layers),
+        Command::Runs(args) => runs::run(args, &layers),
+        Command::Config(args) => config::run(args, &layers),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::Sandbox(args) => sandbox::run(args),
@@ -63,18 +64,18 @@ fn perform(parsed: &Parsed, line: CommandLine) -> Result<ExitCode, Failure> {
 /// Help goes to standard output, mistakes to standard error, and to those who read
 /// JSON as JSON too.
 fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
-    // The flag could not be read with the others.
-    if refused.wants_json_log {
+    let wants_json = wants_json(&refused.layers);
+    if log_format(&refused.layers.said().log) == LogFormat::Json {
         Log::start(Level::INFO, LogFormat::Json);
     }
     let error = match refused.reason {
         Refusal::CommandLine(error) => error,
         Refusal::Settings(error) => {
             let failure = Failure::new(StoppedBy::Usage, error);
-            if let Some(import) = &refused.import {
-                import::refused(import, &failure);
+            if let Some(inputs) = &refused.inputs {
+                import::refused(inputs, &refused.layers, &failure);
             }
-            return report(&failure, refused.wants_json);
+            return report(&failure, wants_json);
         }
     };
     if !error.use_stderr() {
@@ -91,19 +92,28 @@ fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
         text.trim().trim_start_matches("error: ").to_owned()
     });
     let failure = Failure::new(StoppedBy::Usage, anyhow!(text));
-    report(&failure, refused.wants_json)
+    report(&failure, wants_json)
 }
 
-fn start_log(args: &OutputArgs) -> Log {
-    Log::start(level(args), args.log_format)
+/// Whether standard output is JSON, also where something is wrong.
+fn wants_json(layers: &Layers) -> bool {
+    layers.said().output.format.as_deref() == Some(&Format::Json)
+}
+
+fn start_log(log: &LogOptions) -> Log {
+    Log::start(level(log), log_format(log))
+}
+
+fn log_format(log: &LogOptions) -> LogFormat {
+    log.log_format.as_deref().copied().unwrap_or_default()
 }
 
 /// What is logged.
-fn level(args: &OutputArgs) -> Level {
-    match (args.quiet, args.verbose) {
+fn level(log: &LogOptions) -> Level {
+    match (log.quiet == Some(true), log.verbose.unwrap_or(0)) {
         (true, _) => Level::ERROR,
         // Machines want to know also when nothing is wrong.
-        (false, 0) if args.log_format == LogFormat::Text => Level::WARN,
+        (false, 0) if log_format(log) == LogFormat::Text => Level::WARN,
         (false, 0) => Level::INFO,
         (false, 1) => Level::INFO,
         (false, _) => Level::DEBUG,

@@ -7,51 +7,70 @@
 use std::path::{Path, PathBuf};
 
 use super::{inputs, service};
-use crate::cli::ImportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
-use crate::settings::{Environment, LedgerChoice, output_choices};
+use crate::settings::{Layers, LedgerChoice, output_choices};
 
 /// Looks at them, on a thread of its own: disks may be far away.
 pub(super) async fn look_at(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: &Layers,
     ledger: &LedgerChoice,
 ) -> Result<(), Failure> {
-    let (args, ledger) = (args.clone(), ledger.clone());
-    let choices = output_choices(&args, environment, &OutputChoice::None);
-    service::on_a_thread(move || look(&args, choices, ledger.path()))
+    let options = layers.options();
+    let lists = options.phones.suppress.iter().flatten();
+    let places = Places {
+        files: files.to_vec(),
+        lists: lists.map(|list| list.to_path_buf()).collect(),
+        // A test lead leaves no file behind.
+        outputs: match options.delivery.test_to {
+            Some(_) => None,
+            None => Some(output_choices(layers, &OutputChoice::None)),
+        },
+    };
+    let ledger = ledger.clone();
+    service::on_a_thread(move || places.look(ledger.path()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }
 
-fn look(args: &ImportArgs, choices: OutputChoices, ledger: Option<&Path>) -> Result<(), Failure> {
-    let is_named = |path: &&PathBuf| path.as_os_str() != "-";
-    let named: Vec<PathBuf> = args.inputs.iter().filter(is_named).cloned().collect();
-    inputs::open_each(&named)?;
-    let lists = &args.phones.suppress;
-    SuppressionLists::look_at(lists).or_stopped(StoppedBy::Usage)?;
-    if args.delivery.test_to.is_some() {
-        // A test lead leaves no file behind.
-        return Ok(());
+/// What is named.
+struct Places {
+    files: Vec<PathBuf>,
+    lists: Vec<PathBuf>,
+    outputs: Option<OutputChoices>,
+}
+
+impl Places {
+    fn look(self, ledger: Option<&Path>) -> Result<(), Failure> {
+        let is_named = |path: &&PathBuf| path.as_os_str() != "-";
+        let named: Vec<PathBuf> = self.files.iter().filter(is_named).cloned().collect();
+        inputs::open_each(&named)?;
+        SuppressionLists::look_at(&self.lists).or_stopped(StoppedBy::Usage)?;
+        let Some(choices) = self.outputs else {
+            return Ok(());
+        };
+        let read: Vec<&Path> = named
+            .iter()
+            .chain(&self.lists)
+            .map(PathBuf::as_path)
+            .collect();
+        let reserved = choices.reserved.clone();
+        outputs(self.files.len(), choices)?
+            .refuse_named(&read, &reserved, ledger)
+            .map_err(OutputError::before_sending)
     }
-    let read: Vec<&Path> = named.iter().chain(lists).map(PathBuf::as_path).collect();
-    let reserved = choices.reserved.clone();
-    let outputs = outputs(args, choices)?;
-    outputs
-        .refuse_named(&read, &reserved, ledger)
-        .map_err(OutputError::before_sending)
 }
 
 /// The outputs that are named. Others are named after the inputs.
-fn outputs(args: &ImportArgs, choices: OutputChoices) -> Result<OutputPaths, Failure> {
+fn outputs(inputs: usize, choices: OutputChoices) -> Result<OutputPaths, Failure> {
     let file = |choice| match choice {
         OutputChoice::Path(path) => Some(path),
         OutputChoice::None | OutputChoice::BesideInput => None,
     };
     let rejects = file(choices.rejects);
-    if rejects.is_some() && args.inputs.len() > 1 {
+    if rejects.is_some() && inputs > 1 {
         return Err(OutputError::OneRejectsForSeveral.before_sending());
     }
     Ok(OutputPaths::of_names(

@@ -7,39 +7,33 @@ use anyhow::anyhow;
 use sha2::{Digest, Sha256};
 use tracing::warn;
 
-use crate::cli::ImportArgs;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::SurveyedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerError};
-use crate::settings::{LedgerChoice, RunDefaults};
+use crate::options::Options;
+use crate::settings::{Layers, LedgerChoice};
 use crate::text::printable;
 
 /// The runs of a ledger, which is opened when the first of them is asked for.
 pub(super) struct Ancestors {
     /// The name of the service that leads are to go to, where one is given.
     service: Option<String>,
-    /// The profile in force, in words, where there is one.
-    profile: Option<String>,
     path: Option<PathBuf>,
     ledger: OnceCell<Option<Ledger>>,
 }
 
 /// What is known of a run, for its rejects.
 struct Ancestor {
-    defaults: RunDefaults,
+    /// What it hands to its rejects, as it is kept.
+    defaults: String,
     columns: Vec<[u8; 32]>,
 }
 
 impl Ancestors {
-    pub(super) fn of(
-        choice: &LedgerChoice,
-        service: Option<String>,
-        profile: Option<String>,
-    ) -> Ancestors {
+    pub(super) fn of(choice: &LedgerChoice, service: Option<String>) -> Ancestors {
         Ancestors {
             service,
-            profile,
             path: choice.path().map(ToOwned::to_owned),
             ledger: OnceCell::new(),
         }
@@ -55,13 +49,8 @@ impl Ancestors {
         let Some(found) = found.filter(|found| is_meant(&found.service)) else {
             return Ok(None);
         };
-        let defaults = serde_json::from_str(&found.defaults);
         Ok(Some(Ancestor {
-            // Without them its do-not-call lists would be forgotten too.
-            defaults: defaults.map_err(|error| LedgerError::Damaged {
-                path: ledger.path().to_owned(),
-                detail: format!("the settings of run {run}: {error}"),
-            })?,
+            defaults: found.defaults,
             columns: found.columns,
         }))
     }
@@ -76,20 +65,19 @@ impl Ancestors {
         Ok(self.ledger.get().and_then(Option::as_ref))
     }
 
-    /// The command line with whatever was not typed taken from the run that rejects among
-    /// the inputs name.
-    pub(super) fn fill_in(
+    /// The options with whatever was not typed taken from the run that rejects among the
+    /// inputs name.
+    pub(super) fn complete(
         &self,
-        args: &ImportArgs,
-        typed: &ImportArgs,
+        layers: Layers,
         inputs: &[SurveyedInput],
-    ) -> Result<ImportArgs, Failure> {
-        let mut found: Option<(RunId, RunDefaults)> = None;
+    ) -> Result<Layers, Failure> {
+        let mut found: Option<(RunId, String)> = None;
         for input in inputs {
             let Some(run) = input.run else {
                 continue;
             };
-            let Some(defaults) = self.defaults_for(run, input)? else {
+            let Some(defaults) = self.defaults_for(run, input, &layers)? else {
                 continue;
             };
             match &found {
@@ -100,30 +88,37 @@ impl Ancestors {
                 None => found = Some((run, defaults)),
             }
         }
-        let mut args = args.clone();
-        if let Some((run, defaults)) = found {
-            if typed.phones.suppress.is_empty() {
-                refuse_lists_that_are_gone(run, &defaults)?;
+        let Some((run, defaults)) = found else {
+            return Ok(layers);
+        };
+        let defaults: Options = serde_json::from_str(&defaults).map_err(|error| {
+            // Without them its do-not-call lists would be forgotten too.
+            LedgerError::Damaged {
+                path: self.path.clone().unwrap_or_default(),
+                detail: format!("the settings of run {run}: {error}"),
             }
-            defaults.fill_in(&mut args, typed);
+        })?;
+        if layers.typed().phones.suppress.is_none() {
+            refuse_lists_that_are_gone(run, &defaults)?;
         }
-        Ok(args)
+        Ok(layers.with_run(run, defaults))
     }
 
     fn defaults_for(
         &self,
         run: RunId,
         input: &SurveyedInput,
-    ) -> Result<Option<RunDefaults>, Failure> {
+        layers: &Layers,
+    ) -> Result<Option<String>, Failure> {
         let ancestor = self.find(run)?;
         // Numbers of runs are the same in every ledger: another one's is known by the
         // columns of its inputs.
         let columns = columns_digest(&input.own_columns());
         let ancestor = ancestor.filter(|ancestor| ancestor.columns.contains(&columns));
         if ancestor.is_none() {
-            let said = match &self.profile {
+            let said = match &layers.profile {
                 None => "the command line".to_owned(),
-                Some(profile) => format!("the command line and {profile}"),
+                Some(profile) => format!("the command line and {}", profile.place()),
             };
             warn!(
                 event = "warning",
@@ -136,8 +131,8 @@ impl Ancestors {
 }
 
 /// People who were not to be called by the run are not to be called by its rejects either.
-fn refuse_lists_that_are_gone(run: RunId, defaults: &RunDefaults) -> Result<(), Failure> {
-    let mut lists = defaults.suppress();
+fn refuse_lists_that_are_gone(run: RunId, defaults: &Options) -> Result<(), Failure> {
+    let mut lists = defaults.phones.suppress.iter().flatten();
     let Some(gone) = lists.find(|list| !list.exists()) else {
         return Ok(());
     };

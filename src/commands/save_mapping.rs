@@ -1,27 +1,28 @@
 //! `check --save-mapping`: the mapping that was looked at is kept for next time.
 
+use std::path::PathBuf;
+
 use anyhow::anyhow;
 
-use crate::cli::ImportArgs;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
 use crate::report::SavedIn;
-use crate::settings::{Environment, MappingToSave};
+use crate::settings::{CheckSettings, Layers, MappingToSave};
 
 /// The mapping of the inputs, if it is to be kept. What speaks against it is told before
 /// the rows are read.
 pub(super) fn prepare(
-    args: &ImportArgs,
+    layers: &Layers,
     intake: &Intake,
-    environment: &Environment,
+    settings: &CheckSettings,
 ) -> Result<Option<MappingToSave>, Failure> {
-    let Some(profile) = &args.mapping.save_mapping else {
+    let Some(profile) = layers.typed().mapping.save_mapping else {
         return Ok(None);
     };
     let first = one_of_a_kind(intake)?;
-    let var_names = args.mapping.var_names.unwrap_or_default();
+    let var_names = settings.reading.mapping.var_names;
     let name = first.input.name();
     let list = AllowList::of(name, &first.header, &first.mapping, var_names);
     let list = list.ok_or_else(|| {
@@ -29,7 +30,7 @@ pub(super) fn prepare(
             "the columns of `{name}` are called in a way by which they would not be found again\n\nhint: give each column that is used a header of its own"
         ))
     })?;
-    let to_save = MappingToSave::new(profile, args, &list, environment);
+    let to_save = MappingToSave::new(&profile.0, &list, layers);
     to_save.map(Some).or_stopped(StoppedBy::Usage)
 }
 
@@ -37,6 +38,7 @@ pub(super) fn prepare(
 pub(super) fn write(
     to_save: MappingToSave,
     intake: &Intake,
+    files: &[PathBuf],
     command: &CommandLine,
 ) -> Result<SavedIn, Failure> {
     let first = intake.inputs.first();
@@ -49,7 +51,7 @@ pub(super) fn write(
         newly_sent: to_save.newly_sent.clone(),
         sent_no_more: to_save.sent_no_more.clone(),
         lost: first.map_or_else(Vec::new, |first| first.mapping.lost_columns.clone()),
-        next: next(&to_save, command),
+        next: next(&to_save, files, command),
     };
     to_save.write().or_stopped(StoppedBy::Usage)?;
     Ok(saved)
@@ -93,8 +95,8 @@ fn refused(text: String) -> Failure {
 }
 
 /// The command that sends the inputs by the kept mapping.
-fn next(saved: &MappingToSave, command: &CommandLine) -> Option<CommandLine> {
-    let next = command.of_import(&saved.flags, MappingToSave::keeps)?;
+fn next(saved: &MappingToSave, files: &[PathBuf], command: &CommandLine) -> Option<CommandLine> {
+    let next = command.of_import(files, &saved.flags)?;
     Some(match saved.has_campaign {
         true => next,
         false => next.with_flag("--campaign", "ID_OR_NAME"),

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use tracing::{Level, enabled};
 
-use crate::cli::LogFormat;
 use crate::exit::StoppedBy;
+use crate::options::LogFormat;
 use crate::text::printable_lines;
 
 /// The form of standard error; text until the log is started.

@@ -18,7 +18,7 @@ use tracing_subscriber::registry;
 
 use super::block::Block;
 use super::console;
-use crate::cli::LogFormat;
+use crate::options::LogFormat;
 use crate::text::printable_lines;
 
 /// Where log lines and bars meet: a line is written above the bar.

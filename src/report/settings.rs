@@ -5,11 +5,11 @@ use comfy_table::{ContentArrangement, Table};
 use serde::Serialize;
 
 use super::json::{line, text};
-use crate::settings::{Origin, Profile, SettingInForce};
+use crate::settings::{Origin, Profile, SettingInUse};
 use crate::text::printable;
 
 /// The settings as people read them.
-pub fn settings_text(settings: &[SettingInForce], profile: Option<&Profile>) -> String {
+pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING);
     // A path that is cut into pieces cannot be copied.
@@ -17,7 +17,7 @@ pub fn settings_text(settings: &[SettingInForce], profile: Option<&Profile>) -> 
     table.set_header(["setting", "value", "from"]);
     for setting in settings {
         table.add_row([
-            setting.name.clone(),
+            setting.name.to_owned(),
             printable(&setting.values.join(", ")).into_owned(),
             source(setting.origin, profile),
         ]);
@@ -42,6 +42,7 @@ fn heading(profile: Option<&Profile>) -> String {
 fn source(origin: Origin, profile: Option<&Profile>) -> String {
     match (origin, profile) {
         (Origin::Flag, _) => "flag".into(),
+        (Origin::Run(run), _) => format!("run {run}"),
         (Origin::Environment(name), _) => format!("environment ({name})"),
         (Origin::Profile, Some(profile)) => {
             let file = profile.file.display().to_string();
@@ -73,14 +74,14 @@ struct Setting<'a> {
 }
 
 /// The settings as one JSON object.
-pub fn settings_json(settings: &[SettingInForce], profile: Option<&Profile>) -> String {
+pub fn settings_json(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     line(&Settings {
         config: profile.map(|profile| text(&profile.file)),
         profile: profile.and_then(|profile| profile.name.as_deref()),
         settings: settings
             .iter()
             .map(|setting| Setting {
-                name: &setting.name,
+                name: setting.name,
                 values: &setting.values,
                 from: source(setting.origin, profile),
             })

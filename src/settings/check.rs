@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 
-use super::import::{SLOWEST_RATE, lead_form, on_uncertain, rate};
-use super::{Environment, ReadingSettings, Service};
+use super::import::{SLOWEST_RATE, lead_form, rate};
+use super::layers::settled;
+use super::{Layers, ReadingSettings, Service};
 use crate::api::wire::LeadForm;
-use crate::cli::ImportArgs;
 use crate::intake::OnUncertain;
+use crate::options::LogFormat;
 use crate::rate::{Rate, RateChoice};
 use crate::results::OutputChoice;
 
@@ -32,6 +33,10 @@ pub struct CheckSettings {
     pub max_new: Option<u64>,
     /// Whether `--test-to` was given, which only an import does.
     pub tests: bool,
+    /// Whether nothing but errors is said.
+    pub quiet: bool,
+    /// The form of log lines.
+    pub log_format: LogFormat,
 }
 
 /// How fast leads would be sent.
@@ -56,18 +61,25 @@ impl From<&RateChoice> for Pace {
 }
 
 impl CheckSettings {
-    /// Works out what the flags mean together. Files are written only when named.
-    pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<CheckSettings> {
-        let reading = ReadingSettings::from_cli(args, environment, &OutputChoice::None)?;
+    /// Works out what the options mean together. Files are written only when named.
+    ///
+    /// # Errors
+    ///
+    /// Where two of them contradict each other, or the service's address is none.
+    pub fn new(layers: &Layers) -> Result<CheckSettings> {
+        let options = layers.options();
+        let delivery = &options.delivery;
         Ok(CheckSettings {
-            service: Service::name(&args.connection, environment)?,
-            on_uncertain: on_uncertain(&args.delivery),
-            again: args.delivery.again,
-            lead_form: lead_form(&args.delivery),
-            pace: Pace::from(&rate(&args.delivery.rate, reading.outputs.sandbox)?),
-            max_new: args.delivery.max_new,
-            tests: args.delivery.test_to.is_some(),
-            reading,
+            reading: ReadingSettings::new(layers, &OutputChoice::None)?,
+            service: Service::name(&options)?,
+            on_uncertain: settled("on_uncertain", &delivery.on_uncertain)?,
+            again: delivery.again == Some(true),
+            lead_form: lead_form(delivery)?,
+            pace: Pace::from(&rate(delivery)?),
+            max_new: delivery.max_new.as_deref().copied(),
+            tests: delivery.test_to.is_some(),
+            quiet: options.log.quiet == Some(true),
+            log_format: settled("log_format", &options.log.log_format)?,
         })
     }
 }

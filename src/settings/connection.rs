@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use secrecy::ExposeSecret;
 use tracing::warn;
 
-use super::Environment;
+use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::cli::{ConnectionArgs, operand};
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, operand};
+use crate::options::{Options, TokenSource};
 use crate::private_file::{self, Exposure};
 use crate::text::{looks_secret, quoted_unless_secret};
 
@@ -49,28 +50,34 @@ impl fmt::Display for Service {
 impl Service {
     /// The name by which the ledger knows the service, where one is given: no token is
     /// needed to know it.
-    pub fn name(args: &ConnectionArgs, environment: &Environment) -> Result<Option<String>> {
-        if args.sandbox {
+    ///
+    /// # Errors
+    ///
+    /// Where the address is none, or may not be used.
+    pub fn name(options: &Options) -> Result<Option<String>> {
+        if options.connection.sandbox == Some(true) {
             return Ok(Some(SANDBOX.to_owned()));
         }
-        let base_url = args.base_url.as_ref().or(environment.base_url.as_ref());
-        let base_url = base_url.map(|url| BaseUrl::parse(url, args.insecure_http));
-        Ok(base_url.transpose()?.map(|url| url.to_string()))
+        Ok(base_url(options)?.map(|url| url.to_string()))
     }
 
-    /// Flags over environment, and that over the profile, which has been put into the flags.
-    pub fn from_cli(args: &ConnectionArgs, environment: &Environment) -> Result<Service> {
-        if args.sandbox {
+    /// The service that these options give.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or no token for it, or one of them cannot be used.
+    pub fn new(layers: &Layers) -> Result<Service> {
+        let options = layers.options();
+        if options.connection.sandbox == Some(true) {
             return Ok(Service::Sandbox);
         }
-        let Some(base_url) = args.base_url.as_ref().or(environment.base_url.as_ref()) else {
+        let Some(base_url) = base_url(&options)? else {
             bail!(
                 "no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`"
             );
         };
-        let base_url = BaseUrl::parse(base_url, args.insecure_http)?;
-        let token = token(args, environment)?;
-        let certificates = match &args.ca_file {
+        let token = token(layers)?;
+        let certificates = match options.connection.ca_file.as_deref() {
             Some(path) => Certificates::from_file(path)?,
             None => Certificates::default(),
         };
@@ -82,23 +89,27 @@ impl Service {
     }
 }
 
-/// `--token-file` over `LEADLOAD_TOKEN` over `LEADLOAD_TOKEN_FILE`; the profile's stands in
-/// the flag where none of them is there.
-pub(super) fn token(args: &ConnectionArgs, environment: &Environment) -> Result<Token> {
-    if let Some(path) = &args.token_file {
-        return token_in(path);
+/// The address, where one is given.
+pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>> {
+    let connection = &options.connection;
+    let allows_http = connection.insecure_http == Some(true);
+    let url = connection.base_url.as_ref();
+    Ok(url
+        .map(|url| BaseUrl::parse(&url.0, allows_http))
+        .transpose()?)
+}
+
+/// The token.
+pub(super) fn token(layers: &Layers) -> Result<Token> {
+    match layers.said().connection.token_file.as_deref() {
+        Some(TokenSource::File(path)) => return token_in(path),
+        Some(TokenSource::Text(text)) => {
+            return Ok(Token::from_text(text.expose_secret(), "LEADLOAD_TOKEN")?);
+        }
+        None => {}
     }
-    if let Some(text) = &environment.token {
-        return Ok(Token::from_text(text, "LEADLOAD_TOKEN")?);
-    }
-    if let Some(path) = &environment.token_file {
-        return token_in(path);
-    }
-    let profile = environment.profile.as_ref();
-    let why = match profile.and_then(|profile| profile.no_token.as_ref()) {
-        Some(why) => format!(": {why}"),
-        None => String::new(),
-    };
+    let why = layers.withheld.as_ref();
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
     bail!(
         "no access token is given{why}\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or keep it in a profile by `leadload config init`"
     )

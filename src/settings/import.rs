@@ -1,36 +1,25 @@
 //! What `leadload import` is to do.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
-use super::{Environment, LedgerChoice, ReadingSettings, Service};
+use super::layers::settled;
+use super::{Layers, LedgerChoice, ReadingSettings, Service};
 use crate::api::wire::LeadForm;
 use crate::backoff::Backoff;
-use crate::cli::{DeliveryArgs, ImportArgs, RateArg};
-use crate::intake::OnUncertain;
-use crate::pipeline::{ConcurrencyChoice, Policy};
+use crate::campaign::CampaignChoice;
+use crate::lead::CampaignId;
+use crate::options::{CampaignText, DeliveryOptions, LogFormat, Options, RateArg};
+use crate::pipeline::Policy;
 use crate::rate::{Rate, RateChoice};
 use crate::results::OutputChoice;
 
-/// Rows rejected alike in a row that stop, where nothing is said.
-const STOP_AFTER: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
-
-/// Time without an answer about any row that stops, where nothing is said.
-const MAX_OUTAGE: Duration = Duration::from_secs(3600);
-
-/// Attempts per row, where nothing is said.
-const MAX_ATTEMPTS: u32 = 8;
-
-/// Time for a request, where nothing is said.
+/// Time for a request that is no lead.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The only limit that such a service has ever published; where `auto` starts.
 pub(super) const SLOWEST_RATE: Rate = Rate::per_minute(100);
-
-/// What the sandbox is sent, so that a trial is short and yet to be watched.
-const SANDBOX_RATE: Rate = Rate::per_second(50);
 
 /// The settings of one import.
 #[derive(Debug, Clone)]
@@ -45,8 +34,6 @@ pub struct ImportSettings {
     pub policy: Policy,
     /// Time for each request.
     pub timeout: Duration,
-    /// The time after which nothing new is sent; none means that it takes what it takes.
-    pub max_duration: Option<Duration>,
     /// Where it is written down.
     pub ledger: LedgerChoice,
     /// Whether inputs that were sent before are sent again, where duplicates are allowed.
@@ -57,35 +44,47 @@ pub struct ImportSettings {
     pub max_new: Option<u64>,
     /// Whether nothing is asked.
     pub yes: bool,
+    /// The number that one lead is sent to, instead of a run.
+    pub test_to: Option<String>,
     /// Whether nothing but errors is said.
     pub quiet: bool,
+    /// The form of log lines.
+    pub log_format: LogFormat,
+    /// The options that all this was worked out from.
+    pub options: Options,
 }
 
 impl ImportSettings {
-    /// Works out what the flags mean, together and with the environment.
-    pub fn from_cli(args: &ImportArgs, environment: &Environment) -> Result<ImportSettings> {
-        let reading = ReadingSettings::from_cli(args, environment, &OutputChoice::BesideInput)?;
+    /// Works out what the options mean together.
+    ///
+    /// # Errors
+    ///
+    /// Where two of them contradict each other.
+    pub fn new(layers: &Layers, service: Service, ledger: LedgerChoice) -> Result<ImportSettings> {
+        let options = layers.options();
+        let delivery = &options.delivery;
         Ok(ImportSettings {
-            service: Service::from_cli(&args.connection, environment)?,
-            ledger: LedgerChoice::for_rows(args, environment)?,
-            rate: rate(&args.delivery.rate, reading.outputs.sandbox)?,
-            policy: policy(&args.delivery),
-            timeout: args.delivery.timeout.unwrap_or(TIMEOUT),
-            max_duration: args.delivery.max_duration,
-            again: args.delivery.again,
-            wait: args.delivery.wait,
-            max_new: args.delivery.max_new,
-            yes: args.delivery.yes,
-            quiet: args.output.quiet,
-            reading,
+            reading: ReadingSettings::new(layers, &OutputChoice::BesideInput)?,
+            service,
+            ledger,
+            rate: rate(delivery)?,
+            policy: policy(delivery)?,
+            timeout: settled("timeout", &delivery.timeout)?,
+            again: delivery.again == Some(true),
+            wait: delivery.wait == Some(true),
+            max_new: delivery.max_new.as_deref().copied(),
+            yes: delivery.yes == Some(true),
+            test_to: delivery.test_to.as_ref().map(|number| number.0.clone()),
+            quiet: options.log.quiet == Some(true),
+            log_format: settled("log_format", &options.log.log_format)?,
+            options,
         })
     }
 
-    /// Takes up what rejects among the inputs have brought: flags that were not given.
-    pub fn take_up(&mut self, args: &ImportArgs, environment: &Environment) -> Result<()> {
-        self.reading = ReadingSettings::from_cli(args, environment, &OutputChoice::BesideInput)?;
-        self.policy.form = lead_form(&args.delivery);
-        Ok(())
+    /// Takes a campaign that was picked, as if it had been given.
+    pub fn pick_campaign(&mut self, picked: CampaignId) {
+        self.options.mapping.campaign = Some(CampaignText::said(&picked.to_string()));
+        self.reading.campaign = Some(CampaignChoice::Id(picked));
     }
 
     /// Whether it is said to which campaign the rows belong.
@@ -94,10 +93,34 @@ impl ImportSettings {
     }
 }
 
+/// Looks for what is wrong with options whatever else is said, and names the first that is.
+pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
+    rate(&options.delivery).map_err(|error| ("rate", error))?;
+    campaign(options).map_err(|error| ("campaign", error))?;
+    let delivery = &options.delivery;
+    if delivery.again == Some(true) && delivery.allow_duplicates != Some(true) {
+        let error = anyhow!(
+            "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
+        );
+        return Err(("again", error));
+    }
+    Ok(())
+}
+
+/// The campaign of rows that name none.
+pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
+    let text = options
+        .mapping
+        .campaign
+        .as_ref()
+        .map(|text| text.0.as_str());
+    Ok(CampaignChoice::parse(text.unwrap_or_default())?)
+}
+
 /// What `--rate`, given once, several times or not at all, says together.
-pub(super) fn rate(args: &[RateArg], sandbox: bool) -> Result<RateChoice> {
-    match args {
-        [] if sandbox => Ok(RateChoice::Limits(vec![SANDBOX_RATE])),
+pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
+    let args: Vec<RateArg> = delivery.rate.iter().flatten().map(|said| **said).collect();
+    match args.as_slice() {
         [] | [RateArg::Auto] => Ok(RateChoice::Auto),
         [RateArg::Unlimited] => Ok(RateChoice::Unlimited),
         several => several
@@ -119,104 +142,102 @@ fn limit(arg: &RateArg) -> Result<Rate> {
 }
 
 /// How rows are sent.
-pub(super) fn policy(delivery: &DeliveryArgs) -> Policy {
-    Policy {
-        concurrency: delivery.concurrency.unwrap_or(ConcurrencyChoice::Auto),
-        stop_after: delivery.stop_after.unwrap_or(STOP_AFTER),
-        max_outage: delivery.max_outage.unwrap_or(MAX_OUTAGE),
-        max_attempts: delivery.max_attempts.map_or(MAX_ATTEMPTS, NonZeroU32::get),
-        on_uncertain: on_uncertain(delivery),
+fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
+    Ok(Policy {
+        concurrency: settled("concurrency", &delivery.concurrency)?,
+        stop_after: settled("stop_after", &delivery.stop_after)?,
+        max_outage: settled("max_outage", &delivery.max_outage)?,
+        max_attempts: settled("max_attempts", &delivery.max_attempts)?.get(),
+        on_uncertain: settled("on_uncertain", &delivery.on_uncertain)?,
         backoff: Backoff::default(),
-        form: lead_form(delivery),
-    }
-}
-
-/// What is done about attempts that may have been taken.
-pub(super) fn on_uncertain(delivery: &DeliveryArgs) -> OnUncertain {
-    match delivery.on_uncertain {
-        Some(choice) => choice,
-        // Where the service makes duplicates, nothing refuses a second call.
-        None if delivery.allow_duplicates => OnUncertain::Hold,
-        None => OnUncertain::Resend,
-    }
+        form: lead_form(delivery)?,
+    })
 }
 
 /// The form of what is sent.
-pub(super) fn lead_form(delivery: &DeliveryArgs) -> LeadForm {
-    LeadForm {
-        variables_shape: delivery.variables_shape.unwrap_or_default(),
-        allow_duplicates: delivery.allow_duplicates,
-    }
+pub(super) fn lead_form(delivery: &DeliveryOptions) -> Result<LeadForm> {
+    Ok(LeadForm {
+        variables_shape: settled("variables_shape", &delivery.variables_shape)?,
+        allow_duplicates: delivery.allow_duplicates == Some(true),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::cli::{Cli, Command};
+    use crate::options::Said;
+    use crate::pipeline::ConcurrencyChoice;
 
-    fn delivery(line: &str) -> DeliveryArgs {
-        let words = "leadload import leads.csv".split(' ');
-        match Cli::try_parse_from(words.chain(line.split_whitespace()))
-            .unwrap()
-            .command
-        {
-            Command::Import(args) => args.delivery,
-            _ => unreachable!(),
-        }
+    /// These rates, over what holds where nothing is said.
+    fn rate_of(rates: &[&str], sandbox: bool) -> Result<RateChoice> {
+        let mut options = Options::default();
+        options.connection.sandbox = Some(sandbox);
+        let said = rates.iter().map(|rate| rate.parse().unwrap());
+        options.delivery.rate = (!rates.is_empty()).then(|| said.collect());
+        rate(&of(options).delivery)
     }
 
-    fn rate_of(line: &str, sandbox: bool) -> Result<RateChoice> {
-        rate(&delivery(line).rate, sandbox)
+    fn of(typed: Options) -> Options {
+        Layers::new(typed, Vec::new(), None, true).options()
     }
 
     #[test]
     fn the_rate_is_found_out_unless_one_is_given() {
         let limits = |rates: &[Rate]| RateChoice::Limits(rates.to_vec());
         let (second, minute) = (Rate::per_second(5), Rate::per_minute(100));
-        for (line, sandbox, choice) in [
-            ("", false, RateChoice::Auto),
-            ("", true, limits(&[SANDBOX_RATE])),
-            ("--rate auto", true, RateChoice::Auto),
-            ("--rate none", true, RateChoice::Unlimited),
-            ("--rate 5/s", true, limits(&[second])),
-            (
-                "--rate 5/s --rate 100/min",
-                false,
-                limits(&[second, minute]),
-            ),
+        for (said, sandbox, choice) in [
+            (&[][..], false, RateChoice::Auto),
+            (&[], true, limits(&[Rate::per_second(50)])),
+            (&["auto"], true, RateChoice::Auto),
+            (&["none"], true, RateChoice::Unlimited),
+            (&["5/s"], true, limits(&[second])),
+            (&["5/s", "100/min"], false, limits(&[second, minute])),
         ] {
-            assert_eq!(rate_of(line, sandbox).unwrap(), choice, "{line}");
+            assert_eq!(rate_of(said, sandbox).unwrap(), choice, "{said:?}");
         }
     }
 
     #[test]
     fn a_word_and_a_limit_contradict_each_other() {
-        for (line, word) in [
-            ("--rate auto --rate 5/s", "--rate auto"),
-            ("--rate 5/s --rate none", "--rate none"),
-            ("--rate auto --rate none", "--rate auto"),
-            ("--rate auto --rate auto", "--rate auto"),
+        for (said, word) in [
+            (["auto", "5/s"], "--rate auto"),
+            (["5/s", "none"], "--rate none"),
+            (["auto", "none"], "--rate auto"),
+            (["auto", "auto"], "--rate auto"),
         ] {
-            let error = rate_of(line, false).unwrap_err().to_string();
-            assert!(error.contains(word), "{line}: {error}");
+            let error = rate_of(&said, false).unwrap_err().to_string();
+            assert!(error.contains(word), "{said:?}: {error}");
             assert!(error.contains("beside another `--rate`"), "{error}");
         }
     }
 
+    fn said<T: crate::options::Value>(text: &str) -> Option<Said<T>> {
+        Some(text.parse().unwrap())
+    }
+
     #[test]
     fn what_stops_a_run_has_defaults_and_can_be_said() {
-        let default = policy(&delivery(""));
+        let default = policy(&of(Options::default()).delivery).unwrap();
         assert_eq!(default.concurrency, ConcurrencyChoice::Auto);
         assert_eq!(default.max_outage, Duration::from_secs(3600));
         assert_eq!(default.stop_after.get(), 50);
-        let said = delivery("--concurrency 7 --max-outage 90m --stop-after 1 --max-duration 2d");
-        assert_eq!(said.max_duration, Some(Duration::from_secs(2 * 86_400)));
-        let said = policy(&said);
+        let typed = DeliveryOptions {
+            concurrency: said("7"),
+            max_outage: said("90m"),
+            stop_after: said("1"),
+            ..DeliveryOptions::default()
+        };
+        let policy = policy(
+            &of(Options {
+                delivery: typed,
+                ..Options::default()
+            })
+            .delivery,
+        );
+        let policy = policy.unwrap();
         let seven = std::num::NonZeroUsize::new(7).unwrap();
-        assert_eq!(said.concurrency, ConcurrencyChoice::Fixed(seven));
-        assert_eq!(said.max_outage, Duration::from_secs(90 * 60));
-        assert_eq!(said.stop_after.get(), 1);
+        assert_eq!(policy.concurrency, ConcurrencyChoice::Fixed(seven));
+        assert_eq!(policy.max_outage, Duration::from_secs(90 * 60));
+        assert_eq!(policy.stop_after.get(), 1);
     }
 }

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 
-use super::Environment;
-use crate::cli::ImportArgs;
+use crate::options::Options;
 use crate::text::shown_name;
 
 /// The word for no ledger at all.
@@ -22,34 +21,25 @@ pub enum LedgerChoice {
 }
 
 impl LedgerChoice {
-    /// `--ledger` over `LEADLOAD_LEDGER` over a file of the user's own.
+    /// What the options say, or else a file of the user's own; what is tried out on the
+    /// sandbox is forgotten, unless a ledger is named for it.
     ///
     /// # Errors
     ///
     /// Where nothing is said and the user has no home folder, and where what is said names
     /// no file that would still be there for the next run.
-    pub fn from_cli(flag: Option<&PathBuf>, environment: &Environment) -> Result<LedgerChoice> {
-        let Some(said) = flag.or(environment.ledger.as_ref()) else {
-            return default_file().map(LedgerChoice::File);
+    pub fn new(options: &Options) -> Result<LedgerChoice> {
+        let Some(said) = options.ledger.ledger.as_deref() else {
+            return match options.connection.sandbox {
+                Some(true) => Ok(LedgerChoice::None),
+                _ => default_file().map(LedgerChoice::File),
+            };
         };
         if said == Path::new(NONE) {
             return Ok(LedgerChoice::None);
         }
         refuse_no_file(said)?;
         Ok(LedgerChoice::File(said.clone()))
-    }
-
-    /// The same for a command that reads contacts: what is tried out on the sandbox is
-    /// forgotten, unless a ledger is named for it.
-    ///
-    /// # Errors
-    ///
-    /// As [`LedgerChoice::from_cli`].
-    pub fn for_rows(args: &ImportArgs, environment: &Environment) -> Result<LedgerChoice> {
-        match &args.ledger {
-            None if args.connection.sandbox => Ok(LedgerChoice::None),
-            flag => LedgerChoice::from_cli(flag.as_ref(), environment),
-        }
     }
 
     /// The file, where there is to be one.
@@ -59,12 +49,6 @@ impl LedgerChoice {
             LedgerChoice::File(path) => Some(path),
         }
     }
-}
-
-/// Whether it is something else than a file to SQLite, and perhaps to who wrote it.
-pub(super) fn names_no_file(said: &str) -> bool {
-    let said = said.to_lowercase();
-    said == ":memory:" || said.starts_with("file:")
 }
 
 /// What names no file to SQLite is not made one: whoever writes `:memory:` expects either
@@ -77,7 +61,7 @@ fn refuse_no_file(said: &Path) -> Result<()> {
     if text.trim().is_empty() {
         bail!("the name of the ledger is empty\n\nhint: {HINT}");
     }
-    if !names_no_file(&text) {
+    if text != ":memory:" && !text.starts_with("file:") {
         return Ok(());
     }
     if text.contains(":memory:") || text.contains("mode=memory") {
@@ -105,12 +89,11 @@ fn default_file() -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn choice(flag: Option<&str>, variable: Option<&str>) -> LedgerChoice {
-        let environment = Environment {
-            ledger: variable.map(PathBuf::from),
-            ..Environment::default()
-        };
-        LedgerChoice::from_cli(flag.map(PathBuf::from).as_ref(), &environment).unwrap()
+    fn choice(said: Option<&str>, sandbox: bool) -> Result<LedgerChoice> {
+        let mut options = Options::default();
+        options.ledger.ledger = said.map(|said| said.parse().unwrap());
+        options.connection.sandbox = sandbox.then_some(true);
+        LedgerChoice::new(&options)
     }
 
     fn file(path: &str) -> LedgerChoice {
@@ -118,17 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_comes_before_the_environment() {
-        assert_eq!(choice(Some("a"), Some("b")), file("a"));
-        assert_eq!(choice(None, Some("b")), file("b"));
-        assert_eq!(choice(Some("a"), Some("none")), file("a"));
+    fn none_is_no_file_of_that_name() {
+        assert_eq!(choice(Some("none"), false).unwrap(), LedgerChoice::None);
+        assert_eq!(choice(Some("./none"), false).unwrap(), file("./none"));
     }
 
     #[test]
-    fn none_is_no_file_of_that_name() {
-        assert_eq!(choice(Some("none"), Some("b")), LedgerChoice::None);
-        assert_eq!(choice(None, Some("none")), LedgerChoice::None);
-        assert_eq!(choice(Some("./none"), None), file("./none"));
+    fn a_trial_has_a_ledger_only_where_one_is_named() {
+        assert_eq!(choice(None, true).unwrap(), LedgerChoice::None);
+        assert_eq!(choice(Some("a"), true).unwrap(), file("a"));
     }
 
     #[test]
@@ -141,19 +122,18 @@ mod tests {
             ("", "is empty"),
             (" ", "is empty"),
         ] {
-            let flag = PathBuf::from(said);
-            let refused = LedgerChoice::from_cli(Some(&flag), &Environment::default());
-            let error = refused.unwrap_err().to_string();
+            let error = choice(Some(said), false).unwrap_err().to_string();
             assert!(error.contains(wrong), "{said}: {error}");
             let is_address = said == "file:ledger.sqlite3";
             assert_eq!(error.contains("or say `none`"), !is_address, "{error}");
         }
-        assert_eq!(choice(Some("./:memory:"), None), file("./:memory:"));
+        let path = "./:memory:";
+        assert_eq!(choice(Some(path), false).unwrap(), file(path));
     }
 
     #[test]
     fn a_file_of_the_users_own_is_taken_where_nothing_is_said() {
-        let LedgerChoice::File(path) = choice(None, None) else {
+        let Ok(LedgerChoice::File(path)) = choice(None, false) else {
             panic!("a file");
         };
         assert!(path.is_absolute());

@@ -1,6 +1,7 @@
-//! What was typed, together with the environment and a profile, and what it means.
+//! What all options mean together.
 //!
-//! Flags come before the environment, that before the profile, and that before defaults.
+//! What was typed comes before the environment, that before the profile, and that before
+//! defaults: [`Layers`].
 //!
 //! Rule: the only reader of environment variables, and the only place for
 //! defaults that depend on something. What is decided here is not asked again.
@@ -12,22 +13,27 @@ mod connection;
 mod defaults;
 mod environment;
 mod import;
+mod layers;
 mod ledger;
 mod parsed;
 #[cfg(test)]
 mod precedence_tests;
 mod profile;
 mod reading;
+mod shown;
 
 pub use check::{CheckSettings, Pace};
 pub use connection::{Connection, Service};
-pub use defaults::{RunDefaults, word};
-pub use environment::Environment;
+pub use environment::environment;
 pub use import::{ImportSettings, TIMEOUT};
+pub use layers::{Layer, Layers, Origin};
 pub use ledger::LedgerChoice;
-pub use parsed::{Parsed, Refusal, Refused, RefusedImport};
+pub use parsed::{Parsed, Refusal, Refused};
 pub use profile::{
-    EnvironmentWord, MappingToSave, NewProfile, Origin, PresentRegion, Profile, ProfileInForce,
-    RegionChoice, Replaced, Said, SettingInForce, WrittenProfile, settings_in_force,
+    EnvironmentWord, MappingToSave, NewProfile, PresentRegion, Profile, RegionChoice, Replaced,
+    Stated, WrittenProfile,
 };
 pub use reading::{ReadingSettings, form_choice, output_choices};
+pub use shown::{SettingInUse, settings_in_use};
+
+use import::check_alone;

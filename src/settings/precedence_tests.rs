@@ -1,15 +1,13 @@
-//! Which of flag, environment, profile and default is in force, and what is wrong with a
-//! profile.
+//! Which of flag, environment, profile and default holds, and what is wrong with a profile.
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use super::profile::flags::{self, Takes, takes};
-use super::{Environment, Parsed, Refusal, Refused};
-use crate::cli::runs::RunsCommand;
-use crate::cli::{Command as Asked, ImportArgs};
+use super::{Layer, Layers, LedgerChoice, Origin, Parsed, Refusal, Refused, environment};
+use crate::options::{Declaration, Field, Format, Given, Group, Options};
 
 /// A file of settings, and what is typed beside `--config` with it.
-fn parsed_with(toml: &str, environment: Environment, line: &[&str]) -> Result<Parsed, Refused> {
+fn parsed_with(toml: &str, environment: Vec<Layer>, line: &[&str]) -> Result<Parsed, Box<Refused>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     std::fs::write(&path, toml).unwrap();
@@ -19,34 +17,248 @@ fn parsed_with(toml: &str, environment: Environment, line: &[&str]) -> Result<Pa
     Parsed::new(&args, environment)
 }
 
-fn import(toml: &str, line: &[&str]) -> ImportArgs {
-    import_in(Environment::default(), toml, line)
+/// What these variables say.
+fn variables(values: &[(&'static str, &str)]) -> Vec<Layer> {
+    environment::from(|name| {
+        let found = values.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.into())
+    })
 }
 
-fn import_in(environment: Environment, toml: &str, line: &[&str]) -> ImportArgs {
+fn layers(environment: Vec<Layer>, toml: &str, line: &[&str]) -> Layers {
     let line = [&["import", "leads.csv"], line].concat();
-    let Ok(parsed) = parsed_with(toml, environment, &line) else {
-        panic!("refused: {toml}");
-    };
-    match parsed.cli.command {
-        Asked::Import(args) => *args,
-        _ => unreachable!(),
+    match parsed_with(toml, environment, &line) {
+        Ok(parsed) => parsed.layers,
+        Err(refused) => panic!("{toml}: {:?}", refused.reason),
     }
+}
+
+fn import(toml: &str, line: &[&str]) -> Options {
+    layers(Vec::new(), toml, line).options()
 }
 
 /// What is wrong with the settings.
 fn complaint(toml: &str, line: &[&str]) -> String {
-    match parsed_with(toml, Environment::default(), line)
-        .err()
-        .unwrap()
-        .reason
-    {
+    match parsed_with(toml, Vec::new(), line).err().unwrap().reason {
         Refusal::Settings(error) => error.to_string(),
         Refusal::CommandLine(error) => panic!("{error}"),
     }
 }
 
 const IMPORT: [&str; 2] = ["import", "leads.csv"];
+
+/// A value that an option takes, and another, as a file of settings has them: worked out from
+/// the option itself.
+fn two_values(declared: &Declaration) -> [Given; 2] {
+    let numbers = [Given::Number(7), Given::Number(8)];
+    let text = |text: &str| Given::Text(text.to_owned());
+    let pairs = [
+        [Given::Switch(true), Given::Switch(false)],
+        numbers,
+        [text("GB"), text("DE")],
+        [text("60s"), text("90s")],
+        [text("5/s"), text("6/s")],
+        [text("utf-8"), text("windows-1252")],
+        [text(";"), text("|")],
+        [text("a=b"), text("c=d")],
+        [text("https://a.example.com"), text("https://b.example.com")],
+        [text("a"), text("b")],
+    ];
+    let takes = |given: &Given| {
+        let done = Options::default().set(declared.key, given, Path::new("/"));
+        done.is_some_and(|done| done.is_ok())
+    };
+    let known = words_of(declared).map(|[one, other]| [text(&one), text(&other)]);
+    // An address is looked into where it is known whether it may be plain http.
+    let urls = ["https://a.example.com", "https://b.example.com"].map(text);
+    let urls = (declared.key == "base_url").then_some(urls);
+    let found = known
+        .into_iter()
+        .chain(urls)
+        .chain(pairs)
+        .find(|pair| pair.iter().all(takes));
+    found.unwrap_or_else(|| panic!("no values for {}", declared.key))
+}
+
+/// The first two words of an option that takes nothing else, as its help lists them.
+fn words_of(declared: &Declaration) -> Option<[String; 2]> {
+    let command = crate::cli::command();
+    let import = command.find_subcommand("import").unwrap();
+    let flag = import
+        .get_arguments()
+        .find(|arg| arg.get_id() == declared.key)?;
+    let words = flag.get_possible_values();
+    let [one, other, ..] = words.as_slice() else {
+        return None;
+    };
+    Some([one, other].map(|word| word.get_name().to_owned()))
+}
+
+/// What holds of an option, as it stands in a file.
+fn given(options: &Options, declared: &Declaration) -> Option<Given> {
+    let mut found = None;
+    options.each(&mut |other, field: &dyn Field| {
+        if other.key == declared.key {
+            found = field.given();
+        }
+    });
+    found
+}
+
+/// What the option says where a file says this: one value of several is a list.
+fn alone(declared: &Declaration, value: &Given) -> Options {
+    let mut options = Options::default();
+    let done = options.set(declared.key, value, Path::new(""));
+    assert_eq!(done, Some(Ok(())), "{}", declared.key);
+    options
+}
+
+fn in_file(declared: &Declaration, value: &Given) -> String {
+    // The token is for the service beside it.
+    let beside = match declared.is_secret {
+        true => "base_url = 'https://a.example.com'\n",
+        false => "",
+    };
+    format!(
+        "{beside}{} = {}\n",
+        declared.key,
+        toml_edit::Value::from(value)
+    )
+}
+
+fn settings() -> impl Iterator<Item = &'static Declaration> {
+    let all = Options::declared().into_iter();
+    all.filter(|declared| declared.may_stand_in_profile())
+}
+
+#[test]
+fn of_every_option_the_strongest_word_holds() {
+    for declared in settings().filter(|declared| declared.has_flag) {
+        let [one, other] = two_values(declared);
+        let common = in_file(declared, &one);
+        let own = format!("{common}[profiles.default]\n{}", in_file(declared, &other));
+        let shown = |value: &Given| {
+            // A path starts from the folder of the file.
+            let mut texts = Vec::new();
+            alone(declared, value).each(&mut |found, field| {
+                if found.key == declared.key {
+                    texts = field.texts();
+                }
+            });
+            texts
+        };
+        let found = |layers: &Layers| {
+            let mut texts = Vec::new();
+            layers.options().each(&mut |found, field| {
+                if found.key == declared.key {
+                    texts = field.texts();
+                }
+            });
+            let texts = texts.iter().map(|text| Path::new(text).file_name());
+            let texts: Vec<_> = texts.map(|name| name.map(ToOwned::to_owned)).collect();
+            (texts, layers.origin_of(declared.key))
+        };
+        let expected = |value: &Given, origin| {
+            let texts = shown(value);
+            let texts = texts.iter().map(|text| Path::new(text).file_name());
+            let texts: Vec<_> = texts.map(|name| name.map(ToOwned::to_owned)).collect();
+            (texts, origin)
+        };
+        let of_common = layers(Vec::new(), &common, &[]);
+        assert_eq!(
+            found(&of_common),
+            expected(&one, Origin::AllProfiles),
+            "{common}"
+        );
+        let of_own = layers(Vec::new(), &own, &[]);
+        assert_eq!(found(&of_own), expected(&other, Origin::Profile), "{own}");
+        let typed: Vec<String> = alone(declared, &one)
+            .words(|_| true)
+            .iter()
+            .map(|word| word.to_str().unwrap().to_owned())
+            .collect();
+        let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
+        let of_flag = layers(Vec::new(), &own, &typed);
+        assert_eq!(found(&of_flag), expected(&one, Origin::Flag), "{typed:?}");
+        if let (Some(name), Given::Text(text)) = (declared.variable, &one) {
+            let of_variable = layers(variables(&[(name, text)]), &own, &[]);
+            let origin = Origin::Environment(name);
+            assert_eq!(found(&of_variable), expected(&one, origin), "{name}");
+        }
+        let of_default = layers(Vec::new(), "", &[]);
+        assert_eq!(of_default.origin_of(declared.key), Origin::Default);
+        if let Some(default) = declared.default {
+            let given = Given::Text(default.to_owned());
+            let texts = found(&of_default).0;
+            let default = match alone_or_number(declared, &given) {
+                Some(options) => options,
+                None => panic!("the default of {}", declared.key),
+            };
+            assert_eq!(texts.len(), 1, "{default:?}");
+        }
+    }
+}
+
+/// The same of a default, which is written as a text whatever it is.
+fn alone_or_number(declared: &Declaration, text: &Given) -> Option<Options> {
+    let mut options = Options::default();
+    let Given::Text(written) = text else {
+        return None;
+    };
+    let number = written.parse().map(Given::Number);
+    let done = options.set(declared.key, number.as_ref().unwrap_or(text), Path::new(""));
+    (done == Some(Ok(()))).then_some(options)
+}
+
+#[test]
+fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
+    for declared in Options::declared() {
+        let toml = in_file(declared, &two_values(declared)[0]);
+        if declared.may_stand_in_profile() {
+            let options = import(&toml, &[]);
+            assert!(given(&options, declared).is_some(), "{toml}");
+            let hyphened = toml.replace(declared.key, &declared.key.replace('_', "-"));
+            let options = import(&hyphened, &[]);
+            assert!(given(&options, declared).is_some(), "{hyphened}");
+        } else {
+            let text = complaint(&toml, &IMPORT);
+            let reason = match declared.key {
+                "profile" => "is no profile",
+                _ => "is said for one command only",
+            };
+            assert!(text.contains(reason), "{toml}: {text}");
+        }
+    }
+}
+
+#[test]
+fn every_default_that_depends_on_nothing_is_told_by_the_help_of_its_flag() {
+    let command = crate::cli::command();
+    let import = command.find_subcommand("import").unwrap();
+    for declared in Options::declared() {
+        let Some(default) = declared.default else {
+            continue;
+        };
+        let mut flags = import.get_arguments();
+        let flag = flags.find(|arg| arg.get_id() == declared.key).unwrap();
+        let help = flag.get_help().unwrap().to_string();
+        assert!(help.contains(&format!("[default: {default}]")), "{help}");
+    }
+}
+
+#[test]
+fn options_survive_being_kept() {
+    let mut all = Options::default();
+    for declared in Options::declared() {
+        let value = &two_values(declared)[0];
+        assert_eq!(all.set(declared.key, value, Path::new("")), Some(Ok(())));
+    }
+    let kept = serde_json::to_string(&all).unwrap();
+    let again: Options = serde_json::from_str(&kept).unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), kept);
+    assert!(serde_json::from_str::<Options>("{\"regoin\":\"GB\"}").is_err());
+    assert!(serde_json::from_str::<Options>("{\"region\":\"Atlantis\"}").is_err());
+}
 
 const TWO: &str = "
 region = 'GB'
@@ -60,72 +272,89 @@ region = 'DE'
 #[test]
 fn a_named_profile_comes_before_that_of_the_environment_and_that_before_the_default() {
     let campaign = |environment, line: &[&str]| {
-        let args = import_in(environment, TWO, line);
-        let region = args.phones.region.map(|region| region.to_string());
-        (args.mapping.campaign.unwrap(), region.unwrap())
+        let options = layers(environment, TWO, line).options();
+        let region = options.phones.region.unwrap().to_string();
+        (options.mapping.campaign.unwrap().0.clone(), region)
     };
-    let crm = || Environment {
-        profile_name: Some("crm".into()),
-        ..Environment::default()
-    };
+    let crm = || variables(&[("LEADLOAD_PROFILE", "crm")]);
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(campaign(Environment::default(), &[]), pair("7", "GB"));
+    assert_eq!(campaign(Vec::new(), &[]), pair("7", "GB"));
     assert_eq!(campaign(crm(), &[]), pair("8", "DE"));
     assert_eq!(campaign(crm(), &["--profile", "default"]), pair("7", "GB"));
     assert_eq!(campaign(crm(), &["--campaign", "9"]), pair("9", "DE"));
 }
 
 #[test]
-fn without_a_default_profile_only_what_is_common_is_in_force() {
-    let args = import("region = 'GB'\n[profile.crm]\ncampaign = 8", &[]);
-    assert_eq!(args.mapping.campaign, None);
-    assert!(args.phones.region.is_some());
+fn without_a_default_profile_only_what_is_common_holds() {
+    let options = import("region = 'GB'\n[profile.crm]\ncampaign = 8", &[]);
+    assert!(options.mapping.campaign.is_none());
+    assert!(options.phones.region.is_some());
 }
 
 #[test]
 fn a_flag_replaces_all_that_the_profile_has_for_it() {
     let toml = "rate = ['5/s', '100/min']\nset = { a = 'b' }\nverbose = 2";
-    assert_eq!(import(toml, &[]).delivery.rate.len(), 2);
-    assert_eq!(import(toml, &[]).output.verbose, 2);
+    assert_eq!(import(toml, &[]).delivery.rate.unwrap().len(), 2);
+    assert_eq!(import(toml, &[]).log.verbose, Some(2));
     let typed = import(toml, &["--rate", "none", "--set", "c=d", "-v"]);
-    assert_eq!(typed.delivery.rate.len(), 1);
-    assert_eq!(typed.mapping.set, [("c".to_owned(), "d".to_owned())]);
-    assert_eq!(typed.output.verbose, 1);
+    assert_eq!(typed.delivery.rate.unwrap().len(), 1);
+    let set = typed.mapping.set.unwrap();
+    assert_eq!(set.len(), 1);
+    assert_eq!((set[0].name.as_str(), set[0].value.as_str()), ("c", "d"));
+    assert_eq!(typed.log.verbose, Some(1));
 }
 
 #[test]
 fn what_contradicts_the_command_line_is_left_out() {
-    assert!(import("quiet = true", &["-v"]).output.verbose == 1);
-    assert!(!import("quiet = true", &["-v"]).output.quiet);
-    assert!(import("verbose = 1", &["--quiet"]).output.quiet);
+    let log = |toml: &str, line: &[&str]| {
+        let log = import(toml, line).log;
+        (log.quiet == Some(true), log.verbose.unwrap_or(0))
+    };
+    assert_eq!(log("quiet = true", &["-v"]), (false, 1));
+    assert_eq!(log("verbose = 1", &["--quiet"]), (true, 0));
     let own = "quiet = true\n[profiles.default]\nverbose = 1";
-    assert_eq!(import(own, &[]).output.verbose, 1);
+    assert_eq!(log(own, &[]), (false, 1));
+    let skipped = |line: &[&str]| import("skip_column = 'a'", line).mapping.skip_column;
+    assert!(skipped(&[]).is_some());
+    assert!(skipped(&["--var", "a"]).is_none());
 }
 
 #[test]
 fn the_environment_comes_before_the_profile() {
-    let environment = Environment {
-        base_url: Some("https://b.example.com".into()),
-        token: Some("t".into()),
-        ledger: Some("b.sqlite3".into()),
-        ..Environment::default()
-    };
+    let environment = variables(&[
+        ("LEADLOAD_BASE_URL", "https://b.example.com"),
+        ("LEADLOAD_TOKEN", "t"),
+        ("LEADLOAD_LEDGER", "b.sqlite3"),
+    ]);
     let toml = "base_url = 'https://a.example.com'\ntoken_file = 'a.token'\nledger = 'a.sqlite3'\nregion = 'GB'";
-    let args = import_in(environment, toml, &[]);
-    assert_eq!(args.connection.base_url, None);
-    assert_eq!(args.connection.token_file, None);
-    assert_eq!(args.ledger, None);
-    assert!(args.phones.region.is_some());
+    let layers = layers(environment, toml, &[]);
+    let origin = |key| layers.origin_of(key);
+    assert_eq!(origin("base_url"), Origin::Environment("LEADLOAD_BASE_URL"));
+    assert_eq!(origin("token_file"), Origin::Environment("LEADLOAD_TOKEN"));
+    assert_eq!(origin("ledger"), Origin::Environment("LEADLOAD_LEDGER"));
+    assert_eq!(origin("region"), Origin::AllProfiles);
+    assert!(!format!("{layers:?}").contains("\"t\""), "the token");
 }
 
 #[test]
-fn the_sandbox_takes_no_service_no_token_and_no_ledger_from_a_profile() {
-    let toml = "base_url = 'https://a.example.com'\ntoken_file = 'a.token'\nledger = 'a.sqlite3'\nrate = '5/s'";
-    let args = import(toml, &["--sandbox"]);
-    assert_eq!(args.connection.base_url, None);
-    assert_eq!(args.connection.token_file, None);
-    assert_eq!(args.ledger, None);
-    assert_eq!(args.delivery.rate.len(), 1);
+fn the_sandbox_takes_no_service_no_token_and_no_ledger_from_elsewhere() {
+    let toml = "base_url = 'https://a.example.com'\ntoken_file = 'a.token'\nledger = 'a.sqlite3'\nrate = '5/s'\nresults = 'r.csv'";
+    let environment = || {
+        variables(&[
+            ("LEADLOAD_BASE_URL", "https://b.example.com"),
+            ("LEADLOAD_TOKEN", "t"),
+            ("LEADLOAD_LEDGER", "b.sqlite3"),
+        ])
+    };
+    let layers = layers(environment(), toml, &["--sandbox"]);
+    let options = layers.said();
+    assert!(options.connection.base_url.is_none());
+    assert!(options.connection.token_file.is_none());
+    assert!(options.ledger.ledger.is_none());
+    assert!(options.output.results.is_none());
+    assert_eq!(options.delivery.rate.as_ref().unwrap().len(), 1);
+    let ledger = LedgerChoice::new(&layers.options()).unwrap();
+    assert_eq!(ledger, LedgerChoice::None);
 }
 
 #[test]
@@ -150,78 +379,61 @@ fn a_token_goes_to_the_service_beside_it_alone() {
 fn other_commands_take_what_they_have_flags_for() {
     let toml = "ledger = 'none'\nrate = '5/s'\ncampaign = 7";
     let line = ["runs", "export", "--results", "r.csv"];
-    let Ok(parsed) = parsed_with(toml, Environment::default(), &line) else {
-        panic!("refused");
-    };
-    let Asked::Runs(runs) = parsed.cli.command else {
-        panic!("another command");
-    };
-    assert_eq!(runs.ledger, Some("none".into()));
-    let Some(RunsCommand::Export(export)) = runs.command else {
-        panic!("another command");
-    };
-    assert_eq!(export.campaign, None);
-    assert!(parsed_with(toml, Environment::default(), &["campaigns"]).is_ok());
+    let parsed = parsed_with(toml, Vec::new(), &line).ok().unwrap();
+    let ledger = LedgerChoice::new(&parsed.layers.options()).unwrap();
+    assert_eq!(ledger, LedgerChoice::None);
+    assert!(parsed_with(toml, Vec::new(), &["campaigns"]).is_ok());
+}
+
+/// What a run that was given these flags hands to its rejects.
+fn of_run(line: &[&str]) -> Options {
+    import("", line).only(Declaration::is_handed_to_rejects)
 }
 
 #[test]
-fn every_flag_of_an_import_can_stand_in_a_profile_or_is_refused_with_a_reason() {
-    let import = flags::of_import();
-    for flag in flags::settings(&import) {
-        let key = flag.get_id().as_str();
-        let words = flag.get_possible_values();
-        let value = match (takes(flag), words.first()) {
-            (Takes::Nothing, _) => "true".to_owned(),
-            (Takes::Count, _) => "1".to_owned(),
-            (_, Some(word)) => format!("'{}'", word.get_name()),
-            _ => match key {
-                "rate" => "'5/s'",
-                "timeout" | "max_duration" | "max_outage" => "'60s'",
-                "concurrency" | "max_attempts" | "max_new" | "min_rows" | "stop_after"
-                | "limit" => "7",
-                "delimiter" => "';'",
-                "encoding" => "'utf-8'",
-                "region" | "countries" => "'GB'",
-                "set" => "'a=b'",
-                "base_url" => "'https://a.example.com'",
-                _ => "'a'",
-            }
-            .to_owned(),
-        };
-        // The token is for the service beside it.
-        let beside = match key {
-            "token_file" => "base_url = 'https://a.example.com'\n",
-            _ => "",
-        };
-        let toml = format!("{beside}{key} = {value}");
-        let is_of_one_command = [
-            "config",
-            "profile",
-            "sandbox",
-            "dry_run",
-            "again",
-            "test_to",
-            "save_mapping",
-        ]
-        .contains(&key);
-        if is_of_one_command {
-            let text = complaint(&toml, &IMPORT);
-            let reason = match key {
-                "profile" => "is no profile",
-                _ => "is said for one command only",
-            };
-            assert!(text.contains(reason), "{key}: {text}");
-            continue;
-        }
-        for key in [key.to_owned(), key.replace('_', "-")] {
-            let toml = format!("{beside}{key} = {value}");
-            let parsed = parsed_with(&toml, Environment::default(), &IMPORT);
-            let Ok(parsed) = parsed else {
-                panic!("{toml}");
-            };
-            let profile = parsed.environment.profile.unwrap();
-            assert!(profile.gives(&key.replace('-', "_")), "{toml}");
-        }
+fn the_run_of_rejects_comes_before_the_profile_and_lists_of_both_protect() {
+    let run = of_run(&[
+        "--campaign",
+        "7",
+        "--var",
+        "x=c",
+        "--region",
+        "GB",
+        "--suppress",
+        "/dnc",
+    ]);
+    let toml =
+        "campaign = 8\nskip_column = 'd'\nassume_plus = true\nsuppress = '/no'\nrate = '5/s'";
+    let with_run = |line: &[&str]| {
+        let layers = layers(Vec::new(), toml, line);
+        layers
+            .with_run(crate::lead::RunId(3), run.clone())
+            .options()
+    };
+    let found = with_run(&["--region", "FR"]);
+    assert_eq!(found.mapping.campaign.unwrap().0, "7");
+    assert_eq!(found.phones.region.unwrap().to_string(), "FR");
+    assert!(found.mapping.skip_column.is_none());
+    assert_eq!(found.phones.assume_plus, Some(false));
+    let lists = found.phones.suppress.unwrap();
+    let lists: Vec<&Path> = lists.iter().map(|list| list.as_path()).collect();
+    assert_eq!(lists, [Path::new("/no"), Path::new("/dnc")]);
+    assert_eq!(found.delivery.rate.unwrap().len(), 1);
+    let typed = with_run(&["--suppress", "/other"]).phones.suppress.unwrap();
+    assert_eq!(typed.len(), 1);
+}
+
+#[test]
+fn that_no_column_is_sent_is_handed_down() {
+    let run = layers(Vec::new(), "var = []", &[]).options();
+    let kept = serde_json::to_string(&run.only(Declaration::is_handed_to_rejects)).unwrap();
+    let run: Options = serde_json::from_str(&kept).unwrap();
+    for (line, count) in [(&[][..], 0), (&["--var", "y"], 1)] {
+        let layers = layers(Vec::new(), "", line);
+        let found = layers
+            .with_run(crate::lead::RunId(3), run.clone())
+            .options();
+        assert_eq!(found.mapping.var.unwrap().len(), count, "{line:?}");
     }
 }
 
@@ -325,7 +537,7 @@ fn what_is_wrong_is_told_with_key_profile_and_line() {
         (
             "[profiles.crm]\ncolumns = 3",
             "`columns` in profile `crm` of `",
-            "(line 2) is no list of texts\n\nhint: write one",
+            "(line 2) takes a text, and a whole number stands there\n\nhint: write one",
         ),
     ] {
         let is_named = toml.starts_with("[profiles.crm]");
@@ -405,8 +617,9 @@ fn a_phone_number_in_the_file_is_never_shown() {
 #[test]
 fn json_is_asked_for_by_the_command_line_or_by_the_profile() {
     let wants_json = |toml: &str, line: &[&str]| {
-        let refused = parsed_with(toml, Environment::default(), line);
-        refused.err().unwrap().wants_json
+        let refused = parsed_with(toml, Vec::new(), line);
+        let said = refused.err().unwrap().layers.said();
+        said.output.format.as_deref() == Some(&Format::Json)
     };
     assert!(wants_json(
         "rate = '0'",

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use super::Environment;
+use super::Layers;
+use super::import::campaign;
+use super::layers::settled;
 use super::profile::saved_mapping;
 use crate::campaign::CampaignChoice;
-use crate::cli::{Format, ImportArgs, Progress, ReadingArgs};
 use crate::intake::{KnownBad, Once};
 use crate::mapping::MappingSpec;
+use crate::options::{Column, Format, Options, Progress, ReadingOptions, Said};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -48,100 +50,101 @@ pub struct ReadingSettings {
 }
 
 impl ReadingSettings {
-    /// Works out what the flags mean together. Outputs that are not named go to
+    /// Works out what the options mean together. Outputs that are not named go to
     /// `unnamed`.
-    pub(super) fn from_cli(
-        args: &ImportArgs,
-        environment: &Environment,
-        unnamed: &OutputChoice,
-    ) -> Result<ReadingSettings> {
-        if args.delivery.again && !args.delivery.allow_duplicates {
-            bail!(
-                "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
-            );
-        }
+    pub(super) fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ReadingSettings> {
+        let options = layers.options();
+        let Options {
+            reading,
+            phones,
+            delivery,
+            output,
+            ..
+        } = &options;
+        let allow_duplicates = delivery.allow_duplicates == Some(true);
         Ok(ReadingSettings {
-            limit: args.reading.limit,
-            min_rows: args.reading.min_rows.unwrap_or(0),
+            limit: reading.limit.as_deref().copied(),
+            min_rows: reading.min_rows.as_deref().copied().unwrap_or(0),
             phones: PhoneRules {
-                rule: args.phones.phone_rule.unwrap_or_default(),
-                assume_plus: args.phones.assume_plus,
-                countries: args.phones.countries.clone(),
+                rule: settled("phone_rule", &phones.phone_rule)?,
+                assume_plus: phones.assume_plus == Some(true),
+                countries: values(&phones.countries),
             },
-            region: args.phones.region,
-            suppress: args.phones.suppress.clone(),
-            mapping: mapping(args, environment),
-            campaign: CampaignChoice::parse(args.mapping.campaign.as_deref().unwrap_or_default())?,
-            allow_duplicates: args.delivery.allow_duplicates,
-            allowed_by: environment.profile_giving("allow_duplicates"),
-            once: args.delivery.once,
-            known_bad: args.delivery.known_bad,
-            outputs: output_choices(args, environment, unnamed),
-            format: args.format,
-            progress: args.progress,
+            region: phones.region.as_deref().copied(),
+            suppress: values(&phones.suppress),
+            mapping: mapping(layers, &options)?,
+            campaign: campaign(&options)?,
+            allow_duplicates,
+            allowed_by: layers.profile_saying(|said| said.delivery.allow_duplicates.is_some()),
+            once: settled("once", &delivery.once)?,
+            known_bad: settled("known_bad", &delivery.known_bad)?,
+            outputs: output_choices(layers, unnamed),
+            format: settled("format", &output.format)?,
+            progress: settled("progress", &output.progress)?,
         })
     }
 }
 
 /// What was said of the inputs' form.
-pub fn form_choice(args: &ReadingArgs) -> FormChoice {
+pub fn form_choice(reading: &ReadingOptions) -> FormChoice {
     FormChoice {
-        encoding: args.encoding,
-        delimiter: args.delimiter,
-        no_header: args.no_header,
-        sheet: args.sheet.clone(),
+        encoding: reading.encoding.as_deref().copied(),
+        delimiter: reading.delimiter.as_deref().map(|delimiter| delimiter.0),
+        no_header: reading.no_header == Some(true),
+        sheet: reading.sheet.as_ref().map(|sheet| sheet.0.clone()),
     }
 }
 
-fn mapping(import: &ImportArgs, environment: &Environment) -> MappingSpec {
-    let args = &import.mapping;
-    MappingSpec {
-        saved: saved_mapping::kept(import, environment),
-        phone_columns: args.phone_column.clone(),
-        campaign_column: args.campaign_column.clone(),
-        region_column: import.phones.region_column.clone(),
-        variables: args.var.clone(),
-        no_variables: args.no_var,
-        skipped: args.skip_column.clone(),
-        constants: args.set.clone(),
-        kept: args.keep.clone(),
-        var_names: args.var_names.unwrap_or_default(),
-        empty_cells: args.empty.unwrap_or_default(),
-    }
+fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
+    let Options {
+        mapping, phones, ..
+    } = options;
+    let constants = mapping.set.iter().flatten();
+    let column = |said: &Option<Said<Column>>| said.as_ref().map(|column| column.0.clone());
+    Ok(MappingSpec {
+        saved: saved_mapping::in_use(layers, options),
+        phone_columns: texts(&mapping.phone_column),
+        campaign_column: column(&mapping.campaign_column),
+        region_column: column(&phones.region_column),
+        variables: texts(&mapping.var),
+        no_variables: mapping.var.as_ref().is_some_and(Vec::is_empty),
+        skipped: texts(&mapping.skip_column),
+        constants: constants
+            .map(|c| (c.name.clone(), c.value.clone()))
+            .collect(),
+        kept: texts(&mapping.keep),
+        var_names: settled("var_names", &mapping.var_names)?,
+        empty_cells: settled("empty", &mapping.empty)?,
+    })
+}
+
+/// The values of an option that has several.
+pub(super) fn values<T: Clone>(said: &Option<Vec<Said<T>>>) -> Vec<T> {
+    said.iter().flatten().map(|said| (**said).clone()).collect()
+}
+
+/// The same as texts.
+pub(super) fn texts<T>(said: &Option<Vec<Said<T>>>) -> Vec<String> {
+    let said = said.iter().flatten();
+    said.map(|said| said.text().to_string_lossy().into_owned())
+        .collect()
 }
 
 /// What was said of the outputs. Those that are not named go to `unnamed`.
-pub fn output_choices(
-    args: &ImportArgs,
-    environment: &Environment,
-    unnamed: &OutputChoice,
-) -> OutputChoices {
+pub fn output_choices(layers: &Layers, unnamed: &OutputChoice) -> OutputChoices {
+    let options = layers.options();
+    let output = &options.output;
     OutputChoices {
-        results: output(args.results.as_ref(), unnamed),
-        rejects: output(args.rejects.as_ref(), unnamed),
-        report: args.report.clone(),
-        sandbox: args.connection.sandbox,
-        reserved: settings_files(args, environment),
+        results: place(&output.results, unnamed),
+        rejects: place(&output.rejects, unnamed),
+        report: output.report.as_deref().cloned(),
+        sandbox: options.connection.sandbox == Some(true),
+        reserved: layers.reserved.clone(),
     }
 }
 
-/// The files that say where the service is and who asks.
-fn settings_files(args: &ImportArgs, environment: &Environment) -> Vec<PathBuf> {
-    let connection = &args.connection;
-    let profile = environment.profile.as_ref();
-    let files = [
-        connection.token_file.as_ref(),
-        environment.token_file.as_ref(),
-        connection.ca_file.as_ref(),
-        connection.profile.config.as_ref(),
-        environment.config.as_ref(),
-        profile.map(|in_force| &in_force.profile.file),
-    ];
-    files.into_iter().flatten().cloned().collect()
-}
-
-fn output(typed: Option<&PathBuf>, unnamed: &OutputChoice) -> OutputChoice {
-    match typed {
+fn place(said: &Option<Said<PathBuf>>, unnamed: &OutputChoice) -> OutputChoice {
+    match said.as_deref() {
         None => unnamed.clone(),
         Some(path) if path.as_os_str() == "none" => OutputChoice::None,
         Some(path) => OutputChoice::Path(path.clone()),

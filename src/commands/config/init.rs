@@ -14,14 +14,13 @@ use super::questions::Questions;
 use crate::api::{Limits, ListError};
 use crate::ask;
 use crate::campaign::Campaign;
-use crate::cli::config::ConfigInitArgs;
 use crate::command_line::CommandLine;
 use crate::commands::directory::list_failure;
 use crate::commands::service;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Width, console, hides, paragraph};
 use crate::settings::{
-    Connection, Environment, EnvironmentWord, NewProfile, RegionChoice, Said, Service, TIMEOUT,
+    Connection, EnvironmentWord, Layers, NewProfile, RegionChoice, Service, Stated, TIMEOUT,
     WrittenProfile,
 };
 use crate::signals;
@@ -31,11 +30,11 @@ use crate::text::{counted, listed, printable, quoted_value};
 const MOST_NAMED: usize = 10;
 
 /// Runs the command.
-pub(super) fn run(args: &ConfigInitArgs, environment: &Environment) -> Result<ExitCode, Failure> {
+pub(super) fn run(layers: &Layers) -> Result<ExitCode, Failure> {
     service::block_on(async {
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
         let mut questions = Questions::new(&mut interrupts);
-        let done = init(args, environment, &mut questions).await;
+        let done = init(layers, &mut questions).await;
         done.map_err(|failure| match failure.stopped_by {
             StoppedBy::Signal => Failure::new(
                 StoppedBy::Signal,
@@ -46,22 +45,26 @@ pub(super) fn run(args: &ConfigInitArgs, environment: &Environment) -> Result<Ex
     })
 }
 
-async fn init(
-    args: &ConfigInitArgs,
-    environment: &Environment,
-    questions: &mut Questions<'_>,
-) -> Result<ExitCode, Failure> {
-    if args.connection.sandbox {
+async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode, Failure> {
+    let options = layers.options();
+    if options.connection.sandbox == Some(true) {
         return refused(
             "the sandbox needs no profile: any command takes `--sandbox`\n\nhint: give the address of your service, or nothing to be asked for it",
         );
     }
-    let is_possible = ask::may_ask(args.output.log_format);
+    let is_possible = ask::may_ask(
+        options
+            .log
+            .log_format
+            .as_deref()
+            .copied()
+            .unwrap_or_default(),
+    );
     let word = match is_possible {
         true => EnvironmentWord::Offered,
         false => EnvironmentWord::Taken,
     };
-    let new = NewProfile::from_cli(&args.connection, environment, word);
+    let new = NewProfile::new(layers, word);
     let mut new = new.or_stopped(StoppedBy::Usage)?;
     if (new.base_url.is_none() || new.token.is_none()) && !is_possible {
         return refused(
@@ -72,7 +75,7 @@ async fn init(
     let name = name(&mut new, asks, questions).await?;
     new.check_address().or_stopped(StoppedBy::Usage)?;
     confirm(&new, &name, is_possible, questions).await?;
-    let quiet = args.output.quiet;
+    let quiet = options.log.quiet == Some(true);
     let trial = Trial {
         new: &new,
         name: &name,
@@ -106,7 +109,7 @@ pub(super) fn refused<T>(text: &'static str) -> Result<T, Failure> {
 }
 
 /// Whether a flag says it.
-fn is_typed<T>(said: &Option<Said<T>>) -> bool {
+fn is_typed<T>(said: &Option<Stated<T>>) -> bool {
     said.as_ref().is_some_and(|said| said.variable.is_none())
 }
 
@@ -216,7 +219,7 @@ impl Trial<'_> {
     }
 
     /// What is not asked for.
-    fn settled<T: Clone>(&self, said: &Option<Said<T>>) -> Option<T> {
+    fn settled<T: Clone>(&self, said: &Option<Stated<T>>) -> Option<T> {
         let said = said.as_ref();
         let said = said.filter(|said| !self.asks || said.variable.is_none());
         said.map(|said| said.value.clone())
@@ -261,7 +264,7 @@ fn told(written: &WrittenProfile, new: &NewProfile<'_>, name: &str) -> String {
         )
     }));
     said.extend(written.hidden.as_ref().map(|hidden| hides(hidden)));
-    let before = new.environment.before_a_profile();
+    let before = new.variables();
     if !before.is_empty() {
         said.push(format!(
             "What stands in {} comes before the profile: take it out of the environment where the profile is to be used.",

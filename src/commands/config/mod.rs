@@ -1,23 +1,17 @@
-//! `leadload config`: set up a profile, or show the settings in force.
+//! `leadload config`: set up a profile, or show the settings in use.
 
 mod init;
 mod questions;
 mod show;
 
-use clap::ArgMatches;
-
 use crate::cli::config::{ConfigArgs, ConfigCommand};
 use crate::exit::{ExitCode, Failure};
-use crate::settings::Environment;
+use crate::settings::Layers;
 
 /// Runs the command.
-pub fn run(
-    args: &ConfigArgs,
-    matches: &ArgMatches,
-    environment: &Environment,
-) -> Result<ExitCode, Failure> {
+pub fn run(args: &ConfigArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     match &args.command {
-        ConfigCommand::Init(args) => init::run(args, environment),
-        ConfigCommand::Show(args) => show::run(args, matches, environment),
+        ConfigCommand::Init(_) => init::run(layers),
+        ConfigCommand::Show(_) => show::run(layers),
     }
 }

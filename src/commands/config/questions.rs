@@ -11,7 +11,7 @@ use crate::commands::question;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::phone::Region;
 use crate::report::console;
-use crate::settings::{NewProfile, PresentRegion, RegionChoice, Said};
+use crate::settings::{NewProfile, PresentRegion, RegionChoice, Stated};
 use crate::signals::Interrupts;
 use crate::text::printable;
 
@@ -57,7 +57,7 @@ impl Questions<'_> {
         };
         let asked = match &offered {
             None => "Address of the service, such as https://app.example.com:".to_owned(),
-            Some(Said { value, variable }) => {
+            Some(Stated { value, variable }) => {
                 let from = variable.map(|variable| format!(", from {variable}"));
                 format!(
                     "Address of the service [{value}{}]:",
@@ -78,7 +78,10 @@ impl Questions<'_> {
     }
 
     /// The token, which is not shown; offered is what the environment says.
-    pub(super) async fn token(&mut self, offered: Option<&Said<Token>>) -> Result<Token, Failure> {
+    pub(super) async fn token(
+        &mut self,
+        offered: Option<&Stated<Token>>,
+    ) -> Result<Token, Failure> {
         let asked = match offered.and_then(|offered| offered.variable) {
             None => "Access token (it is not shown; paste it and press Enter):".to_owned(),
             Some(variable) => {

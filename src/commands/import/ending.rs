@@ -8,7 +8,6 @@ use tracing::warn;
 use super::delivery::{Delivered, worse};
 use super::record::Run;
 use crate::campaign::{Campaign, CampaignBook};
-use crate::cli::Format;
 use crate::command_line::CommandLine;
 use crate::commands::inputs;
 use crate::commands::stopwatch::Stopwatch;
@@ -16,6 +15,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Intake, OnUncertain};
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
+use crate::options::Format;
 use crate::report::{
     CampaignNames, Deed, Ended, InDoubt, Listeners, Metrics, Page, PageNotes, TRIAL, Tally,
     console, json_summary, log_end, text_summary,

@@ -6,72 +6,70 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::api::wire::LeadForm;
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{Intake, PlannedInput};
-use crate::settings::{ReadingSettings, word};
+use crate::options::Group;
+use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
 
-/// What a run is known by in words, as `runs show` prints it.
+/// What a run is known by in words, as `runs show` prints it: what is found of each input,
+/// and the options that are declared to make another run.
 pub(super) fn options(
     service: &str,
-    reading: &ReadingSettings,
-    form: LeadForm,
+    settings: &ImportSettings,
     intake: &Intake,
     book: &CampaignBook,
 ) -> Map<String, Value> {
-    let inputs = &intake.inputs;
+    let reading = &settings.reading;
     let mut options = Map::new();
-    let mut put = |name: &str, value: Value| {
-        options.insert(name.to_owned(), value);
-    };
-    put("service", json!(service));
-    put("campaign", campaign(reading.campaign.as_ref()));
-    put("campaign_ids", json!(book.ids()));
-    put(
-        "campaign_column",
-        each(inputs, |i| column(i, i.mapping.campaign_column)),
-    );
-    put("limit", json!(reading.limit));
-    put(
-        "encoding",
-        each(inputs, |i| {
-            json!(i.form.text().map(|t| t.encoding.to_string()))
-        }),
-    );
-    put(
-        "delimiter",
-        each(inputs, |i| {
-            json!(i.form.text().map(|t| char::from(t.delimiter)))
-        }),
-    );
-    put("has_header", each(inputs, |i| json!(i.form.has_header)));
-    put("sheet", each(inputs, sheet));
-    put(
-        "phone_columns",
-        each(inputs, |i| columns(i, i.mapping.phone_columns.iter())),
-    );
-    put("variables", each(inputs, variables));
-    put("constants", constants(&reading.mapping.constants));
-    put("empty", json!(word(reading.mapping.empty_cells)));
-    put(
-        "region",
-        json!(reading.region.map(|region| region.to_string())),
-    );
-    put(
-        "region_column",
-        each(inputs, |i| column(i, i.mapping.region_column)),
-    );
-    put("assume_plus", json!(reading.phones.assume_plus));
-    put("phone_rule", json!(word(reading.phones.rule)));
-    let countries = reading.phones.countries.iter();
-    put(
-        "countries",
-        json!(countries.map(ToString::to_string).collect::<Vec<_>>()),
-    );
-    put("variables_shape", json!(word(form.variables_shape)));
-    put("allow_duplicates", json!(form.allow_duplicates));
+    options.insert("service".into(), json!(service));
+    options.insert("campaign".into(), campaign(reading.campaign.as_ref()));
+    options.insert("campaign_ids".into(), json!(book.ids()));
+    options.extend(found(&intake.inputs));
+    options.insert("constants".into(), constants(&reading.mapping.constants));
+    settings.options.each(&mut |declared, field| {
+        if declared.is_identity {
+            options.insert(declared.key.into(), json!(field.given()));
+        }
+    });
     options
+}
+
+/// How each input is read and mapped.
+fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
+    let found = [
+        (
+            "campaign_column",
+            each(inputs, |i| column(i, i.mapping.campaign_column)),
+        ),
+        (
+            "encoding",
+            each(inputs, |i| {
+                json!(i.form.text().map(|t| t.encoding.to_string()))
+            }),
+        ),
+        (
+            "delimiter",
+            each(inputs, |i| {
+                json!(i.form.text().map(|t| char::from(t.delimiter)))
+            }),
+        ),
+        ("has_header", each(inputs, |i| json!(i.form.has_header))),
+        ("sheet", each(inputs, sheet)),
+        (
+            "phone_columns",
+            each(inputs, |i| columns(i, i.mapping.phone_columns.iter())),
+        ),
+        ("variables", each(inputs, variables)),
+        (
+            "region_column",
+            each(inputs, |i| column(i, i.mapping.region_column)),
+        ),
+    ];
+    found
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 /// A digest of the options and of what the inputs hold.

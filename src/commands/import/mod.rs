@@ -11,16 +11,18 @@ mod sending;
 mod shared_pace;
 mod test_lead;
 
+use std::path::PathBuf;
+
 use anyhow::anyhow;
 
 use super::stopwatch::Stopwatch;
 use super::{check, inputs, places, service};
 use crate::ask;
-use crate::cli::ImportArgs;
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::options::Options;
 use crate::report::{JobLabels, Log, Metrics};
-use crate::settings::{Environment, ImportSettings, LedgerChoice, RefusedImport};
+use crate::settings::{CheckSettings, ImportSettings, Layers, LedgerChoice, Service};
 use crate::signals;
 use prepared::{Asked, Prepared};
 use sending::send;
@@ -28,16 +30,16 @@ use test_lead::TestLead;
 
 /// Runs the command, which was typed as `line`.
 pub fn run(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: Layers,
     line: CommandLine,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
-    if args.delivery.dry_run {
-        return check::run(args, environment, &line, log);
+    if layers.typed().delivery.dry_run == Some(true) {
+        return check::run(files, layers, &line, log);
     }
-    let metrics = metrics(args, environment)?;
-    let ended = service::block_on(import(args, environment, line, log, metrics.clone()));
+    let metrics = metrics(files, &layers)?;
+    let ended = service::block_on(import(files, layers, line, log, metrics.clone()));
     if let Err(failure) = &ended {
         metrics.fail(failure);
     }
@@ -45,69 +47,66 @@ pub fn run(
 }
 
 /// The figures of the import. A test lead is no run, and has none.
-fn metrics(args: &ImportArgs, environment: &Environment) -> Result<Metrics, Failure> {
-    let file = args.metrics_file.as_deref();
-    let file = file.filter(|_| args.delivery.test_to.is_none());
-    let profile = environment.profile.as_ref();
-    let profile = profile.and_then(|in_force| in_force.profile.name.as_deref());
-    let labels = JobLabels::new(profile, &args.inputs);
-    Ok(Metrics::new(file, labels)?)
+fn metrics(files: &[PathBuf], layers: &Layers) -> Result<Metrics, Failure> {
+    let said = layers.said();
+    let file = said.output.metrics_file.as_deref().map(PathBuf::as_path);
+    let file = file.filter(|_| said.delivery.test_to.is_none());
+    let profile = layers.profile.as_ref();
+    let profile = profile.and_then(|profile| profile.name.as_deref());
+    // One that is named and missing is what is wrong.
+    let profile = profile.or(said.place.profile.as_ref().map(|name| name.0.as_str()));
+    Ok(Metrics::new(file, JobLabels::new(profile, files))?)
 }
 
 /// Leaves the figures of an import whose settings are wrong.
-pub fn refused(import: &RefusedImport, failure: &Failure) {
-    let labels = JobLabels::new(import.profile.as_deref(), &import.inputs);
+pub fn refused(files: &[PathBuf], layers: &Layers, failure: &Failure) {
+    let is_check = layers.typed().delivery.dry_run == Some(true);
     // What keeps them from being written is not what is wrong with the command.
-    if let Ok(metrics) = Metrics::new(Some(&import.metrics_file), labels) {
+    if let (false, Ok(metrics)) = (is_check, metrics(files, layers)) {
         metrics.fail(failure);
     }
 }
 
 async fn import(
-    args: &ImportArgs,
-    environment: &Environment,
+    files: &[PathBuf],
+    layers: Layers,
     line: CommandLine,
     log: &Log,
     metrics: Metrics,
 ) -> Result<ExitCode, Failure> {
     let watch = Stopwatch::start();
-    if args.mapping.save_mapping.is_some() {
-        return Err(Failure::new(
-            StoppedBy::Usage,
-            anyhow!(
-                "`--save-mapping` goes with `leadload check`, which shows the mapping that is kept\n\nhint: type the same command with `check` in the place of `import`"
-            ),
-        ));
-    }
+    let options = layers.options();
+    refuse_save_mapping(&options)?;
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-    let ledger = LedgerChoice::for_rows(args, environment).or_stopped(StoppedBy::Usage)?;
-    service::unless(&mut interrupts, places::look_at(args, environment, &ledger)).await?;
-    let mut settings = ImportSettings::from_cli(args, environment).or_stopped(StoppedBy::Usage)?;
+    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
+    service::unless(&mut interrupts, places::look_at(files, &layers, &ledger)).await?;
+    let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
     // A time that no clock can show never comes.
-    let time_up = settings
-        .max_duration
-        .and_then(|most| watch.began().checked_add(most));
+    let max_duration = options.delivery.max_duration.as_deref();
+    let time_up = max_duration.and_then(|most| watch.began().checked_add(*most));
     interrupts.set_deadline(time_up.map(Into::into));
-    let surveying = inputs::survey(args, environment, &settings.ledger);
-    let (args, surveyed) = service::unless(&mut interrupts, surveying).await?;
-    let taken_up = settings.take_up(&args, environment);
-    taken_up.or_stopped(StoppedBy::Usage)?;
+    let surveying = inputs::survey(files, layers, &ledger);
+    let (layers, surveyed) = service::unless(&mut interrupts, surveying).await?;
+    let settings = ImportSettings::new(&layers, service, ledger).or_stopped(StoppedBy::Usage)?;
     // What is tried out on the sandbox calls nobody, and a log for machines is read by none
     // who could answer.
-    let is_watched = ask::may_ask(args.output.log_format) && !settings.reading.outputs.sandbox;
-    let may_pick = is_watched && !settings.yes && args.delivery.test_to.is_none();
+    let is_watched = ask::may_ask(settings.log_format) && !settings.reading.outputs.sandbox;
+    let may_pick = is_watched && !settings.yes && settings.test_to.is_none();
     if !settings.has_campaign() && !may_pick {
         return Err(picker::no_campaign());
     }
-    if let Some(number) = &args.delivery.test_to {
-        let test = TestLead::new(number, &args, environment, settings, watch)?;
+    if let Some(number) = settings.test_to.clone() {
+        let check = CheckSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+        let test = TestLead::new(&number, check, settings, watch)?;
         return test.send(surveyed, interrupts).await;
     }
-    let show = inputs::show(settings.reading.progress, &args.output);
+    let show = inputs::show(
+        settings.reading.progress,
+        settings.log_format,
+        settings.quiet,
+    );
     let asked = Asked {
-        args,
-        environment,
         settings,
         line,
         watch,
@@ -118,4 +117,16 @@ async fn import(
     let mut prepared = Prepared::new(asked, surveyed, &mut interrupts).await?;
     let rows = prepared.agree(&mut interrupts, log).await?;
     send(prepared, rows, interrupts, log).await
+}
+
+fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
+    match options.mapping.save_mapping {
+        None => Ok(()),
+        Some(_) => Err(Failure::new(
+            StoppedBy::Usage,
+            anyhow!(
+                "`--save-mapping` goes with `leadload check`, which shows the mapping that is kept\n\nhint: type the same command with `check` in the place of `import`"
+            ),
+        )),
+    }
 }

@@ -11,19 +11,18 @@ use super::picker;
 use super::record::{PlannedRun, Record};
 use crate::api::Limits;
 use crate::campaign::CampaignBook;
-use crate::cli::ImportArgs;
 use crate::command_line::CommandLine;
 use crate::commands::directory::{self, Directory};
 use crate::commands::service::Reached;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, SurveyedInput};
 use crate::report::{Log, Metrics, Show, Width, console, opening_lines};
 use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header, is_of_ledger,
 };
-use crate::settings::{Environment, ImportSettings, Service};
+use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
 
 /// An import that could be sent.
@@ -51,9 +50,7 @@ pub(super) struct Prepared {
 }
 
 /// What was asked for.
-pub(super) struct Asked<'a> {
-    pub(super) args: ImportArgs,
-    pub(super) environment: &'a Environment,
+pub(super) struct Asked {
     pub(super) settings: ImportSettings,
     pub(super) line: CommandLine,
     pub(super) watch: Stopwatch,
@@ -67,7 +64,7 @@ pub(super) struct Asked<'a> {
 impl Prepared {
     /// Prepares it. Where no campaign is given, one is picked.
     pub(super) async fn new(
-        mut asked: Asked<'_>,
+        mut asked: Asked,
         surveyed: Vec<SurveyedInput>,
         interrupts: &mut Interrupts,
     ) -> Result<Prepared, Failure> {
@@ -92,7 +89,7 @@ impl Prepared {
         let book = service::unless(interrupts, finding).await?;
         let planned = match record {
             Some(record) => {
-                let planning = record.plan(&asked.args, &asked.settings, &intake, &book, &paths);
+                let planning = record.plan(&asked.settings, &intake, &book, &paths);
                 Some(service::unless(interrupts, planning).await?)
             }
             None => None,
@@ -151,7 +148,7 @@ impl Prepared {
     }
 }
 
-impl Asked<'_> {
+impl Asked {
     /// Figures go nowhere where something else is, or will be.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
         let ledger = self.settings.ledger.path();
@@ -167,11 +164,9 @@ impl Asked<'_> {
         interrupts: &mut Interrupts,
     ) -> Result<(), Failure> {
         let picked = picker::pick(directory, &self.watch, interrupts).await?;
-        let picked = picked.to_string();
-        self.line = self.line.with_flag("--campaign", &picked);
-        self.args.mapping.campaign = Some(picked);
-        let taken_up = self.settings.take_up(&self.args, self.environment);
-        taken_up.or_stopped(StoppedBy::Usage)
+        self.line = self.line.with_flag("--campaign", &picked.to_string());
+        self.settings.pick_campaign(picked);
+        Ok(())
     }
 }
 
@@ -218,26 +213,25 @@ pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use clap::Parser;
+    use crate::options::Options;
+    use crate::settings::{Layers, LedgerChoice};
 
-    fn limits_with(flags: &[&str]) -> Limits {
-        let line = ["leadload", "import", "leads.csv", "--sandbox"];
-        let cli = Cli::try_parse_from(line.iter().chain(flags)).unwrap();
-        let Command::Import(args) = cli.command else {
-            panic!("{cli:?}");
-        };
-        limits(&ImportSettings::from_cli(&args, &Environment::default()).unwrap())
+    fn limits_with(allow_duplicates: bool, on_uncertain: Option<&str>) -> Limits {
+        let mut typed = Options::default();
+        typed.connection.sandbox = Some(true);
+        typed.delivery.allow_duplicates = Some(allow_duplicates);
+        typed.delivery.on_uncertain = on_uncertain.map(|word| word.parse().unwrap());
+        let layers = Layers::new(typed, Vec::new(), None, true);
+        limits(&ImportSettings::new(&layers, Service::Sandbox, LedgerChoice::None).unwrap())
     }
 
     #[test]
     fn under_hold_no_old_connection_is_used() {
-        let usual = limits_with(&[]);
+        let usual = limits_with(false, None);
         let careful = usual.without_old_connections();
         assert_ne!(usual, careful);
-        assert_eq!(limits_with(&["--on-uncertain", "hold"]), careful);
-        assert_eq!(limits_with(&["--allow-duplicates"]), careful);
-        let both = ["--allow-duplicates", "--on-uncertain", "resend"];
-        assert_eq!(limits_with(&both), usual);
+        assert_eq!(limits_with(false, Some("hold")), careful);
+        assert_eq!(limits_with(true, None), careful);
+        assert_eq!(limits_with(true, Some("resend")), usual);
     }
 }

@@ -9,7 +9,6 @@ use tracing::warn;
 
 use super::identity;
 use crate::campaign::CampaignBook;
-use crate::cli::ImportArgs;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
@@ -20,10 +19,11 @@ use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
+use crate::options::{Declaration, Options};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
-use crate::settings::{ImportSettings, LedgerChoice, RunDefaults};
+use crate::settings::{ImportSettings, LedgerChoice};
 use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
@@ -105,7 +105,6 @@ impl Record {
     /// Finds out which run it would be.
     pub(super) async fn plan(
         self,
-        args: &ImportArgs,
         settings: &ImportSettings,
         intake: &Intake,
         book: &CampaignBook,
@@ -114,12 +113,12 @@ impl Record {
         let fingerprints = inputs::fingerprints(intake).await?;
         let service = settings.service.to_string();
         let form = settings.policy.form;
-        let options = identity::options(&service, &settings.reading, form, intake, book);
+        let options = identity::options(&service, settings, intake, book);
         let new = NewRun {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
-            defaults: defaults(args),
+            defaults: defaults(&settings.options),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
@@ -316,9 +315,15 @@ impl Run {
     }
 }
 
-/// The flags that rejects of the run take for their defaults.
-fn defaults(args: &ImportArgs) -> String {
-    serde_json::to_string(&RunDefaults::of(args)).unwrap_or_default()
+/// The options that rejects of the run take, wherever they are given back.
+fn defaults(options: &Options) -> String {
+    let mut handed = options.clone().only(Declaration::is_handed_to_rejects);
+    for list in handed.phones.suppress.iter_mut().flatten() {
+        if let Ok(absolute) = list.absolute() {
+            *list = absolute;
+        }
+    }
+    serde_json::to_string(&handed).unwrap_or_default()
 }
 
 fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputRecord> {

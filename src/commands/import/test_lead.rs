@@ -9,7 +9,6 @@ use anyhow::anyhow;
 use super::prepared::{limits, refuse_results_files};
 use super::shared_pace::SharedPace;
 use crate::api::wire::LeadForm;
-use crate::cli::{Format, ImportArgs};
 use crate::commands::directory::{self, Directory};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
@@ -17,11 +16,12 @@ use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, Purpose, SurveyedInput};
 use crate::lead::RowOutcome;
 use crate::ledger::Claim;
+use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{CampaignNames, Ended, InDoubt, Tally, TestReport, console, log_end};
 use crate::results::Written;
-use crate::settings::{CheckSettings, Environment, ImportSettings};
+use crate::settings::{CheckSettings, ImportSettings};
 use crate::signals::Interrupts;
 
 /// A lead that is to be sent to oneself.
@@ -43,8 +43,7 @@ impl TestLead {
     /// The lead for a number as it was typed.
     pub(super) fn new(
         typed: &str,
-        args: &ImportArgs,
-        environment: &Environment,
+        check: CheckSettings,
         settings: ImportSettings,
         watch: Stopwatch,
     ) -> Result<TestLead, Failure> {
@@ -62,7 +61,7 @@ impl TestLead {
         })?;
         Ok(TestLead {
             number,
-            check: CheckSettings::from_cli(args, environment).or_stopped(StoppedBy::Usage)?,
+            check,
             settings,
             watch,
         })

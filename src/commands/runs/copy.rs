@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::anyhow;
 use tempfile::NamedTempFile;
 
-use crate::cli::Format;
 use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{CopyError, Ledger};
+use crate::options::Format;
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::{is_of_ledger, what_to_mend};

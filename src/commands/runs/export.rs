@@ -8,11 +8,11 @@ use anyhow::anyhow;
 
 use super::known::KnownRuns;
 use crate::campaign::CampaignChoice;
-use crate::cli::Format;
 use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
+use crate::options::Format;
 use crate::report::{console, export_json, export_text};
 use crate::results::{
     ExportError, ExportFile, ExportStream, OutputError, OutputPaths, ResultsLine, Written,

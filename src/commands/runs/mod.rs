@@ -11,31 +11,41 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use known::KnownRuns;
 
-use crate::cli::Format;
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::Ledger;
+use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
-use crate::settings::{Environment, LedgerChoice};
+use crate::settings::{Layers, LedgerChoice, Origin};
 use crate::text::printable;
 
 /// Runs the command.
-pub fn run(args: &RunsArgs, environment: &Environment) -> Result<ExitCode, Failure> {
-    let ledger = ledger_file(args, environment)?;
-    refuse_missing(args, environment, &ledger)?;
+pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
+    let options = layers.options();
+    let format = options
+        .output
+        .format
+        .as_deref()
+        .copied()
+        .unwrap_or_default();
+    let log_format = options
+        .log
+        .log_format
+        .as_deref()
+        .copied()
+        .unwrap_or_default();
+    let is_quiet = options.log.quiet == Some(true);
+    let ledger = ledger_file(layers)?;
+    refuse_missing(layers, &ledger)?;
     let said = match &args.command {
-        None => list(args, args.last, environment, &ledger),
-        Some(RunsCommand::List(of)) => list(args, of.last.or(args.last), environment, &ledger),
+        None => list(layers, args.last, format, &ledger),
+        Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
         Some(_) if args.last.is_some() => Err(last_of_nothing()),
-        Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, args.format),
-        Some(RunsCommand::Export(export)) => {
-            export::run(&ledger, export, args.format, args.output.quiet)
-        }
-        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, args.format),
-        Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, args.format),
-        Some(RunsCommand::Forget(forget)) => {
-            remove::forget(&ledger, forget, args.format, args.output.log_format)
-        }
+        Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
+        Some(RunsCommand::Export(export)) => export::run(&ledger, export, format, is_quiet),
+        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, format),
+        Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
+        Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
     };
     console::print(&said?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
@@ -49,8 +59,8 @@ fn last_of_nothing() -> Failure {
     Failure::new(StoppedBy::Usage, error)
 }
 
-fn ledger_file(args: &RunsArgs, environment: &Environment) -> Result<PathBuf, Failure> {
-    let choice = LedgerChoice::from_cli(args.ledger.as_ref(), environment);
+fn ledger_file(layers: &Layers) -> Result<PathBuf, Failure> {
+    let choice = LedgerChoice::new(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
         LedgerChoice::File(path) => Ok(path),
         LedgerChoice::None => Err(Failure::new(
@@ -63,15 +73,10 @@ fn ledger_file(args: &RunsArgs, environment: &Environment) -> Result<PathBuf, Fa
 }
 
 /// Whoever types the name of a ledger means one that is there.
-fn refuse_missing(
-    args: &RunsArgs,
-    environment: &Environment,
-    ledger: &Path,
-) -> Result<(), Failure> {
-    let profile = environment.profile.as_ref();
-    let is_of_profile = profile.is_some_and(|profile| profile.gives("ledger"));
+fn refuse_missing(layers: &Layers, ledger: &Path) -> Result<(), Failure> {
+    let is_typed = layers.typed().ledger.ledger.is_some();
     // What else may be wrong with it is told by whoever opens it.
-    if args.ledger.is_none() || is_of_profile || ledger.try_exists().unwrap_or(true) {
+    if !is_typed || ledger.try_exists().unwrap_or(true) {
         return Ok(());
     }
     // Where only its log is left, that is the error.
@@ -87,17 +92,17 @@ fn refuse_missing(
 
 /// All runs, or the newest so many.
 fn list(
-    args: &RunsArgs,
+    layers: &Layers,
     last: Option<NonZeroU32>,
-    environment: &Environment,
+    format: Format,
     ledger: &Path,
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
     let runs = &known.runs[known.runs.len().saturating_sub(most)..];
     // The usual place is no news to anybody.
-    let is_named = args.ledger.is_some() || environment.ledger.is_some();
-    Ok(match args.format {
+    let is_named = layers.origin(|said| said.ledger.ledger.is_some()) != Origin::Default;
+    Ok(match format {
         Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
             "no runs yet, since there is no ledger {}\n",

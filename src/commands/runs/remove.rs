@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use super::known::KnownRuns;
 use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
-use crate::cli::{Format, LogFormat};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Pruned, SenderLocks};
+use crate::options::{Format, LogFormat};
 use crate::phone::PhoneNumber;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 

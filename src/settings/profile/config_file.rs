@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use directories::{BaseDirs, ProjectDirs};
+use directories::ProjectDirs;
 use toml_edit::{Document, DocumentMut};
 
 use crate::private_file;
@@ -173,18 +173,6 @@ fn hidden_among(places: &[PathBuf], new: &Path) -> Option<PathBuf> {
     let is_in_force = places[..=at].iter().all(|place| !place.exists());
     let mut after = places[at + 1..].iter();
     after.find(|place| is_in_force && place.exists()).cloned()
-}
-
-/// A path as somebody has written it into a file of this folder: `~/` is the home folder.
-pub(in crate::settings) fn resolved(folder: &Path, text: &str) -> PathBuf {
-    let rest = text.strip_prefix("~/").or_else(|| {
-        let rest = text.strip_prefix("~\\");
-        rest.filter(|_| cfg!(windows))
-    });
-    match (rest, BaseDirs::new()) {
-        (Some(rest), Some(folders)) => folders.home_dir().join(rest),
-        _ => folder.join(text),
-    }
 }
 
 fn text_of(path: &Path) -> Result<Option<String>> {

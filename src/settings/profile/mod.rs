@@ -1,91 +1,106 @@
-//! A profile: flags that are kept in the file of settings under a name.
+//! A profile: options that are kept in the file of settings under a name.
 //!
 //! Keys at the head of the file are common to all profiles; a profile's own come before
 //! them. Every key and every value is looked at when the profile is read, whichever command
 //! it is for: what is wrong is told with file, line, profile and key.
 
 pub(in crate::settings) mod config_file;
-pub(in crate::settings) mod flags;
-pub(in crate::settings) mod in_force;
-mod kind;
 mod mapping_to_save;
 mod new;
-mod origins;
 pub(in crate::settings) mod saved_mapping;
-mod setting;
 pub(in crate::settings) mod table;
 
-pub use in_force::ProfileInForce;
 pub use mapping_to_save::MappingToSave;
 pub use new::{
-    EnvironmentWord, NewProfile, PresentRegion, RegionChoice, Replaced, Said, WrittenProfile,
+    EnvironmentWord, NewProfile, PresentRegion, RegionChoice, Replaced, Stated, WrittenProfile,
 };
-pub use origins::{Origin, SettingInForce, settings_in_force};
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, bail};
-use clap::{Arg, Command, FromArgMatches};
-use toml_edit::{Item, TableLike};
+use anyhow::{Result, anyhow};
+use toml_edit::{Item, Key, TableLike};
 
 use self::config_file::ConfigFile;
-use self::setting::Setting;
 use self::table::{DEFAULT_PROFILE, tables};
-use super::import::rate;
+use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
-use crate::campaign::CampaignChoice;
-use crate::cli::ImportArgs;
+use crate::options::{Declaration, Given, Group, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
-/// The one key that is no flag: the columns that a list had when its mapping was kept.
-pub(in crate::settings) const COLUMNS: &str = "columns";
-
-/// The settings that stand in for flags that are not given.
+/// The options that hold where no flag is given.
 #[derive(Debug, Clone)]
 pub struct Profile {
-    /// Its name; none where only the keys that are common to all profiles are in force.
+    /// Its name; none where only the keys that are common to all profiles are in use.
     pub name: Option<String>,
     /// The file it stands in.
     pub file: PathBuf,
-    pub(in crate::settings) settings: Vec<Setting>,
-    pub(in crate::settings) columns: Option<Vec<String>>,
+    /// What it says itself.
+    pub(in crate::settings) own: Options,
+    /// What holds for all profiles.
+    pub(in crate::settings) common: Options,
+}
+
+/// A profile as far as it can be read, and what is wrong with the rest.
+#[derive(Debug)]
+pub(in crate::settings) struct ReadProfile {
+    pub(in crate::settings) profile: Profile,
+    pub(in crate::settings) wrong: Option<anyhow::Error>,
+}
+
+impl ReadProfile {
+    /// The profile, where nothing is wrong with it.
+    pub(in crate::settings) fn sound(self) -> Result<Profile> {
+        self.wrong.map_or(Ok(self.profile), Err)
+    }
 }
 
 impl Profile {
     /// The profile of this name, or else the one called `default`, or else none, over what
-    /// is common to all.
-    pub(in crate::settings) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
+    /// is common to all. That there is none of that name is one of the things that can be wrong.
+    ///
+    /// # Errors
+    ///
+    /// Where the file holds something else than profiles where they have to stand.
+    pub(in crate::settings) fn of(file: &ConfigFile, name: Option<&str>) -> Result<ReadProfile> {
         let tables = tables(file)?;
         let table = table_of(&tables, name.unwrap_or(DEFAULT_PROFILE));
-        if let (Some(name), None) = (name, table) {
-            return Err(unknown(file, name, &tables));
-        }
-        let mut profile = Profile {
-            name: table.map(|(name, _)| name.to_owned()),
-            file: file.path.clone(),
-            settings: Vec::new(),
-            columns: None,
+        let missing = name.filter(|_| table.is_none());
+        let mut read = ReadProfile {
+            profile: Profile {
+                name: table.map(|(name, _)| name.to_owned()),
+                file: file.path.clone(),
+                own: Options::default(),
+                common: Options::default(),
+            },
+            wrong: missing.map(|name| unknown(file, name, &tables)),
         };
-        let import = flags::of_import();
         if let Some((_, table)) = table {
-            profile.columns = columns(file, &profile, table)?;
-            let own = table.iter().filter(|(key, _)| *key != COLUMNS);
-            profile.settings = profile.read(file, &import, table, own, false)?;
+            let (own, wrong) = Reading::new(file, read.profile.place(), false).all(table);
+            (read.profile.own, read.wrong) = (own, wrong);
         }
-        let head = file.document.as_table();
-        let common = head
-            .iter()
-            .filter(|(key, _)| !table::PROFILE_TABLES.contains(key));
-        let common = profile.read(file, &import, head, common, true)?;
-        profile.take_common(&import, common);
-        profile.refuse_nonsense(&import)?;
-        Ok(profile)
+        let place = format!("`{}`", printable(&file.path.display().to_string()));
+        let (common, wrong) = Reading::new(file, place, true).all(file.document.as_table());
+        (read.profile.common, read.wrong) = (common, read.wrong.or(wrong));
+        Ok(read)
     }
 
-    /// What stands under a key, if it is set.
-    pub(in crate::settings) fn setting(&self, key: &str) -> Option<&Setting> {
-        self.settings.iter().find(|setting| setting.key == key)
+    /// What it says, over what holds for all.
+    pub(in crate::settings) fn options(&self) -> Options {
+        let mut options = self.own.clone();
+        options.complete(&self.common);
+        options
+    }
+
+    /// What it says, and what holds for all.
+    pub(in crate::settings) fn layers(&self) -> Vec<Layer> {
+        let layer = |origin, options: &Options| Layer {
+            origin,
+            options: options.clone(),
+        };
+        vec![
+            layer(Origin::Profile, &self.own),
+            layer(Origin::AllProfiles, &self.common),
+        ]
     }
 
     /// The profile and where it stands, in words.
@@ -96,131 +111,119 @@ impl Profile {
             None => format!("`{file}`"),
         }
     }
+}
 
-    /// A key and where it stands, in words.
-    fn place_of(&self, key: &str, line: usize, is_common: bool) -> String {
-        let place = match is_common {
-            true => format!("`{}`", printable(&self.file.display().to_string())),
-            false => self.place(),
-        };
-        // Somebody may have written the token in the place of a key.
-        format!("{} in {place} (line {line})", quoted_value(key))
+/// A table of options that is read: it is gone on after a mistake, so that what else it says
+/// is known where the mistake is told.
+struct Reading<'f> {
+    file: &'f ConfigFile,
+    /// Where it stands, in words.
+    place: String,
+    /// Whether it is common to all profiles, and holds those tables too.
+    is_common: bool,
+    options: Options,
+    /// The keys that were read, with their lines.
+    read: Vec<(&'static str, usize)>,
+}
+
+impl<'f> Reading<'f> {
+    fn new(file: &'f ConfigFile, place: String, is_common: bool) -> Reading<'f> {
+        Reading {
+            file,
+            place,
+            is_common,
+            options: Options::default(),
+            read: Vec::new(),
+        }
     }
 
-    /// The service that the profile's token is for: that of the same place in the file, or,
-    /// of a profile without one, that of all profiles.
-    pub(in crate::settings) fn home_of_token(&self) -> Option<BaseUrl> {
-        let token = self.setting("token_file")?;
-        let base_url = self.base_url(token.is_common)?;
-        BaseUrl::parse(base_url, true).ok()
-    }
-
-    /// The address in the profile; one of its own is not for what is common to all.
-    fn base_url(&self, is_common: bool) -> Option<&str> {
-        let base_url = self.setting("base_url")?;
-        let is_meant = base_url.is_common || !is_common;
-        is_meant.then(|| base_url.text())?
-    }
-
-    fn read<'a>(
-        &self,
-        file: &ConfigFile,
-        import: &Command,
-        table: &dyn TableLike,
-        entries: impl Iterator<Item = (&'a str, &'a Item)>,
-        is_common: bool,
-    ) -> Result<Vec<Setting>> {
-        let mut settings: Vec<Setting> = Vec::new();
+    fn all(mut self, table: &dyn TableLike) -> (Options, Option<anyhow::Error>) {
+        let is_profiles = |key: &str| self.is_common && table::PROFILE_TABLES.contains(&key);
+        let entries: Vec<_> = table.iter().filter(|(key, _)| !is_profiles(key)).collect();
+        let mut wrong = None;
         for (key, item) in entries {
-            let line = file.line_of(table.key(key).and_then(toml_edit::Key::span));
-            let place = self.place_of(key, line, is_common);
-            let is_table = item.is_table() || item.is_array_of_tables();
-            let flag = flags::find(import, key).map_err(|text| match is_common && is_table {
-                true => anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item)),
-                false => anyhow!("{place} {text}"),
-            })?;
-            let value = setting::value(flag, item, file.folder())
-                .map_err(|text| anyhow!("{place} {text}"))?;
-            let setting = Setting {
-                key: flags::key_of(flag).to_owned(),
-                value,
-                line,
-                is_common,
+            let line = self.file.line_of(table.key(key).and_then(Key::span));
+            wrong = wrong.or(self.one(key, item, line).err());
+        }
+        let wrong = wrong.or_else(|| self.contradiction());
+        (self.options, wrong)
+    }
+
+    /// A key and where it stands, in words. Somebody may have written the token in the place
+    /// of a key.
+    fn place_of(&self, key: &str, line: usize) -> String {
+        format!("{} in {} (line {line})", quoted_value(key), self.place)
+    }
+
+    fn one(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
+        let place = self.place_of(key, line);
+        let is_table = item.is_table() || item.is_array_of_tables();
+        let declared = declared(key).map_err(|text| match self.is_common && is_table {
+            true => anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item)),
+            false => anyhow!("{place} {text}"),
+        })?;
+        let key = declared.key;
+        if let Some((_, other)) = self.read.iter().find(|(other, _)| *other == key) {
+            return Err(anyhow!(
+                "{place} is set in line {other} too\n\nhint: drop one of the two"
+            ));
+        }
+        self.read.push((key, line));
+        let done = self
+            .options
+            .set(key, &Given::in_file(item), self.file.folder());
+        done.unwrap_or(Ok(()))
+            .map_err(|wrong| anyhow!(declared.told(&wrong, &place)))
+    }
+
+    /// What cannot be wrong by itself, but is together.
+    fn contradiction(&self) -> Option<anyhow::Error> {
+        let line = |key: &str| self.read.iter().find(|(read, _)| *read == key);
+        if let (Some((_, quiet)), Some((_, verbose)), Some(true), Some(1..)) = (
+            line("quiet"),
+            line("verbose"),
+            self.options.log.quiet,
+            self.options.log.verbose,
+        ) {
+            let mut both = [("quiet", quiet), ("verbose", verbose)];
+            both.sort_by_key(|(_, line)| **line);
+            let [(one, at), (other, beside)] = both;
+            return Some(anyhow!(
+                "{} contradicts `{other}` (line {beside})\n\nhint: drop one of the two",
+                self.place_of(one, *at)
+            ));
+        }
+        let url = self.options.connection.base_url.as_ref();
+        let url = url.map_or(Ok(()), |url| BaseUrl::parse(&url.0, true).map(drop));
+        let url = url.map_err(|error| ("base_url", error.into()));
+        let (key, error) = url.and_then(|()| check_alone(&self.options)).err()?;
+        let (key, line) = line(key)?;
+        Some(anyhow!("{}: {error}", self.place_of(key, *line)))
+    }
+}
+
+/// The option that a key means, or why it can stand in no profile.
+fn declared(key: &str) -> Result<&'static Declaration, String> {
+    let name = key.replace('-', "_");
+    let all = Options::declared();
+    match all.iter().find(|declared| declared.key == name) {
+        Some(declared) if declared.may_stand_in_profile() => Ok(declared),
+        Some(declared) => Err(format!(
+            "is said for one command only\n\nhint: leave it out here, and type `{}` where it is meant",
+            declared.flag()
+        )),
+        None if name == "token" => Err(
+            "is no setting: a token stands in a file of its own, which only you can read\n\nhint: put it into one, take it out here, and name that file: `token_file = \"…\"`".into(),
+        ),
+        None => {
+            let keys = all.iter().filter(|declared| declared.has_flag && declared.may_stand_in_profile());
+            let keys: Vec<&str> = keys.map(|declared| declared.key).collect();
+            let hint = match nearest(&name, &keys) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
             };
-            if let Some(other) = settings.iter().find(|other| other.key == setting.key) {
-                bail!(
-                    "{place} is set in line {} too\n\nhint: drop one of the two",
-                    other.line
-                );
-            }
-            if let Err(error) = flags::read(import, &setting.words()) {
-                bail!("{place}: {}", flags::complaint(&error));
-            }
-            settings.push(setting);
+            Err(format!("is no setting\n\nhint: {hint}"))
         }
-        self.refuse_contradictions(import, &settings)?;
-        Ok(settings)
-    }
-
-    fn refuse_contradictions(&self, import: &Command, settings: &[Setting]) -> Result<()> {
-        for (at, one) in settings.iter().enumerate() {
-            for other in &settings[at + 1..] {
-                if contradict(import, one, other) {
-                    let place = self.place_of(&one.key, one.line, one.is_common);
-                    bail!(
-                        "{place} contradicts `{}` (line {})\n\nhint: drop one of the two",
-                        other.key,
-                        other.line
-                    );
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes what is common to all profiles, where this one says nothing else.
-    fn take_common(&mut self, import: &Command, common: Vec<Setting>) {
-        let own = self.settings.len();
-        for setting in common {
-            let stands_against =
-                |other: &Setting| other.key == setting.key || contradict(import, other, &setting);
-            if !self.settings[..own].iter().any(stands_against) {
-                self.settings.push(setting);
-            }
-        }
-    }
-
-    /// What cannot be wrong by itself, but is together, or that clap does not look at.
-    fn refuse_nonsense(&self, import: &Command) -> Result<()> {
-        let words: Vec<OsString> = self.settings.iter().flat_map(Setting::words).collect();
-        let matches = flags::read(import, &words)
-            .map_err(|error| anyhow!("{}: {}", self.place(), flags::complaint(&error)))?;
-        let args = ImportArgs::from_arg_matches(&matches)?;
-        let said = |key: &str, found: Result<()>| {
-            found.map_err(|error| match self.setting(key) {
-                Some(Setting {
-                    line, is_common, ..
-                }) => {
-                    anyhow!("{}: {error}", self.place_of(key, *line, *is_common))
-                }
-                None => error,
-            })
-        };
-        said("rate", rate(&args.delivery.rate, false).map(drop))?;
-        let campaign = args.mapping.campaign.unwrap_or_default();
-        said(
-            "campaign",
-            CampaignChoice::parse(&campaign)
-                .map(drop)
-                .map_err(Into::into),
-        )?;
-        if let Some(url) = &args.connection.base_url {
-            said(
-                "base_url",
-                BaseUrl::parse(url, true).map(drop).map_err(Into::into),
-            )?;
-        }
-        Ok(())
     }
 }
 
@@ -229,17 +232,6 @@ type NamedTable<'f> = (&'f str, &'f dyn TableLike);
 
 fn table_of<'f>(tables: &[NamedTable<'f>], name: &str) -> Option<NamedTable<'f>> {
     tables.iter().find(|(found, _)| *found == name).copied()
-}
-
-fn contradict(import: &Command, one: &Setting, other: &Setting) -> bool {
-    let flag = |setting: &Setting| -> Option<&Arg> {
-        let mut flags = import.get_arguments();
-        flags.find(|flag| setting.is_said() && flags::key_of(flag) == setting.key)
-    };
-    match (flag(one), flag(other)) {
-        (Some(one), Some(other)) => flags::conflict(import, one, other),
-        _ => false,
-    }
 }
 
 fn unknown(file: &ConfigFile, name: &str, tables: &[NamedTable<'_>]) -> anyhow::Error {
@@ -275,31 +267,4 @@ pub(in crate::settings) fn without_file(name: &str) -> anyhow::Error {
         "there is no profile {}, since there is no file of settings yet\n\nhint: make it with `leadload {init}`, or name the file with `--config`",
         quoted_value(name)
     )
-}
-
-/// The columns that the list had when the profile's mapping was kept.
-fn columns(
-    file: &ConfigFile,
-    profile: &Profile,
-    table: &dyn TableLike,
-) -> Result<Option<Vec<String>>> {
-    let Some(item) = table.get(COLUMNS) else {
-        return Ok(None);
-    };
-    let texts = item
-        .as_array()
-        .map(|array| array.iter().map(|text| text.as_str()));
-    let columns: Option<Vec<String>> = texts
-        .and_then(Iterator::collect::<Option<Vec<&str>>>)
-        .map(|texts| texts.into_iter().map(str::to_owned).collect());
-    match columns {
-        Some(columns) => Ok(Some(columns)),
-        None => {
-            let line = file.line_of(table.key(COLUMNS).and_then(toml_edit::Key::span));
-            bail!(
-                "{} is no list of texts\n\nhint: write one, such as `[\"Phone\", \"City\"]`, or let `leadload check FILE --save-mapping PROFILE` write it",
-                profile.place_of(COLUMNS, line, false)
-            )
-        }
-    }
 }

@@ -6,32 +6,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use toml_edit::{Item, value};
+use toml_edit::value;
 use tracing::warn;
 
+use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::table::{
-    DEFAULT_PROFILE, check_name_in, common_item_in, flags_for, item_in, own_item_in, put,
-    table_to_edit, tables,
-};
+use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, put, table_to_edit, tables};
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::cli::ConnectionArgs;
+use crate::options::{ConnectionOptions, Options};
 use crate::phone::Region;
 use crate::private_file;
 use crate::settings::connection::token;
-use crate::settings::environment::LEADLOAD_BASE_URL;
-use crate::settings::{Connection, Environment};
-
-/// The settings that it consists of.
-const BASE_URL: &str = "base_url";
-const TOKEN_FILE: &str = "token_file";
-const REGION: &str = "region";
+use crate::settings::layers::token_path;
+use crate::settings::{Connection, Layers, Origin};
 
 /// What was said of a new profile on the command line, or by the environment.
 pub struct NewProfile<'a> {
-    args: &'a ConnectionArgs,
-    /// What stands behind the command line.
-    pub environment: &'a Environment,
+    /// What was typed of how the service is reached.
+    typed: ConnectionOptions,
+    /// The command line, and the environment behind it.
+    pub layers: &'a Layers,
     /// Certificates that are trusted besides the system's.
     ca_file: Option<PathBuf>,
     insecure_http: bool,
@@ -40,9 +34,9 @@ pub struct NewProfile<'a> {
     /// Its name, if one was said.
     pub name: Option<String>,
     /// The service's address, if one was said.
-    pub base_url: Option<Said<BaseUrl>>,
+    pub base_url: Option<Stated<BaseUrl>>,
     /// The token, if one was said.
-    pub token: Option<Said<Token>>,
+    pub token: Option<Stated<Token>>,
     word: EnvironmentWord,
 }
 
@@ -57,7 +51,7 @@ pub enum EnvironmentWord {
 
 /// What was said before anybody is asked.
 #[derive(Debug, Clone)]
-pub struct Said<T> {
+pub struct Stated<T> {
     /// It.
     pub value: T,
     /// The variable that says it, where no flag does.
@@ -108,42 +102,38 @@ impl<'a> NewProfile<'a> {
     /// # Errors
     ///
     /// Where something of it cannot be used, or the file of settings cannot be written.
-    pub fn from_cli(
-        args: &'a ConnectionArgs,
-        environment: &'a Environment,
-        word: EnvironmentWord,
-    ) -> Result<NewProfile<'a>> {
-        let named = args.profile.config.as_ref().or(environment.config.as_ref());
-        let file = config_file::place_to_write(named.map(PathBuf::as_path))?;
+    pub fn new(layers: &'a Layers, word: EnvironmentWord) -> Result<NewProfile<'a>> {
+        let said = layers.said();
+        let named = said.place.config.as_deref().map(PathBuf::as_path);
+        let file = config_file::place_to_write(named)?;
         config_file::probe(&file, |_| Ok(()))?;
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
-        let name = args.profile.profile.as_ref();
-        let name = name.or(environment.profile_name.as_ref()).cloned();
-        let url_variable = args.base_url.is_none().then_some(LEADLOAD_BASE_URL);
-        let said_url = args.base_url.as_ref().or(environment.base_url.as_ref());
-        // Whether it may be plain http depends on the profile's name too.
-        let base_url = said_url.map(|url| Ok(BaseUrl::parse(url, true)?));
-        let has_token = args.token_file.is_some() || environment.has_token();
-        let token = has_token.then(|| token(args, environment));
-        let token_variable = match args.token_file {
-            Some(_) => None,
-            None => environment.token_variable(),
+        let variable = |is_said: fn(&Options) -> bool| match layers.origin(is_said) {
+            Origin::Environment(name) => Some(name),
+            _ => None,
         };
-        let said_of = |url| said(url, url_variable, word);
-        let base_url = base_url.map(said_of).transpose()?.flatten();
-        let token = token.map(|token| said(token, token_variable, word));
-        let token = token.transpose()?.flatten();
+        let url_variable = variable(|said| said.connection.base_url.is_some());
+        // Whether it may be plain http depends on the profile's name too.
+        let base_url = said.connection.base_url.as_ref();
+        let base_url = base_url.map(|url| {
+            let url = BaseUrl::parse(&url.0, true).map_err(Into::into);
+            stated(url, url_variable, word)
+        });
+        let token_variable = variable(|said| said.connection.token_file.is_some());
+        let source = said.connection.token_file.as_ref();
+        let token = source.map(|_| stated(token(layers), token_variable, word));
+        let typed = layers.typed().connection;
         Ok(NewProfile {
-            args,
-            environment,
-            ca_file: args.ca_file.clone(),
-            insecure_http: args.insecure_http,
+            ca_file: typed.ca_file.as_deref().cloned(),
+            insecure_http: typed.insecure_http == Some(true),
+            typed,
+            layers,
             file,
-            name,
-            base_url,
-            token,
+            name: said.place.profile.as_ref().map(|name| name.0.clone()),
+            base_url: base_url.transpose()?.flatten(),
+            token: token.transpose()?.flatten(),
             word,
         })
     }
@@ -158,13 +148,12 @@ impl<'a> NewProfile<'a> {
         let file = ConfigFile::read(&self.file)?;
         check_name_in(file.as_ref(), name)?;
         if let Some(file) = &file {
-            let stands = |key| item_in(file, Some(name), key);
-            if self.args.ca_file.is_none() {
-                let path = stands("ca_file").and_then(Item::as_str);
-                self.ca_file = path.map(|path| config_file::resolved(file.folder(), path));
+            let present = Profile::of(file, Some(name))?.profile.options().connection;
+            if self.typed.ca_file.is_none() {
+                self.ca_file = present.ca_file.as_deref().cloned();
             }
-            let is_allowed = stands("insecure_http").and_then(Item::as_bool) == Some(true);
-            self.insecure_http = self.args.insecure_http || is_allowed;
+            let is_allowed = present.insecure_http == Some(true);
+            self.insecure_http = self.typed.insecure_http == Some(true) || is_allowed;
         }
         Ok(())
     }
@@ -176,9 +165,9 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where it is not to be used; what is only offered is dropped then.
     pub fn check_address(&mut self) -> Result<()> {
-        if let Some(Said { value, variable }) = self.base_url.take() {
+        if let Some(Stated { value, variable }) = self.base_url.take() {
             let url = self.address(&value.to_string());
-            self.base_url = said(url, variable, self.word)?;
+            self.base_url = stated(url, variable, self.word)?;
         }
         Ok(())
     }
@@ -215,13 +204,22 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where the file cannot be read.
     pub fn replaces(&self, name: &str) -> Result<Option<Replaced>> {
-        let Some(file) = ConfigFile::read(&self.file)? else {
-            return Ok(None);
-        };
-        let own = |key| own_item_in(&file, name, key).and_then(Item::as_str);
-        let is_there = own(BASE_URL).or_else(|| own(TOKEN_FILE)).is_some();
-        let base_url = own(BASE_URL).and_then(|url| BaseUrl::parse(url, true).ok());
-        Ok(is_there.then_some(Replaced { base_url }))
+        let own = self.present(name)?.map(|present| present.own.connection);
+        let own = own.filter(|own| own.base_url.is_some() || own.token_file.is_some());
+        Ok(own.map(|own| Replaced {
+            base_url: own
+                .base_url
+                .and_then(|url| BaseUrl::parse(&url.0, true).ok()),
+        }))
+    }
+
+    /// The profile of this name as it is, where there is a file already.
+    fn present(&self, name: &str) -> Result<Option<Profile>> {
+        let file = ConfigFile::read(&self.file)?;
+        let read = file
+            .map(|file| Profile::of(&file, Some(name)))
+            .transpose()?;
+        Ok(read.map(|read| read.profile))
     }
 
     /// The address in a profile of this name, if it is one.
@@ -229,14 +227,11 @@ impl<'a> NewProfile<'a> {
     /// # Errors
     ///
     /// Where the file cannot be read.
-    pub fn present_address(&self, name: &str) -> Result<Option<Said<BaseUrl>>> {
-        let file = ConfigFile::read(&self.file)?;
-        let text = file.and_then(|file| {
-            let own = own_item_in(&file, name, BASE_URL);
-            own.and_then(Item::as_str).map(str::to_owned)
-        });
-        let url = text.and_then(|text| self.address(&text).ok());
-        Ok(url.map(|value| Said {
+    pub fn present_address(&self, name: &str) -> Result<Option<Stated<BaseUrl>>> {
+        let present = self.present(name)?;
+        let url = present.and_then(|present| present.own.connection.base_url);
+        let url = url.and_then(|url| self.address(&url.0).ok());
+        Ok(url.map(|value| Stated {
             value,
             variable: None,
         }))
@@ -248,11 +243,10 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where the file cannot be read.
     pub fn region(&self, name: &str) -> Result<Option<PresentRegion>> {
-        let file = ConfigFile::read(&self.file)?;
-        Ok(file.and_then(|file| {
-            let is_common = own_item_in(&file, name, REGION).is_none();
-            let text = item_in(&file, Some(name), REGION)?.as_str()?;
-            let region = Region::parse(text)?;
+        let present = self.present(name)?;
+        Ok(present.and_then(|present| {
+            let is_common = present.own.phones.region.is_none();
+            let region = *present.options().phones.region?;
             Some(PresentRegion { region, is_common })
         }))
     }
@@ -280,7 +274,9 @@ impl<'a> NewProfile<'a> {
         written.map_err(|error| config_file::unwritable(&token_file, &error))?;
         let before = present
             .as_ref()
-            .and_then(|file| token_file_of(file, own_item_in(file, name, TOKEN_FILE)));
+            .map(|file| Profile::of(file, Some(name)))
+            .transpose()?
+            .and_then(|read| token_file_of(&read.profile.own));
         self.write_profile(name, connection, &token_file, region)?;
         Ok(WrittenProfile {
             unused_token_file: before.filter(|path| path.exists() && !is_same(path, &token_file)),
@@ -296,28 +292,27 @@ impl<'a> NewProfile<'a> {
         token_file: &Path,
         region: RegionChoice,
     ) -> Result<()> {
-        let ca_file = self.args.ca_file.as_deref().map(std::path::absolute);
+        let ca_file = self.typed.ca_file.as_deref().map(std::path::absolute);
         let ca_file = ca_file.transpose()?;
         let token_name = token_file.file_name().unwrap_or_default();
         let token_name = token_name.to_string_lossy().into_owned();
         config_file::edit(&self.file, |document| {
             let table = table_to_edit(document, name)?;
-            put(
-                table,
-                BASE_URL,
-                Some(value(connection.base_url.to_string())),
-            );
-            put(table, TOKEN_FILE, Some(value(token_name)));
+            let url = connection.base_url.to_string();
+            put(table, "base_url", Some(value(url)));
+            put(table, "token_file", Some(value(token_name)));
             if let Some(path) = ca_file {
                 put(table, "ca_file", Some(value(path.display().to_string())));
             }
-            if self.args.insecure_http {
+            if self.typed.insecure_http == Some(true) {
                 put(table, "insecure_http", Some(value(true)));
             }
             match region {
                 RegionChoice::Same => {}
-                RegionChoice::None => put(table, REGION, None),
-                RegionChoice::Is(region) => put(table, REGION, Some(value(region.to_string()))),
+                RegionChoice::None => put(table, "region", None),
+                RegionChoice::Is(region) => {
+                    put(table, "region", Some(value(region.to_string())));
+                }
             }
             Ok(())
         })
@@ -334,8 +329,9 @@ impl<'a> NewProfile<'a> {
     ) -> PathBuf {
         let mut place = self.file.with_file_name(format!("{name}.token"));
         let stays_there = present.is_some_and(|file| {
-            let url = item_in(file, Some(name), BASE_URL).and_then(Item::as_str);
-            let url = url.and_then(|url| BaseUrl::parse(url, true).ok());
+            let read = Profile::of(file, Some(name)).ok();
+            let url = read.and_then(|read| read.profile.options().connection.base_url);
+            let url = url.and_then(|url| BaseUrl::parse(&url.0, true).ok());
             url.as_ref() == Some(&connection.base_url)
         });
         let is_free = |place: &Path| {
@@ -359,6 +355,16 @@ impl<'a> NewProfile<'a> {
         place
     }
 
+    /// The variables that come before what a profile says of the service.
+    pub fn variables(&self) -> Vec<&'static str> {
+        let environment = self.layers.variables();
+        let is_of_service = |options: &Options| {
+            options.connection.base_url.is_some() || options.connection.token_file.is_some()
+        };
+        let layers = environment.filter(|(_, options)| is_of_service(options));
+        layers.map(|(name, _)| name).collect()
+    }
+
     /// The name that a profile has where nobody chooses one.
     pub fn default_name() -> &'static str {
         DEFAULT_PROFILE
@@ -366,18 +372,18 @@ impl<'a> NewProfile<'a> {
 
     /// The flags by which a command takes the profile of this name.
     pub fn flags(&self, name: &str) -> Vec<OsString> {
-        flags_for(&self.file, name, self.environment)
+        flags_for(&self.file, name, self.layers)
     }
 }
 
 /// What was said, if it can be used. What is only offered is dropped if it cannot.
-fn said<T>(
+fn stated<T>(
     found: Result<T>,
     variable: Option<&'static str>,
     word: EnvironmentWord,
-) -> Result<Option<Said<T>>> {
+) -> Result<Option<Stated<T>>> {
     match (found, variable, word) {
-        (Ok(value), ..) => Ok(Some(Said { value, variable })),
+        (Ok(value), ..) => Ok(Some(Stated { value, variable })),
         (Err(error), Some(variable), EnvironmentWord::Offered) => {
             let text = error.to_string();
             let (what, _) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
@@ -397,24 +403,28 @@ enum Use {
 }
 
 fn use_of(file: &ConfigFile, name: &str, place: &Path) -> Use {
-    let names = |item: Option<&Item>| {
-        let path = token_file_of(file, item);
+    let names = |options: &Options| {
+        let path = token_file_of(options);
         path.is_some_and(|path| is_same(&path, place))
     };
-    let own = own_item_in(file, name, TOKEN_FILE);
+    let read = |name: &str| Profile::of(file, Some(name)).ok().map(|read| read.profile);
     let tables = tables(file).unwrap_or_default();
-    let mut others = tables.iter().filter(|(other, _)| *other != name);
-    let by_others = others.any(|(other, _)| names(own_item_in(file, other, TOKEN_FILE)));
-    match by_others || names(common_item_in(file, TOKEN_FILE)) {
-        true => Use::OfOthers,
-        false if names(own) => Use::OfThis,
-        false => Use::None,
+    let others = tables.iter().filter(|(other, _)| *other != name);
+    let others = others.filter_map(|(other, _)| read(other));
+    let own = read(name);
+    let by_all = own.as_ref().is_some_and(|own| names(&own.common));
+    if by_all || others.into_iter().any(|other| names(&other.own)) {
+        Use::OfOthers
+    } else if own.is_some_and(|own| names(&own.own)) {
+        Use::OfThis
+    } else {
+        Use::None
     }
 }
 
-fn token_file_of(file: &ConfigFile, item: Option<&Item>) -> Option<PathBuf> {
-    let text = item.and_then(Item::as_str)?;
-    Some(config_file::resolved(file.folder(), text))
+fn token_file_of(options: &Options) -> Option<PathBuf> {
+    let source = options.connection.token_file.as_deref()?;
+    token_path(source).map(Path::to_owned)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::config_file::{self, ConfigFile};
-use crate::settings::Environment;
+use crate::settings::Layers;
 use crate::text::{printable, quoted_value};
 
 /// The profile that is taken where none is named.
@@ -68,37 +68,6 @@ pub(super) fn hint(key: &str, item: &Item) -> String {
     format!("a profile begins with a line such as `[profiles.{name}]`")
 }
 
-/// What a key of the profile, or of all profiles, is set to, as it stands there.
-pub(in crate::settings) fn item_in<'f>(
-    file: &'f ConfigFile,
-    name: Option<&str>,
-    key: &str,
-) -> Option<&'f Item> {
-    let own = own_item_in(file, name.unwrap_or(DEFAULT_PROFILE), key);
-    own.or_else(|| common_item_in(file, key))
-}
-
-/// What a key of all profiles is set to, as it stands there.
-pub(in crate::settings) fn common_item_in<'f>(file: &'f ConfigFile, key: &str) -> Option<&'f Item> {
-    item_of(file.document.as_table(), key)
-}
-
-/// What a key of the profile itself is set to, as it stands there.
-pub(in crate::settings) fn own_item_in<'f>(
-    file: &'f ConfigFile,
-    name: &str,
-    key: &str,
-) -> Option<&'f Item> {
-    let tables = tables(file).ok()?;
-    let (_, table) = tables.iter().find(|(found, _)| *found == name)?;
-    item_of(*table, key)
-}
-
-fn item_of<'f>(table: &'f dyn TableLike, key: &str) -> Option<&'f Item> {
-    let item = table.get(key);
-    item.or_else(|| table.get(&key.replace('_', "-")))
-}
-
 /// Whether a profile of this file, if it is there yet, can have this name. It names the
 /// file of its token too, and not every file system tells `crm` from `CRM`.
 ///
@@ -131,15 +100,12 @@ pub(super) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The flags by which a command in this environment takes a profile; none for what it takes
-/// anyway.
-pub(in crate::settings) fn flags_for(
-    file: &Path,
-    profile: &str,
-    environment: &Environment,
-) -> Vec<OsString> {
-    let mut flags = flags_for_file(file, environment);
-    let unnamed = environment.profile_name.as_deref();
+/// The flags by which a command in the environment of `layers` takes a profile; none for what
+/// it takes anyway.
+pub(in crate::settings) fn flags_for(file: &Path, profile: &str, layers: &Layers) -> Vec<OsString> {
+    let mut flags = flags_for_file(file, layers);
+    let unnamed = layers.of_environment().place.profile;
+    let unnamed = unnamed.as_ref().map(|name| name.0.as_str());
     if profile != unnamed.unwrap_or(DEFAULT_PROFILE) {
         flags.extend(["--profile".into(), profile.into()]);
     }
@@ -147,8 +113,8 @@ pub(in crate::settings) fn flags_for(
 }
 
 /// The flags by which it takes the file.
-pub(in crate::settings) fn flags_for_file(file: &Path, environment: &Environment) -> Vec<OsString> {
-    let is_taken_anyway = match &environment.config {
+pub(in crate::settings) fn flags_for_file(file: &Path, layers: &Layers) -> Vec<OsString> {
+    let is_taken_anyway = match layers.of_environment().place.config.as_deref() {
         Some(named) => std::path::absolute(named).is_ok_and(|named| named == file),
         None => config_file::is_found_unnamed(file),
     };

@@ -52,7 +52,7 @@ const WRONG: &[&str] = &[
     "[Profiles.crm]\nregion = 'GB'",
     "[PROFILE.crm]\nregion = 'GB'",
     "['17|s3cretToken']\nregion = 'GB'",
-    "[profiles.default]\ncolumns = 'Phone'",
+    "[profiles.default]\ncolumns = 3",
     "[profile.crm]\n[profiles.crm]",
 ];
 

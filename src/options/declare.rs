@@ -1,0 +1,268 @@
+//! How options are declared, and what follows from it.
+//!
+//! An option is declared once, as a field of a group: its flag and what the help says of it in
+//! the words of clap, its value by its type, and behind that what it is about. All that other
+//! places have to know of it is worked out here.
+
+use super::field::{Field, Wrong};
+
+/// What an option is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This command and no other.
+    Command,
+    /// Which service it is, and as whom: the sandbox takes its place.
+    Service,
+    /// How a service is reached.
+    Connection,
+    /// In what form a list is.
+    Reading,
+    /// How rows become leads.
+    Mapping,
+    /// One list: how much of it, and where what becomes of it goes.
+    List,
+    /// How leads are sent.
+    Delivery,
+    /// What is said.
+    Output,
+}
+
+/// An option, as it is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its key in a file of settings; its flag is the same with `-`.
+    pub key: &'static str,
+    /// What it is about.
+    pub scope: Scope,
+    /// The variable that says the same.
+    pub variable: Option<&'static str>,
+    /// What holds where nothing is said, unless that depends on something.
+    pub default: Option<&'static str>,
+    /// Whether another value makes another run. What a list is found to be, and the columns
+    /// that are found in it, do that too; they are no options.
+    pub is_identity: bool,
+    /// Whether its value is shown to nobody.
+    pub is_secret: bool,
+    /// Whether its value is somebody's, and not shown where it is wrong.
+    pub is_personal: bool,
+    /// Whether it names a file that an import leaves behind. Two profiles would take it from
+    /// each other.
+    pub is_output: bool,
+    /// Whether it has a flag; else it stands in a profile alone.
+    pub has_flag: bool,
+    is_kept_with_mapping: bool,
+    is_repeated_for_rejects: bool,
+    is_repeated_after_check: bool,
+}
+
+impl Declaration {
+    /// An option by its key, as all of its scope are.
+    pub(super) const fn new(key: &'static str, scope: Scope) -> Declaration {
+        let is_of_service = matches!(
+            scope,
+            Scope::Service | Scope::Connection | Scope::Delivery | Scope::Output
+        );
+        Declaration {
+            key,
+            scope,
+            variable: None,
+            default: None,
+            is_identity: false,
+            is_secret: false,
+            is_personal: false,
+            is_output: false,
+            has_flag: true,
+            is_kept_with_mapping: matches!(scope, Scope::Reading | Scope::Mapping),
+            is_repeated_for_rejects: is_of_service,
+            is_repeated_after_check: is_of_service,
+        }
+    }
+
+    pub(super) const fn variable(self, name: &'static str) -> Declaration {
+        Declaration {
+            variable: Some(name),
+            ..self
+        }
+    }
+
+    pub(super) const fn default(self, text: &'static str) -> Declaration {
+        Declaration {
+            default: Some(text),
+            ..self
+        }
+    }
+
+    pub(super) const fn identity(self) -> Declaration {
+        Declaration {
+            is_identity: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn secret(self) -> Declaration {
+        Declaration {
+            is_secret: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn personal(self) -> Declaration {
+        Declaration {
+            is_personal: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn output(self) -> Declaration {
+        Declaration {
+            is_output: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn without_flag(self) -> Declaration {
+        Declaration {
+            has_flag: false,
+            ..self
+        }
+    }
+
+    /// It is said of every list anew.
+    pub(super) const fn not_kept_with_mapping(self) -> Declaration {
+        Declaration {
+            is_kept_with_mapping: false,
+            is_repeated_after_check: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn repeated_for_rejects(self, is_repeated: bool) -> Declaration {
+        Declaration {
+            is_repeated_for_rejects: is_repeated,
+            ..self
+        }
+    }
+
+    pub(super) const fn repeated_after_check(self) -> Declaration {
+        Declaration {
+            is_repeated_after_check: true,
+            ..self
+        }
+    }
+
+    /// Its flag.
+    pub fn flag(&self) -> String {
+        format!("--{}", self.key.replace('_', "-"))
+    }
+
+    /// Whether it may stand in a file of settings.
+    pub fn may_stand_in_profile(&self) -> bool {
+        self.scope != Scope::Command
+    }
+
+    /// Whether a mapping that is saved consists of it, among others.
+    pub fn is_kept_with_mapping(&self) -> bool {
+        self.is_kept_with_mapping
+    }
+
+    /// Whether rejects take it from the run that wrote them.
+    pub fn is_handed_to_rejects(&self) -> bool {
+        self.scope == Scope::Mapping && self.has_flag
+    }
+
+    /// Whether the command that sends rejects has to say it again; the ledger `knows_run` that
+    /// wrote them, or does not.
+    pub fn is_repeated_for_rejects(&self, knows_run: bool) -> bool {
+        self.is_repeated_for_rejects || self.is_handed_to_rejects() && !knows_run
+    }
+
+    /// Whether the command that imports what was checked has to say it again, where the
+    /// mapping was saved.
+    pub fn is_repeated_after_check(&self) -> bool {
+        self.is_repeated_after_check
+    }
+
+    /// What is wrong with its value, as it is told of the place where the value stands.
+    pub fn told(&self, wrong: &Wrong, place: &str) -> String {
+        match wrong {
+            Wrong::Form(text) => format!("{place} {text}"),
+            Wrong::Value(value, error) => {
+                let what = error.told_of(value, &self.flag(), self.is_personal);
+                format!("{place}: {what}\n\nhint: {error}")
+            }
+        }
+    }
+}
+
+/// Options that are declared together.
+pub trait Group {
+    /// Shows each of them.
+    fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field));
+
+    /// Hands out each of them to be changed.
+    fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field));
+
+    /// Takes from `weaker` what is not said here.
+    fn complete(&mut self, weaker: &Self);
+}
+
+/// Declares a group: each option with the attributes that clap has for its flag, its type, and
+/// its scope with what else there is to say of it.
+macro_rules! options {
+    (
+        $(#[$of_group:meta])*
+        pub struct $group:ident {
+            $(
+                $(#[$of_option:meta])*
+                $key:ident: $type:ty => $scope:ident $(.$mark:ident($($with:tt)*))*;
+            )*
+        }
+    ) => {
+        #[derive(Debug, Clone, Default, clap::Args)]
+        $(#[$of_group])*
+        pub struct $group {
+            $(
+                $(#[$of_option])*
+                pub $key: Option<$type>,
+            )*
+        }
+
+        impl $group {
+            const DECLARED: &'static [Declaration] = &[
+                $(Declaration::new(stringify!($key), Scope::$scope) $(.$mark($($with)*))*,)*
+            ];
+        }
+
+        impl Group for $group {
+            fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field)) {
+                let fields: [&dyn Field; $group::DECLARED.len()] = [$(&self.$key),*];
+                for (declared, field) in $group::DECLARED.iter().zip(fields) {
+                    see(declared, field);
+                }
+            }
+
+            fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
+                let fields: [&mut dyn Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
+                for (declared, field) in $group::DECLARED.iter().zip(fields) {
+                    change(declared, field);
+                }
+            }
+
+            fn complete(&mut self, weaker: &Self) {
+                $(
+                    if self.$key.is_none() {
+                        self.$key.clone_from(&weaker.$key);
+                    }
+                )*
+            }
+        }
+    };
+}
+
+pub(crate) use options;
+
+/// What declares options.
+pub(super) mod prelude {
+    pub(in crate::options) use super::{Declaration, Group, Scope, options};
+    pub(in crate::options) use crate::options::field::Field;
+}

@@ -1,0 +1,79 @@
+//! Every setting that is in use, and where it comes from.
+//!
+//! The token is `set` or `not set`: nothing else is known here of it.
+
+use anyhow::Result;
+use tracing::warn;
+
+use super::connection::{base_url, token};
+use super::{Layers, LedgerChoice, Origin};
+use crate::options::Group;
+
+/// A setting in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingInUse {
+    /// Its name, as it stands in a profile.
+    pub name: &'static str,
+    /// Its value; several of what can be said several times.
+    pub values: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// All settings that have a value.
+///
+/// # Errors
+///
+/// Where an import could not use one of them.
+pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
+    let options = layers.options();
+    let base_url = base_url(&options)?.map(|url| url.to_string());
+    let ledger = LedgerChoice::new(&options)?;
+    let ledger = ledger.path().map(|path| path.display().to_string());
+    let mut settings = Vec::new();
+    options.each(&mut |declared, field| {
+        // Where settings are is shown above all of them.
+        if !declared.has_flag || matches!(declared.key, "config" | "profile") {
+            return;
+        }
+        let texts = field.texts().into_iter();
+        let said: Vec<String> = texts
+            .map(|text| text.to_string_lossy().into_owned())
+            .collect();
+        let (name, values) = match declared.key {
+            _ if declared.is_secret => ("token", vec![token_word(layers).to_owned()]),
+            "base_url" => ("base_url", base_url.iter().cloned().collect()),
+            "ledger" => (
+                "ledger",
+                vec![ledger.clone().unwrap_or_else(|| "none".into())],
+            ),
+            key => (key, said),
+        };
+        if !values.is_empty() {
+            settings.push(SettingInUse {
+                name,
+                values,
+                origin: layers.origin_of(declared.key),
+            });
+        }
+    });
+    Ok(settings)
+}
+
+/// Whether there is a token. One that cannot be used is none, and is told of.
+fn token_word(layers: &Layers) -> &'static str {
+    let options = layers.said();
+    let is_said = options.connection.token_file.is_some();
+    match (is_said, &layers.withheld) {
+        (true, _) => match token(layers) {
+            Ok(_) => return "set",
+            Err(error) => {
+                let text = error.to_string();
+                warn!("{}", text.split("\n\n").next().unwrap_or_default());
+            }
+        },
+        (false, Some(why)) => warn!("{why}"),
+        (false, None) => {}
+    }
+    "not set"
+}
