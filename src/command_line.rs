@@ -60,7 +60,8 @@ impl CommandLine {
     /// The command that imports what this one has checked with the flags of a profile, which
     /// bring the mapping that was saved in it.
     pub fn of_import(&self, inputs: &[PathBuf], profile: &[OsString]) -> Option<CommandLine> {
-        self.import(inputs, profile, Declaration::is_repeated_after_check)
+        let is_meant = |declared: &Declaration| declared.is_repeated_after_check;
+        self.import(inputs, profile, is_meant)
     }
 
     fn import(

@@ -14,12 +14,17 @@ options! {
     pub struct ProfileOptions {
         /// File of settings [default: in your configuration folder] [env: LEADLOAD_CONFIG]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, global = true)]
-        config: Said<PathBuf> => Command
-            .variable("LEADLOAD_CONFIG").repeated_for_rejects(true);
+        config: Said<PathBuf> => Command {
+            variable: Some("LEADLOAD_CONFIG"),
+            is_for_rejects_too: true
+        };
 
         /// Profile of that file to take settings from [default: `default`] [env: LEADLOAD_PROFILE]
         #[arg(long, value_name = "NAME", global = true)]
-        profile: Said<Name> => Command.variable("LEADLOAD_PROFILE").repeated_for_rejects(true);
+        profile: Said<Name> => Command {
+            variable: Some("LEADLOAD_PROFILE"),
+            is_for_rejects_too: true
+        };
     }
 }
 
@@ -31,14 +36,14 @@ options! {
         ///
         /// With or without a `/` or `/api` at the end; plain http only to this computer.
         #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-        base_url: Said<Address> => Service.variable("LEADLOAD_BASE_URL");
+        base_url: Said<Address> => Service { variable: Some("LEADLOAD_BASE_URL") };
 
         /// File with the access token [env: LEADLOAD_TOKEN_FILE]
         ///
         /// LEADLOAD_TOKEN may hold the token itself, and comes before LEADLOAD_TOKEN_FILE. No flag
         /// takes it: command lines can be read by others.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        token_file: Said<TokenSource> => Service.variable("LEADLOAD_TOKEN_FILE").secret();
+        token_file: Said<TokenSource> => Service { variable: Some("LEADLOAD_TOKEN_FILE"), is_secret: true };
 
         /// Try it out: nothing leaves this computer
         ///
@@ -49,7 +54,10 @@ options! {
             action = clap::ArgAction::SetTrue,
             conflicts_with_all = ["base_url", "token_file"]
         )]
-        sandbox: bool => Command.repeated_for_rejects(true).repeated_after_check();
+        sandbox: bool => Command {
+            is_for_rejects_too: true,
+            is_repeated_after_check: true
+        };
 
         /// PEM file of certificates to trust besides those of the system
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -68,6 +76,6 @@ options! {
         /// Record of every lead sent, by which a run goes on and no lead is made twice; `none`
         /// keeps none [default: in your state folder] [env: LEADLOAD_LEDGER]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        ledger: Said<PathBuf> => Service.variable("LEADLOAD_LEDGER");
+        ledger: Said<PathBuf> => Service { variable: Some("LEADLOAD_LEDGER") };
     }
 }

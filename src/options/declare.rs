@@ -50,9 +50,13 @@ pub struct Declaration {
     pub is_output: bool,
     /// Whether it has a flag; else it stands in a profile alone.
     pub has_flag: bool,
-    is_kept_with_mapping: bool,
-    is_repeated_for_rejects: bool,
-    is_repeated_after_check: bool,
+    /// Whether a mapping that is saved consists of it, among others.
+    pub is_kept_with_mapping: bool,
+    /// Whether the command that sends rejects says it again, whatever the ledger knows.
+    pub is_for_rejects_too: bool,
+    /// Whether the command that imports what was checked says it again, where the mapping
+    /// was saved.
+    pub is_repeated_after_check: bool,
 }
 
 impl Declaration {
@@ -73,80 +77,8 @@ impl Declaration {
             is_output: false,
             has_flag: true,
             is_kept_with_mapping: matches!(scope, Scope::Reading | Scope::Mapping),
-            is_repeated_for_rejects: is_of_service,
+            is_for_rejects_too: is_of_service,
             is_repeated_after_check: is_of_service,
-        }
-    }
-
-    pub(super) const fn variable(self, name: &'static str) -> Declaration {
-        Declaration {
-            variable: Some(name),
-            ..self
-        }
-    }
-
-    pub(super) const fn default(self, text: &'static str) -> Declaration {
-        Declaration {
-            default: Some(text),
-            ..self
-        }
-    }
-
-    pub(super) const fn identity(self) -> Declaration {
-        Declaration {
-            is_identity: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn secret(self) -> Declaration {
-        Declaration {
-            is_secret: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn personal(self) -> Declaration {
-        Declaration {
-            is_personal: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn output(self) -> Declaration {
-        Declaration {
-            is_output: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn without_flag(self) -> Declaration {
-        Declaration {
-            has_flag: false,
-            ..self
-        }
-    }
-
-    /// It is said of every list anew.
-    pub(super) const fn not_kept_with_mapping(self) -> Declaration {
-        Declaration {
-            is_kept_with_mapping: false,
-            is_repeated_after_check: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn repeated_for_rejects(self, is_repeated: bool) -> Declaration {
-        Declaration {
-            is_repeated_for_rejects: is_repeated,
-            ..self
-        }
-    }
-
-    pub(super) const fn repeated_after_check(self) -> Declaration {
-        Declaration {
-            is_repeated_after_check: true,
-            ..self
         }
     }
 
@@ -160,11 +92,6 @@ impl Declaration {
         self.scope != Scope::Command
     }
 
-    /// Whether a mapping that is saved consists of it, among others.
-    pub fn is_kept_with_mapping(&self) -> bool {
-        self.is_kept_with_mapping
-    }
-
     /// Whether rejects take it from the run that wrote them.
     pub fn is_handed_to_rejects(&self) -> bool {
         self.scope == Scope::Mapping && self.has_flag
@@ -173,13 +100,7 @@ impl Declaration {
     /// Whether the command that sends rejects has to say it again; the ledger `knows_run` that
     /// wrote them, or does not.
     pub fn is_repeated_for_rejects(&self, knows_run: bool) -> bool {
-        self.is_repeated_for_rejects || self.is_handed_to_rejects() && !knows_run
-    }
-
-    /// Whether the command that imports what was checked has to say it again, where the
-    /// mapping was saved.
-    pub fn is_repeated_after_check(&self) -> bool {
-        self.is_repeated_after_check
+        self.is_for_rejects_too || self.is_handed_to_rejects() && !knows_run
     }
 
     /// What is wrong with its value, as it is told of the place where the value stands.
@@ -195,26 +116,29 @@ impl Declaration {
 }
 
 /// Options that are declared together.
-pub trait Group {
-    /// Shows each of them.
-    fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field));
-
-    /// Hands out each of them to be changed.
+pub trait Group: Clone {
+    /// Hands out each of them.
     fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field));
+
+    /// Shows each of them.
+    fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field)) {
+        let mut copy = self.clone();
+        copy.each_mut(&mut |declared, field| see(declared, field));
+    }
 
     /// Takes from `weaker` what is not said here.
     fn complete(&mut self, weaker: &Self);
 }
 
-/// Declares a group: each option with the attributes that clap has for its flag, its type, and
-/// its scope with what else there is to say of it.
+/// Declares a group: each option with the attributes that clap has for its flag, its type, its
+/// scope, and what it has otherwise than others of that scope.
 macro_rules! options {
     (
         $(#[$of_group:meta])*
         pub struct $group:ident {
             $(
                 $(#[$of_option:meta])*
-                $key:ident: $type:ty => $scope:ident $(.$mark:ident($($with:tt)*))*;
+                $key:ident: $type:ty => $scope:ident $({ $($otherwise:tt)* })?;
             )*
         }
     ) => {
@@ -228,19 +152,15 @@ macro_rules! options {
         }
 
         impl $group {
-            const DECLARED: &'static [Declaration] = &[
-                $(Declaration::new(stringify!($key), Scope::$scope) $(.$mark($($with)*))*,)*
-            ];
+            const DECLARED: &'static [Declaration] = &[$(
+                Declaration {
+                    $($($otherwise)*,)?
+                    ..Declaration::new(stringify!($key), Scope::$scope)
+                },
+            )*];
         }
 
         impl Group for $group {
-            fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field)) {
-                let fields: [&dyn Field; $group::DECLARED.len()] = [$(&self.$key),*];
-                for (declared, field) in $group::DECLARED.iter().zip(fields) {
-                    see(declared, field);
-                }
-            }
-
             fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
                 let fields: [&mut dyn Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
                 for (declared, field) in $group::DECLARED.iter().zip(fields) {
@@ -259,6 +179,32 @@ macro_rules! options {
     };
 }
 
+/// Declares options that consist of such groups.
+macro_rules! groups {
+    ($(#[$of_all:meta])* pub struct $all:ident { $($(#[$of_group:meta])* $group:ident: $type:ty,)* }) => {
+        #[derive(Debug, Clone, Default, clap::Args)]
+        $(#[$of_all])*
+        pub struct $all {
+            $(
+                $(#[$of_group])*
+                #[command(flatten)]
+                pub $group: $type,
+            )*
+        }
+
+        impl Group for $all {
+            fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
+                $(self.$group.each_mut(change);)*
+            }
+
+            fn complete(&mut self, weaker: &Self) {
+                $(self.$group.complete(&weaker.$group);)*
+            }
+        }
+    };
+}
+
+pub(super) use groups;
 pub(crate) use options;
 
 /// What declares options.

@@ -23,10 +23,7 @@ pub trait Field {
     fn texts(&self) -> Vec<OsString>;
 
     /// What would be typed to say the same.
-    fn words(&self, flag: &str) -> Vec<OsString> {
-        let texts = self.texts().into_iter();
-        texts.flat_map(|text| with_value(flag, text)).collect()
-    }
+    fn words(&self, flag: &str) -> Vec<OsString>;
 
     /// What would stand in a file to say the same.
     fn given(&self) -> Option<Given>;
@@ -40,11 +37,65 @@ pub trait Field {
 
     /// Takes the value of a variable, where it is one that any text is right for; what it
     /// means is looked into where it is used.
-    fn read_variable(&mut self, _: &OsStr) {}
+    fn read_variable(&mut self, text: &OsStr);
+}
 
-    /// Whether its values are names of files.
-    fn is_file(&self) -> bool {
-        false
+impl<S: Spoken> Field for Option<S> {
+    fn is_said(&self) -> bool {
+        self.is_some()
+    }
+
+    fn clear(&mut self) {
+        *self = None;
+    }
+
+    fn texts(&self) -> Vec<OsString> {
+        self.as_ref().map(S::texts).unwrap_or_default()
+    }
+
+    fn words(&self, flag: &str) -> Vec<OsString> {
+        let said = self.as_ref();
+        said.map(|said| said.words(flag)).unwrap_or_default()
+    }
+
+    fn given(&self) -> Option<Given> {
+        self.as_ref().map(S::given)
+    }
+
+    fn read(&mut self, given: &Given, folder: &Path) -> Result<(), Wrong> {
+        *self = Some(S::read(given, folder)?);
+        Ok(())
+    }
+
+    fn read_variable(&mut self, text: &OsStr) {
+        *self = S::of_variable(text);
+    }
+}
+
+/// What can be said of an option: a switch, how often it is said, a value, or several.
+pub trait Spoken: Sized {
+    /// Each value as it was written.
+    fn texts(&self) -> Vec<OsString>;
+
+    /// What would be typed.
+    fn words(&self, flag: &str) -> Vec<OsString> {
+        let texts = self.texts().into_iter();
+        texts.flat_map(|text| with_value(flag, text)).collect()
+    }
+
+    /// What would stand in a file.
+    fn given(&self) -> Given;
+
+    /// Reads what stands in a file.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    fn read(given: &Given, folder: &Path) -> Result<Self, Wrong>;
+
+    /// Reads the value of a variable.
+    fn of_variable(_: &OsStr) -> Option<Self> {
+        None
     }
 }
 
@@ -77,172 +128,121 @@ fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
 }
 
 /// A switch; `false` is said in a file alone, to have what is common to all profiles otherwise.
-impl Field for Option<bool> {
-    fn is_said(&self) -> bool {
-        self.is_some()
-    }
-
-    fn clear(&mut self) {
-        *self = None;
-    }
-
+impl Spoken for bool {
     fn texts(&self) -> Vec<OsString> {
-        self.filter(|said| *said)
-            .map_or_else(Vec::new, |_| vec!["true".into()])
+        vec!["true".into(); usize::from(*self)]
     }
 
     fn words(&self, flag: &str) -> Vec<OsString> {
-        self.filter(|said| *said)
-            .map_or_else(Vec::new, |_| vec![flag.into()])
+        vec![flag.into(); usize::from(*self)]
     }
 
-    fn given(&self) -> Option<Given> {
-        self.map(Given::Switch)
+    fn given(&self) -> Given {
+        Given::Switch(*self)
     }
 
-    fn read(&mut self, given: &Given, _: &Path) -> Result<(), Wrong> {
-        let Given::Switch(said) = given else {
-            let instead = "write one of the two, without quotes";
-            return Err(Wrong::kind("`true` or `false`", given.kind(), instead));
-        };
-        *self = Some(*said);
-        Ok(())
+    fn read(given: &Given, _: &Path) -> Result<bool, Wrong> {
+        match given {
+            Given::Switch(said) => Ok(*said),
+            other => {
+                let instead = "write one of the two, without quotes";
+                Err(Wrong::kind("`true` or `false`", other.kind(), instead))
+            }
+        }
     }
 }
 
 /// How often a switch is said.
-impl Field for Option<u8> {
-    fn is_said(&self) -> bool {
-        self.is_some()
-    }
-
-    fn clear(&mut self) {
-        *self = None;
-    }
-
+impl Spoken for u8 {
     fn texts(&self) -> Vec<OsString> {
-        self.filter(|times| *times > 0)
-            .map_or_else(Vec::new, |times| vec![times.to_string().into()])
+        let times = Some(self.to_string().into());
+        times.filter(|_| *self > 0).into_iter().collect()
     }
 
     fn words(&self, flag: &str) -> Vec<OsString> {
-        vec![flag.into(); usize::from(self.unwrap_or(0))]
+        vec![flag.into(); usize::from(*self)]
     }
 
-    fn given(&self) -> Option<Given> {
-        self.map(|times| Given::Number(times.into()))
+    fn given(&self) -> Given {
+        Given::Number((*self).into())
     }
 
-    fn read(&mut self, given: &Given, _: &Path) -> Result<(), Wrong> {
-        *self = Some(match given {
-            Given::Switch(said) => (*said).into(),
-            Given::Number(times @ 0..=9) => *times as u8,
-            Given::Number(_) => {
-                return Err(Wrong::Form(
-                    "cannot be said so often\n\nhint: write how often it is said, `1` or `2`"
-                        .into(),
-                ));
-            }
+    fn read(given: &Given, _: &Path) -> Result<u8, Wrong> {
+        match given {
+            Given::Switch(said) => Ok((*said).into()),
+            Given::Number(times @ 0..=9) => Ok(*times as u8),
+            Given::Number(_) => Err(Wrong::Form(
+                "cannot be said so often\n\nhint: write how often it is said, `1` or `2`".into(),
+            )),
             other => {
                 let instead = "write how often it is said, `1` or `2`, without quotes";
-                return Err(Wrong::kind("a whole number", other.kind(), instead));
+                Err(Wrong::kind("a whole number", other.kind(), instead))
             }
-        });
-        Ok(())
+        }
     }
 }
 
-impl<T: Value> Field for Option<Said<T>> {
-    fn is_said(&self) -> bool {
-        self.is_some()
-    }
-
-    fn clear(&mut self) {
-        *self = None;
-    }
-
+impl<T: Value> Spoken for Said<T> {
     fn texts(&self) -> Vec<OsString> {
-        self.iter().map(|said| said.text().to_owned()).collect()
+        vec![self.text().to_owned()]
     }
 
-    fn given(&self) -> Option<Given> {
-        self.as_ref().map(as_given)
+    fn given(&self) -> Given {
+        let text = self.text().to_string_lossy();
+        match (T::FORM, text.parse()) {
+            (Form::Number, Ok(number)) => Given::Number(number),
+            _ => Given::Text(text.into_owned()),
+        }
     }
 
-    fn read(&mut self, given: &Given, folder: &Path) -> Result<(), Wrong> {
+    fn read(given: &Given, folder: &Path) -> Result<Said<T>, Wrong> {
         if let Given::List(_) = given {
             let instead = "write the value alone, without `[` and `]`";
             return Err(Wrong::kind("one value", "a list", instead));
         }
-        *self = Some(value(&text::<T>(given)?, folder)?);
-        Ok(())
+        value(&text::<T>(given, folder)?, folder)
     }
 
-    fn read_variable(&mut self, text: &OsStr) {
-        *self = Said::read(text).ok();
-    }
-
-    fn is_file(&self) -> bool {
-        T::FORM == Form::File
+    fn of_variable(text: &OsStr) -> Option<Said<T>> {
+        Said::read(text).ok()
     }
 }
 
-impl<T: Value> Field for Option<Vec<Said<T>>> {
-    fn is_said(&self) -> bool {
-        self.is_some()
-    }
-
-    fn clear(&mut self) {
-        *self = None;
-    }
-
+impl<T: Value> Spoken for Vec<Said<T>> {
     fn texts(&self) -> Vec<OsString> {
-        let said = self.iter().flatten();
-        said.map(|said| said.text().to_owned()).collect()
+        self.iter().map(|said| said.text().to_owned()).collect()
     }
 
-    fn given(&self) -> Option<Given> {
-        let list = self.as_ref()?.iter().map(as_given);
-        Some(Given::List(list.collect()))
+    fn given(&self) -> Given {
+        Given::List(self.iter().map(Spoken::given).collect())
     }
 
-    fn read(&mut self, given: &Given, folder: &Path) -> Result<(), Wrong> {
+    fn read(given: &Given, folder: &Path) -> Result<Vec<Said<T>>, Wrong> {
         let texts = match given {
-            Given::List(list) => list.iter().map(text::<T>).collect::<Result<Vec<_>, _>>()?,
+            Given::List(list) => {
+                let texts = list.iter().map(|given| text::<T>(given, folder));
+                texts.collect::<Result<Vec<_>, _>>()?
+            }
             Given::Table(table) if T::FORM.takes_table() => pairs(table)?,
-            one => vec![text::<T>(one)?],
+            one => vec![text::<T>(one, folder)?],
         };
         let texts = texts.iter().flat_map(|text| match T::SEPARATOR {
             Some(separator) => text.split(separator).collect(),
             None => vec![text.as_str()],
         });
-        *self = Some(
-            texts
-                .map(|text| value(text, folder))
-                .collect::<Result<_, _>>()?,
-        );
-        Ok(())
-    }
-
-    fn is_file(&self) -> bool {
-        T::FORM == Form::File
+        texts.map(|text| value(text, folder)).collect()
     }
 }
 
-fn as_given<T: Value>(said: &Said<T>) -> Given {
-    let text = said.text().to_string_lossy();
-    match (T::FORM, text.parse()) {
-        (Form::Number, Ok(number)) => Given::Number(number),
-        _ => Given::Text(text.into_owned()),
-    }
-}
-
-/// The value as it would be typed.
-fn text<T: Value>(given: &Given) -> Result<String, Wrong> {
+/// The value as it would be typed. In a file of somebody's an empty text is a slip; what was
+/// kept, and belongs to no folder, may have been typed so.
+fn text<T: Value>(given: &Given, folder: &Path) -> Result<String, Wrong> {
     let form = T::FORM;
     match given {
         Given::Text(text) if form.takes_text() => {
             let is_empty = match form {
+                _ if folder.as_os_str().is_empty() => false,
+                Form::AnyText(_) => false,
                 Form::Character(_) => text.is_empty(),
                 _ => text.trim().is_empty(),
             };

@@ -39,110 +39,27 @@ use std::path::Path;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-/// All options, as far as they are said.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct Options {
-    /// Where settings are kept.
-    #[command(flatten)]
-    pub place: ProfileOptions,
-    /// Where the service is.
-    #[command(flatten)]
-    pub connection: ConnectionOptions,
-    /// Where the ledger is.
-    #[command(flatten)]
-    pub ledger: LedgerOptions,
-    /// How files are read.
-    #[command(flatten)]
-    pub reading: ReadingOptions,
-    /// How rows become leads.
-    #[command(flatten)]
-    pub mapping: MappingOptions,
-    /// What makes a phone number.
-    #[command(flatten)]
-    pub phones: PhoneOptions,
-    /// How leads are sent.
-    #[command(flatten)]
-    pub delivery: DeliveryOptions,
-    /// What is written, and said on standard output.
-    #[command(flatten)]
-    pub output: OutputOptions,
-    /// What is said on standard error.
-    #[command(flatten)]
-    pub log: LogOptions,
-}
-
-/// Does the same with each group.
-macro_rules! in_each_group {
-    ($options:expr, $group:ident => $do:expr) => {{
-        let Options {
-            place,
-            connection,
-            ledger,
-            reading,
-            mapping,
-            phones,
-            delivery,
-            output,
-            log,
-        } = $options;
-        {
-            let $group = place;
-            $do
-        }
-        {
-            let $group = connection;
-            $do
-        }
-        {
-            let $group = ledger;
-            $do
-        }
-        {
-            let $group = reading;
-            $do
-        }
-        {
-            let $group = mapping;
-            $do
-        }
-        {
-            let $group = phones;
-            $do
-        }
-        {
-            let $group = delivery;
-            $do
-        }
-        {
-            let $group = output;
-            $do
-        }
-        {
-            let $group = log;
-            $do
-        }
-    }};
-}
-
-impl Group for Options {
-    fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field)) {
-        in_each_group!(self, group => group.each(see));
-    }
-
-    fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
-        in_each_group!(self, group => group.each_mut(change));
-    }
-
-    fn complete(&mut self, weaker: &Options) {
-        self.place.complete(&weaker.place);
-        self.connection.complete(&weaker.connection);
-        self.ledger.complete(&weaker.ledger);
-        self.reading.complete(&weaker.reading);
-        self.mapping.complete(&weaker.mapping);
-        self.phones.complete(&weaker.phones);
-        self.delivery.complete(&weaker.delivery);
-        self.output.complete(&weaker.output);
-        self.log.complete(&weaker.log);
+declare::groups! {
+    /// All options, as far as they are said.
+    pub struct Options {
+        /// Where settings are kept.
+        place: ProfileOptions,
+        /// Where the service is.
+        connection: ConnectionOptions,
+        /// Where the ledger is.
+        ledger: LedgerOptions,
+        /// How files are read.
+        reading: ReadingOptions,
+        /// How rows become leads.
+        mapping: MappingOptions,
+        /// What makes a phone number.
+        phones: PhoneOptions,
+        /// How leads are sent.
+        delivery: DeliveryOptions,
+        /// What is written, and said on standard output.
+        output: OutputOptions,
+        /// What is said on standard error.
+        log: LogOptions,
     }
 }
 
@@ -152,9 +69,8 @@ impl Options {
         let mut options = Options::default();
         options.each_mut(&mut |declared, field| {
             if let Some(text) = declared.default {
-                let given = Given::of_text(text);
-                let read = field.read(&given, Path::new(""));
-                debug_assert!(read.is_ok(), "the default of {}: {read:?}", declared.key);
+                // A test reads them all.
+                let _ = field.read(&Given::of_text(text), Path::new(""));
             }
         });
         options
@@ -177,6 +93,18 @@ impl Options {
             }
         });
         done
+    }
+
+    /// What is said of the option by this key, each value as it was written; none where
+    /// nothing is.
+    pub fn texts(&self, key: &str) -> Option<Vec<OsString>> {
+        let mut texts = None;
+        self.each(&mut |declared, field| {
+            if declared.key == key && field.is_said() {
+                texts = Some(field.texts());
+            }
+        });
+        texts
     }
 
     /// Those that are meant; the others are not said.

@@ -13,27 +13,27 @@ options! {
     pub struct OutputOptions {
         /// Results file, a line for every row; `none` writes none [default: NAME.results.csv]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        results: Said<PathBuf> => List.output();
+        results: Said<PathBuf> => List { is_output: true };
 
         /// Rows to mend and send again; `none` writes none [default: NAME.rejects.csv]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        rejects: Said<PathBuf> => List.output();
+        rejects: Said<PathBuf> => List { is_output: true };
 
         /// Write a report for people: one HTML page with charts that needs nothing else
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        report: Said<PathBuf> => List.output();
+        report: Said<PathBuf> => List { is_output: true };
 
         /// Write figures of the run into this file all the while, in the text form of Prometheus
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        metrics_file: Said<PathBuf> => Delivery.output();
+        metrics_file: Said<PathBuf> => Delivery { is_output: true };
 
         /// Form of the summary on standard output [default: text]
         #[arg(long, value_name = "FORMAT")]
-        format: Said<Format> => Output.default("text");
+        format: Said<Format> => Output { default: Some("text") };
 
         /// Progress bar on standard error [default: auto]
         #[arg(long, value_name = "WHEN")]
-        progress: Said<Progress> => Output.default("auto");
+        progress: Said<Progress> => Output { default: Some("auto") };
     }
 }
 
@@ -57,7 +57,7 @@ options! {
 
         /// Form of log lines on standard error [default: text]
         #[arg(long, value_name = "FORMAT", global = true)]
-        log_format: Said<LogFormat> => Output.default("text");
+        log_format: Said<LogFormat> => Output { default: Some("text") };
     }
 }
 

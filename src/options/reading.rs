@@ -33,7 +33,7 @@ options! {
 
         /// Only the first N data rows
         #[arg(long, value_name = "N")]
-        limit: Said<u64> => List.identity();
+        limit: Said<u64> => List { is_identity: true };
 
         /// Send nothing if the input has fewer data rows; rejects aside
         #[arg(long, value_name = "N")]
@@ -47,7 +47,10 @@ options! {
     pub struct MappingOptions {
         /// Campaign: its id, or the name of exactly one
         #[arg(long, value_name = "ID_OR_NAME")]
-        campaign: Said<CampaignText> => Mapping.not_kept_with_mapping();
+        campaign: Said<CampaignText> => Mapping {
+            is_kept_with_mapping: false,
+            is_repeated_after_check: true
+        };
 
         /// Column with each row's campaign; an empty cell takes --campaign
         #[arg(long, value_name = "COL")]
@@ -72,15 +75,15 @@ options! {
 
         /// Send the same variable with every row. Repeatable
         #[arg(long, value_name = "NAME=VALUE")]
-        set: Vec<Said<Constant>> => Mapping.personal();
+        set: Vec<Said<Constant>> => Mapping { is_personal: true };
 
         /// How headers become names of variables [default: snake]
         #[arg(long, value_name = "FORM")]
-        var_names: Said<VarNames> => Mapping.default("snake");
+        var_names: Said<VarNames> => Mapping { default: Some("snake") };
 
         /// What becomes of empty cells [default: omit]
         #[arg(long, value_name = "WHAT")]
-        empty: Said<EmptyCells> => Mapping.default("omit").identity();
+        empty: Said<EmptyCells> => Mapping { default: Some("omit"), is_identity: true };
 
         /// Copy this column into the results, under its header or NAME. Repeatable
         #[arg(long, value_name = "[NAME=]COL")]
@@ -93,7 +96,7 @@ options! {
         /// The columns that the list had when its mapping was saved: what it does not name of
         /// them was left out on purpose.
         #[arg(skip)]
-        columns: Vec<Said<Header>> => Mapping.without_flag();
+        columns: Vec<Said<Header>> => Mapping { has_flag: false };
     }
 }
 
@@ -103,7 +106,7 @@ options! {
     pub struct PhoneOptions {
         /// Country of national numbers: GB for `07911 123456`
         #[arg(long, value_name = "CC")]
-        region: Said<Region> => Mapping.identity();
+        region: Said<Region> => Mapping { is_identity: true };
 
         /// Column with each row's country, as ISO code or English name; an empty cell takes --region
         #[arg(long, value_name = "COL")]
@@ -111,15 +114,15 @@ options! {
 
         /// Take digits without + and without a country for international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]
-        assume_plus: bool => Mapping.identity();
+        assume_plus: bool => Mapping { is_identity: true };
 
         /// What a number must be [default: possible]
         #[arg(long, value_name = "RULE")]
-        phone_rule: Said<PhoneRule> => Mapping.default("possible").identity();
+        phone_rule: Said<PhoneRule> => Mapping { default: Some("possible"), is_identity: true };
 
         /// Only numbers of these countries
         #[arg(long, value_name = "CC,…", value_delimiter = ',')]
-        countries: Vec<Said<Region>> => Mapping.identity();
+        countries: Vec<Said<Region>> => Mapping { is_identity: true };
 
         /// Do-not-call list: nobody on it is sent. Repeatable
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

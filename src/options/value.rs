@@ -76,6 +76,8 @@ pub enum Form {
     Text(&'static str),
     /// A text, which may be white space.
     Character(&'static str),
+    /// A text, be it empty.
+    AnyText(&'static str),
     /// The name of a file, from the folder of the settings.
     File,
     /// One of some words.
@@ -119,7 +121,9 @@ impl Form {
 /// What to write in a file of settings.
 pub(super) fn instead<T: Value>() -> String {
     match T::FORM {
-        Form::Text(instead) | Form::Character(instead) => instead.to_owned(),
+        Form::Text(instead) | Form::Character(instead) | Form::AnyText(instead) => {
+            instead.to_owned()
+        }
         Form::TextOrNumber(instead) | Form::Named(instead) => instead.to_owned(),
         Form::File => "write the name of a file, in quotes".to_owned(),
         Form::Number => "write it without quotes, such as `100`".to_owned(),
@@ -244,7 +248,7 @@ texts! {
     /// The same with a name for what stands in it, or without.
     NamedColumn: Form::Named("write the column's header in quotes, or its number");
     /// A header as it stands in a list.
-    Header: Form::Text("write one, such as `[\"Phone\", \"City\"]`, or let `leadload check FILE --save-mapping PROFILE` write it");
+    Header: Form::AnyText("write one, such as `[\"Phone\", \"City\"]`, or let `leadload check FILE --save-mapping PROFILE` write it");
     /// The name of a sheet or a profile, or a number of somebody.
     Name: Form::Text("write it in quotes");
 }

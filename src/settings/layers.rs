@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Profile, defaults};
 use crate::api::BaseUrl;
 use crate::lead::RunId;
-use crate::options::{Group, Options, Said, Scope, TokenSource};
+use crate::options::{Given, Group, LogOptions, Options, Said, Scope, TokenSource};
 
 /// Where what is said of an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,13 @@ impl Layers {
     /// What holds of all that is said.
     pub fn options(&self) -> Options {
         let mut options = self.said();
+        options.each_mut(&mut |declared, field| {
+            // An empty list says nothing, but that none of the columns is sent.
+            let is_empty = field.given() == Some(Given::List(Vec::new()));
+            if is_empty && declared.key != "var" {
+                field.clear();
+            }
+        });
         options.complete(&defaults::of(&options));
         options
     }
@@ -125,11 +132,7 @@ impl Layers {
 
     /// The same of the option by this key.
     pub fn origin_of(&self, key: &str) -> Origin {
-        self.origin(|options| {
-            let mut is_said = false;
-            options.each(&mut |declared, field| is_said |= declared.key == key && field.is_said());
-            is_said
-        })
+        self.origin(|options| options.texts(key).is_some())
     }
 
     /// The profile that says it, in words, where it is one that does.
@@ -137,19 +140,6 @@ impl Layers {
         let profile = self.profile.as_ref()?;
         let is_from_it = matches!(self.origin(is_said), Origin::Profile | Origin::AllProfiles);
         is_from_it.then(|| profile.place())
-    }
-
-    /// The same with an answer to a question, which is as good as typed.
-    pub fn with_answer(mut self, answer: Options) -> Layers {
-        let origin = Origin::Flag;
-        self.layers.insert(
-            0,
-            Layer {
-                origin,
-                options: answer,
-            },
-        );
-        self
     }
 
     /// The same for rejects of a run: what the profile says of how rows become leads, it says
@@ -184,7 +174,8 @@ impl Layers {
         let typed = self.typed();
         let is_trial = typed.connection.sandbox == Some(true);
         let writes_outputs = writes_outputs && !is_trial && typed.delivery.dry_run != Some(true);
-        let mut says_how_much = typed.log.quiet.is_some() || typed.log.verbose.is_some();
+        let says = |log: &LogOptions| log.quiet == Some(true) || log.verbose > Some(0);
+        let mut says_how_much = says(&typed.log);
         for layer in &mut self.layers {
             if layer.origin == Origin::Flag {
                 continue;
@@ -200,8 +191,7 @@ impl Layers {
                 let is_narrowed = declared.key == "skip_column" && typed.mapping.var.is_some();
                 !is_of_import && !is_of_service && !is_muted && !is_narrowed
             });
-            let log = &layer.options.log;
-            says_how_much |= log.quiet.is_some() || log.verbose.is_some();
+            says_how_much |= says(&layer.options.log);
         }
     }
 

@@ -59,7 +59,9 @@ impl Parsed {
             }
             Err(error) => (Err(error), cli::typed_anyway(args)),
         };
-        let takes_profile = command.as_ref().map_or(true, takes_profile);
+        let takes_profile = command
+            .as_ref()
+            .map_or_else(|_| may_take_profile(args), takes_profile);
         let (read, failed) = match takes_profile.then(|| in_use(&typed, &environment)) {
             Some(Ok(read)) => (read, None),
             Some(Err(error)) => (None, Some(error)),
@@ -104,6 +106,17 @@ fn takes_profile(command: &Command) -> bool {
         Command::Config(args) => matches!(args.command, ConfigCommand::Show(_)),
         Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => false,
     }
+}
+
+/// The same of a command line that is wrong, as far as its first word tells.
+fn may_take_profile(args: &[OsString]) -> bool {
+    let command = cli::command();
+    let name = args.get(1).and_then(|name| name.to_str());
+    let named = name.and_then(|name| command.find_subcommand(name));
+    named.is_some_and(|named| {
+        let mut flags = named.get_arguments();
+        flags.any(|flag| flag.get_id() == "profile") || named.has_subcommands()
+    })
 }
 
 /// The profile that is named, or the default one; nothing where there are no settings.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::{Layer, Layers, LedgerChoice, Origin, Parsed, Refusal, Refused, environment};
-use crate::options::{Declaration, Field, Format, Given, Group, Options};
+use crate::options::{Declaration, Format, Given, Options};
 
 /// A file of settings, and what is typed beside `--config` with it.
 fn parsed_with(toml: &str, environment: Vec<Layer>, line: &[&str]) -> Result<Parsed, Box<Refused>> {
@@ -94,19 +94,15 @@ fn words_of(declared: &Declaration) -> Option<[String; 2]> {
     Some([one, other].map(|word| word.get_name().to_owned()))
 }
 
-/// What holds of an option, as it stands in a file.
-fn given(options: &Options, declared: &Declaration) -> Option<Given> {
-    let mut found = None;
-    options.each(&mut |other, field: &dyn Field| {
-        if other.key == declared.key {
-            found = field.given();
-        }
-    });
-    found
+/// What is said of an option where a file says this; of a path its name, since it starts from
+/// the folder of the file.
+fn names(declared: &Declaration, options: &Options) -> Vec<OsString> {
+    let texts = options.texts(declared.key).unwrap_or_default();
+    let name = |text: OsString| Path::new(&text).file_name().unwrap_or(&text).to_owned();
+    texts.into_iter().map(name).collect()
 }
 
-/// What the option says where a file says this: one value of several is a list.
-fn alone(declared: &Declaration, value: &Given) -> Options {
+fn saying(declared: &Declaration, value: &Given) -> Options {
     let mut options = Options::default();
     let done = options.set(declared.key, value, Path::new(""));
     assert_eq!(done, Some(Ok(())), "{}", declared.key);
@@ -137,77 +133,36 @@ fn of_every_option_the_strongest_word_holds() {
         let [one, other] = two_values(declared);
         let common = in_file(declared, &one);
         let own = format!("{common}[profiles.default]\n{}", in_file(declared, &other));
-        let shown = |value: &Given| {
-            // A path starts from the folder of the file.
-            let mut texts = Vec::new();
-            alone(declared, value).each(&mut |found, field| {
-                if found.key == declared.key {
-                    texts = field.texts();
-                }
-            });
-            texts
-        };
-        let found = |layers: &Layers| {
-            let mut texts = Vec::new();
-            layers.options().each(&mut |found, field| {
-                if found.key == declared.key {
-                    texts = field.texts();
-                }
-            });
-            let texts = texts.iter().map(|text| Path::new(text).file_name());
-            let texts: Vec<_> = texts.map(|name| name.map(ToOwned::to_owned)).collect();
-            (texts, layers.origin_of(declared.key))
-        };
-        let expected = |value: &Given, origin| {
-            let texts = shown(value);
-            let texts = texts.iter().map(|text| Path::new(text).file_name());
-            let texts: Vec<_> = texts.map(|name| name.map(ToOwned::to_owned)).collect();
-            (texts, origin)
-        };
-        let of_common = layers(Vec::new(), &common, &[]);
-        assert_eq!(
-            found(&of_common),
-            expected(&one, Origin::AllProfiles),
-            "{common}"
-        );
-        let of_own = layers(Vec::new(), &own, &[]);
-        assert_eq!(found(&of_own), expected(&other, Origin::Profile), "{own}");
-        let typed: Vec<String> = alone(declared, &one)
-            .words(|_| true)
-            .iter()
-            .map(|word| word.to_str().unwrap().to_owned())
-            .collect();
-        let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
-        let of_flag = layers(Vec::new(), &own, &typed);
-        assert_eq!(found(&of_flag), expected(&one, Origin::Flag), "{typed:?}");
+        let typed = saying(declared, &one).words(|_| true);
+        let typed: Vec<&str> = typed.iter().map(|word| word.to_str().unwrap()).collect();
+        let mut cases = vec![
+            (layers(Vec::new(), &common, &[]), &one, Origin::AllProfiles),
+            (layers(Vec::new(), &own, &[]), &other, Origin::Profile),
+            (layers(Vec::new(), &own, &typed), &one, Origin::Flag),
+        ];
         if let (Some(name), Given::Text(text)) = (declared.variable, &one) {
-            let of_variable = layers(variables(&[(name, text)]), &own, &[]);
-            let origin = Origin::Environment(name);
-            assert_eq!(found(&of_variable), expected(&one, origin), "{name}");
+            let layers = layers(variables(&[(name, text)]), &own, &[]);
+            cases.push((layers, &one, Origin::Environment(name)));
         }
-        let of_default = layers(Vec::new(), "", &[]);
-        assert_eq!(of_default.origin_of(declared.key), Origin::Default);
-        if let Some(default) = declared.default {
-            let given = Given::Text(default.to_owned());
-            let texts = found(&of_default).0;
-            let default = match alone_or_number(declared, &given) {
-                Some(options) => options,
-                None => panic!("the default of {}", declared.key),
-            };
-            assert_eq!(texts.len(), 1, "{default:?}");
+        for (layers, value, origin) in cases {
+            let expected = names(declared, &saying(declared, value));
+            let key = declared.key;
+            assert_eq!(
+                names(declared, &layers.options()),
+                expected,
+                "{key}: {origin:?}"
+            );
+            assert_eq!(layers.origin_of(key), origin, "{key}");
         }
+        let silent = layers(Vec::new(), "", &[]);
+        assert_eq!(silent.origin_of(declared.key), Origin::Default);
+        let default = names(declared, &silent.options());
+        let expected: Vec<OsString> = declared.default.iter().map(OsString::from).collect();
+        assert!(
+            declared.default.is_none() || default == expected,
+            "{default:?}"
+        );
     }
-}
-
-/// The same of a default, which is written as a text whatever it is.
-fn alone_or_number(declared: &Declaration, text: &Given) -> Option<Options> {
-    let mut options = Options::default();
-    let Given::Text(written) = text else {
-        return None;
-    };
-    let number = written.parse().map(Given::Number);
-    let done = options.set(declared.key, number.as_ref().unwrap_or(text), Path::new(""));
-    (done == Some(Ok(()))).then_some(options)
 }
 
 #[test]
@@ -215,11 +170,10 @@ fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
     for declared in Options::declared() {
         let toml = in_file(declared, &two_values(declared)[0]);
         if declared.may_stand_in_profile() {
-            let options = import(&toml, &[]);
-            assert!(given(&options, declared).is_some(), "{toml}");
             let hyphened = toml.replace(declared.key, &declared.key.replace('_', "-"));
-            let options = import(&hyphened, &[]);
-            assert!(given(&options, declared).is_some(), "{hyphened}");
+            for toml in [toml, hyphened] {
+                assert!(import(&toml, &[]).texts(declared.key).is_some(), "{toml}");
+            }
         } else {
             let text = complaint(&toml, &IMPORT);
             let reason = match declared.key {
@@ -258,6 +212,37 @@ fn options_survive_being_kept() {
     assert_eq!(serde_json::to_string(&again).unwrap(), kept);
     assert!(serde_json::from_str::<Options>("{\"regoin\":\"GB\"}").is_err());
     assert!(serde_json::from_str::<Options>("{\"region\":\"Atlantis\"}").is_err());
+}
+
+#[test]
+fn what_was_kept_may_have_been_typed_empty() {
+    let typed = layers(
+        Vec::new(),
+        "",
+        &["--campaign", "", "--campaign-column", "a"],
+    )
+    .typed();
+    let kept = serde_json::to_string(&typed).unwrap();
+    let again: Options = serde_json::from_str(&kept).unwrap();
+    assert_eq!(again.mapping.campaign.unwrap().0, "");
+    let headers = import("columns = ['a', '']", &[]).mapping.columns;
+    assert_eq!(headers.unwrap().len(), 2);
+}
+
+#[test]
+fn what_says_nothing_switches_nothing_off() {
+    let own = "verbose = 2\n[profiles.default]\nquiet = false";
+    assert_eq!(import(own, &[]).log.verbose, Some(2));
+    let own = "rate = '5/s'\n[profiles.default]\nrate = []";
+    let rate = |line: &[&str]| import(own, line).texts("rate").unwrap();
+    assert_eq!(rate(&[]), ["auto"]);
+    assert_eq!(rate(&["--sandbox"]), ["50/s"]);
+    assert!(
+        import("[profiles.default]\nvar = []", &[])
+            .texts("var")
+            .unwrap()
+            .is_empty()
+    );
 }
 
 const TWO: &str = "

@@ -7,6 +7,7 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{
     Folder, Output, Run, contacts, contacts_of, number, replaced, scenario, seen, service,
+    wait_for_requests,
 };
 
 /// Rows of every kind.
@@ -484,6 +485,7 @@ fn what_is_typed_before_the_question_is_no_answer_to_it() {
     let first = folder
         .import_leads(&service, &["--concurrency", "1"])
         .start();
+    wait_for_requests(&service, 1);
     let args = ["other.csv", "--campaign", "102", "--wait"];
     let mut second = Terminal::start(folder.import(&service, &args), 80, 40);
     second.wait_for("waiting until it has ended");

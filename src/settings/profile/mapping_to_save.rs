@@ -10,7 +10,7 @@ use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::table::{self, check_name_in, flags_for, put, table_to_edit};
 use crate::mapping::AllowList;
-use crate::options::{Column, Declaration, Given, Group, Header, NamedColumn, Options, Said};
+use crate::options::{Column, Given, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
 use crate::settings::reading::texts;
 
@@ -100,7 +100,7 @@ impl MappingToSave {
             self.mapping.each(&mut |declared, field| {
                 let given = field.given();
                 let stays = given.is_none() && declared.key == "suppress";
-                if declared.is_kept_with_mapping() && !stays {
+                if declared.is_kept_with_mapping && !stays {
                     let given = given.map(|given| item(declared.key, &given));
                     put(table, declared.key, given);
                 }
@@ -125,7 +125,7 @@ fn mapping(said: Options, list: &AllowList, earlier: Option<&Profile>) -> Result
             .chain(said.phones.suppress.clone())
             .flatten(),
     )?;
-    let mut kept = said.only(Declaration::is_kept_with_mapping);
+    let mut kept = said.only(|declared| declared.is_kept_with_mapping);
     kept.phones.suppress = (!lists.is_empty()).then_some(lists);
     kept.mapping.phone_column = columns(&list.phone_columns);
     kept.mapping.campaign_column = column(&list.campaign_column);
@@ -167,8 +167,7 @@ fn others(profile: &Profile, file: &Path) -> Options {
     if profile.file != file {
         others.complete(&profile.common);
     }
-    let mut others =
-        others.only(|declared| !declared.is_kept_with_mapping() && !declared.is_output);
+    let mut others = others.only(|declared| !declared.is_kept_with_mapping && !declared.is_output);
     // A token beside an address that is not its own would be sent there from now on.
     let has_home = match profile.own.connection.token_file {
         Some(_) => profile.options().connection.base_url.is_some(),
@@ -198,6 +197,7 @@ fn wrapped(mut value: Value, key: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Declaration;
 
     /// What a profile takes along into `file`, line by line.
     fn taken_into(file: &Path, from: &Path, toml: &str) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::Profile;
 use super::table::{DEFAULT_PROFILE, flags_for_file};
 use crate::command_line::CommandLine;
 use crate::mapping::{MissingColumn, SavedMapping};
-use crate::options::{Field, Group, Options};
+use crate::options::Options;
 use crate::settings::reading::texts;
 use crate::settings::{Layers, Origin};
 
@@ -30,7 +30,7 @@ pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<
     let profile = layers.profile.as_ref()?;
     let kept = profile.options();
     let is_kept = |key: &str| {
-        let (said, kept) = (said(options, key), said(&kept, key));
+        let (said, kept) = (options.texts(key), kept.texts(key));
         said.is_some() && said == kept && layers.origin_of(key) != Origin::Flag
     };
     let columns = COLUMNS.iter().filter(|(key, _)| is_kept(key));
@@ -49,17 +49,6 @@ pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<
             None => MissingColumn::Refused,
         },
     })
-}
-
-/// What is said of an option, where anything is.
-fn said(options: &Options, key: &str) -> Option<Vec<OsString>> {
-    let mut texts = None;
-    options.each(&mut |declared, field: &dyn Field| {
-        if declared.key == key && field.is_said() {
-            texts = Some(field.texts());
-        }
-    });
-    texts
 }
 
 fn keep_anew(profile: &Profile, layers: &Layers) -> String {
