@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::relay::always;
-use crate::util::{Folder, contacts, scenario};
+use crate::util::{Folder, contacts, holds_a_number, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 
@@ -64,12 +64,9 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     assert!(shown.contains("No right to call +…"), "{shown}");
     // What the service said stands in the files, which are theirs to read.
     assert!(folder.read("leads.results.csv").contains("is no customer"));
-    for private in ["7911", "Ada", "Lovelace", "Bob"] {
-        // The one number that is shown is the example of the advice.
-        assert!(
-            !shown.replace("+447911123456", "").contains(private),
-            "{private}: {shown}"
-        );
+    assert!(!holds_a_number(&shown), "{shown}");
+    for private in ["Ada", "Lovelace", "Bob"] {
+        assert!(!shown.contains(private), "{private}: {shown}");
     }
 }
 
@@ -112,7 +109,8 @@ fn an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_everything() 
         let Some(line) = line else { continue };
         let told = format!("was not understood (HTTP 200); it begins: {shown}");
         assert!(line.contains(&told), "{line}");
-        for private in ["7911", "Zebedee", "Leeds", "s3cret"] {
+        assert!(!holds_a_number(&stderr), "{stderr}");
+        for private in ["Zebedee", "Leeds", "s3cret"] {
             assert!(!stderr.contains(private), "{private}: {stderr}");
         }
         match serde_json::from_str::<serde_json::Value>(line) {
