@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::options::{Declaration, Given, Options};
+use crate::options::{CampaignText, Declaration, Options};
 use crate::text::printable;
 
 /// The command that started this process.
@@ -37,16 +37,15 @@ impl CommandLine {
         CommandLine { typed, ..self }
     }
 
-    /// The same with an option that was chosen otherwise than on the command line.
-    pub fn with_flag(&self, flag: &str, value: &str) -> CommandLine {
+    /// The same with a campaign that was chosen otherwise than on the command line.
+    pub fn with_campaign(&self, campaign: &str) -> CommandLine {
         let mut args = self.args.clone();
         // What follows two dashes is no flag.
         let end = args.iter().position(|arg| arg == "--");
         let end = end.unwrap_or(args.len());
-        args.splice(end..end, [flag.into(), value.into()]);
+        args.splice(end..end, ["--campaign".into(), campaign.into()]);
         let mut typed = self.typed.clone();
-        let key = flag.trim_start_matches('-').replace('-', "_");
-        typed.set(&key, &Given::Text(value.to_owned()), Path::new(""));
+        typed.mapping.campaign = Some(CampaignText::said(campaign));
         CommandLine::of(&args).with_typed(typed)
     }
 
@@ -161,7 +160,7 @@ mod tests {
                 "--campaign 7 -- -a.csv",
             ),
         ] {
-            let line = CommandLine::of(&args(typed)).with_flag("--campaign", "7");
+            let line = CommandLine::of(&args(typed)).with_campaign("7");
             let shown = format!("leadload import {with}");
             assert_eq!(line.shown(), Some(shown.as_str()));
         }

@@ -38,7 +38,9 @@ pub struct KnownRate {
 
 /// A text that is no rate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("write how many requests in what time, such as `20/s`, `100/min`, `20/10s` or `0.5/s`")]
+#[error(
+    "write how many requests in what time, a day at most, such as `20/s`, `100/min`, `20/10s` or `0.5/s`"
+)]
 pub struct RateError;
 
 /// Beyond this many in a span a limit is none; the start times in a span are kept.
@@ -78,11 +80,6 @@ impl Rate {
         let requests = requests_a_second * seconds as f64 + 1e-6;
         // The cast takes what is too large to the largest, and what is none to nought.
         Rate::over(requests as u32, Duration::from_secs(seconds))
-    }
-
-    /// What to write instead of a rate with a number that is too large.
-    pub fn largest() -> String {
-        format!("{RateError}; up to {MOST_REQUESTS} requests in up to a day")
     }
 
     /// Requests a second.

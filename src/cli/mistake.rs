@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::help::command;
-use crate::options::{Options, ValueError, unusable};
+use crate::options::{Options, unusable};
 use crate::text::{alternatives, quoted_value, shown_name};
 
 /// What is wrong, and what next; none where the parser's own text has to do.
@@ -80,13 +80,8 @@ fn unknown(error: &clap::Error, command: &str) -> Option<(String, String)> {
 fn refused(error: &clap::Error) -> Option<(String, String)> {
     let arg = name(text(error, ContextKind::InvalidArg)?);
     let value = text(error, ContextKind::InvalidValue)?;
-    let is_personal = is_personal(arg);
-    let reason = error.source();
-    if let Some(reason) = reason.and_then(|reason| reason.downcast_ref::<ValueError>()) {
-        return Some((reason.told_of(value, arg, is_personal), reason.to_string()));
-    }
     let possible = texts(error, ContextKind::ValidValue).unwrap_or_default();
-    let next = match (reason, possible) {
+    let next = match (error.source(), possible) {
         (Some(reason), _) => reason.to_string(),
         (None, []) => format!("write it after the flag: `{arg} …`"),
         (None, words) => match suggested(error, ContextKind::SuggestedValue) {
@@ -94,7 +89,7 @@ fn refused(error: &clap::Error) -> Option<(String, String)> {
             None => format!("it takes {}", alternatives(words)),
         },
     };
-    Some((unusable(value, arg, is_personal), next))
+    Some((unusable(value, arg, is_personal(arg)), next))
 }
 
 /// Whether the values of a flag are people's.

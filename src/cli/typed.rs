@@ -1,11 +1,10 @@
 //! What was typed, as options.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
 use super::config::ConfigCommand;
 use super::{Command, ListFormat};
-use crate::options::{Format, Given, Group, LedgerOptions, Options, OutputOptions, Said};
+use crate::options::{Format, Group, LedgerOptions, Options, OutputOptions, Said};
 
 impl Command {
     /// What was typed of the options of an import; other commands have some of them.
@@ -56,13 +55,12 @@ fn format(format: Option<Said<Format>>) -> OutputOptions {
 /// The options with values in a command line that is wrong, as far as they can be told.
 pub fn typed_anyway(args: &[OsString]) -> Options {
     let mut options = Options::default();
-    options.each_mut(&mut |declared, field| {
+    for (declared, field) in options.fields_mut() {
         if let Some(text) = said(args, &declared.flag()) {
-            let given = Given::Text(text.to_string_lossy().into_owned());
             // What is wrong with it is told elsewhere, or does not matter any more.
-            let _ = field.read(&given, Path::new(""));
+            let _ = field.parse(text);
         }
-    });
+    }
     options
 }
 

@@ -99,6 +99,6 @@ fn next(saved: &MappingToSave, files: &[PathBuf], command: &CommandLine) -> Opti
     let next = command.of_import(files, &saved.flags)?;
     Some(match saved.has_campaign {
         true => next,
-        false => next.with_flag("--campaign", "ID_OR_NAME"),
+        false => next.with_campaign("ID_OR_NAME"),
     })
 }

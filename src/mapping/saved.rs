@@ -13,7 +13,7 @@ pub struct SavedMapping {
     /// The command that keeps the mapping of a list that has changed.
     pub keep_anew: String,
     /// The flags that come from there, such as `--var`.
-    pub flags: Vec<&'static str>,
+    pub flags: Vec<String>,
     /// The columns that the list had when the mapping was kept, if that is known.
     pub columns: Option<Vec<String>>,
     /// What becomes of the rest where the list has lost a column.
@@ -30,18 +30,22 @@ pub enum MissingColumn {
 }
 
 impl SavedMapping {
+    /// Whether what this flag says comes from there.
+    pub(super) fn brings(&self, flag: &str) -> bool {
+        self.flags.iter().any(|brought| brought == flag)
+    }
+
     /// The columns of the list as it was, where they bind this flag: a number in the
     /// profile means the column that stood there then.
     pub(super) fn columns_for(&self, flag: &str) -> Option<&[String]> {
-        let is_from_here = self.flags.contains(&flag);
-        is_from_here.then_some(self.columns.as_deref())?
+        self.brings(flag).then_some(self.columns.as_deref())?
     }
 
     /// Whether the mapping goes on without what this flag names, where that is missing.
     /// Without its campaign or its region a row would be another one.
     pub(super) fn can_lose(&self, flag: &str) -> bool {
         let is_optional = [VAR, PHONE_COLUMN, SKIP_COLUMN].contains(&flag);
-        is_optional && self.missing == MissingColumn::LeftOut && self.flags.contains(&flag)
+        is_optional && self.missing == MissingColumn::LeftOut && self.brings(flag)
     }
 
     /// An error about a flag, as one about the profile that has it.
@@ -51,7 +55,7 @@ impl SavedMapping {
             MappingError::SeveralColumns { flag, .. } => *flag,
             _ => return error,
         };
-        if !self.flags.contains(&flag) {
+        if !self.brings(flag) {
             return error;
         }
         let advice = match self.missing {
@@ -130,7 +134,7 @@ mod tests {
             saved: Some(SavedMapping {
                 place: "profile `crm` of `config.toml`".into(),
                 keep_anew: "leadload check FILE --save-mapping crm".into(),
-                flags: vec![VAR, PHONE_COLUMN],
+                flags: [VAR, PHONE_COLUMN].map(Into::into).into(),
                 columns: Some(texts(columns)),
                 missing: MissingColumn::Refused,
             }),
@@ -221,7 +225,7 @@ mod tests {
         spec.region_column = Some("Land".into());
         let saved = spec.saved.as_mut().unwrap();
         saved.missing = MissingColumn::LeftOut;
-        saved.flags.push("--region-column");
+        saved.flags.push("--region-column".into());
         assert_eq!(
             plan(&["Phone", "Country"], &spec).unwrap_err().to_string(),
             "`--region-column Land` names no column of `leads.csv`; the mapping stands in profile `crm` of `config.toml`\n\n\

@@ -69,7 +69,7 @@ impl MappingSpec {
     /// Whether what this flag says comes from a profile.
     pub(super) fn is_saved(&self, flag: &str) -> bool {
         let saved = self.saved.as_ref();
-        saved.is_some_and(|saved| saved.flags.contains(&flag))
+        saved.is_some_and(|saved| saved.brings(flag))
     }
 }
 

@@ -5,6 +5,7 @@
 //! places have to know of it is worked out here.
 
 use super::field::{Field, Wrong};
+use super::value::unusable;
 
 /// What an option is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Declaration {
     /// Whether it names a file that an import leaves behind. Two profiles would take it from
     /// each other.
     pub is_output: bool,
+    /// Whether it names columns that leads are made of.
+    pub names_columns: bool,
     /// Whether it has a flag; else it stands in a profile alone.
     pub has_flag: bool,
     /// Whether a mapping that is saved consists of it, among others.
@@ -75,6 +78,7 @@ impl Declaration {
             is_secret: false,
             is_personal: false,
             is_output: false,
+            names_columns: false,
             has_flag: true,
             is_kept_with_mapping: matches!(scope, Scope::Reading | Scope::Mapping),
             is_for_rejects_too: is_of_service,
@@ -108,23 +112,23 @@ impl Declaration {
         match wrong {
             Wrong::Form(text) => format!("{place} {text}"),
             Wrong::Value(value, error) => {
-                let what = error.told_of(value, &self.flag(), self.is_personal);
+                let what = unusable(value, &self.flag(), self.is_personal);
                 format!("{place}: {what}\n\nhint: {error}")
             }
         }
     }
 }
 
-/// Options that are declared together.
-pub trait Group: Clone {
-    /// Hands out each of them.
-    fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field));
+/// An option and its field.
+pub type Declared<F> = (&'static Declaration, F);
 
-    /// Shows each of them.
-    fn each(&self, see: &mut dyn FnMut(&'static Declaration, &dyn Field)) {
-        let mut copy = self.clone();
-        copy.each_mut(&mut |declared, field| see(declared, field));
-    }
+/// Options that are declared together.
+pub trait Group {
+    /// Each of them.
+    fn fields(&self) -> Vec<Declared<&dyn Field>>;
+
+    /// Each of them, to be changed.
+    fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>>;
 
     /// Takes from `weaker` what is not said here.
     fn complete(&mut self, weaker: &Self);
@@ -161,11 +165,14 @@ macro_rules! options {
         }
 
         impl Group for $group {
-            fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
+            fn fields(&self) -> Vec<Declared<&dyn Field>> {
+                let fields: [&dyn Field; $group::DECLARED.len()] = [$(&self.$key),*];
+                $group::DECLARED.iter().zip(fields).collect()
+            }
+
+            fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>> {
                 let fields: [&mut dyn Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
-                for (declared, field) in $group::DECLARED.iter().zip(fields) {
-                    change(declared, field);
-                }
+                $group::DECLARED.iter().zip(fields).collect()
             }
 
             fn complete(&mut self, weaker: &Self) {
@@ -193,8 +200,12 @@ macro_rules! groups {
         }
 
         impl Group for $all {
-            fn each_mut(&mut self, change: &mut dyn FnMut(&'static Declaration, &mut dyn Field)) {
-                $(self.$group.each_mut(change);)*
+            fn fields(&self) -> Vec<Declared<&dyn Field>> {
+                [$(self.$group.fields()),*].into_iter().flatten().collect()
+            }
+
+            fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>> {
+                [$(self.$group.fields_mut()),*].into_iter().flatten().collect()
             }
 
             fn complete(&mut self, weaker: &Self) {
@@ -209,6 +220,6 @@ pub(crate) use options;
 
 /// What declares options.
 pub(super) mod prelude {
-    pub(in crate::options) use super::{Declaration, Group, Scope, options};
+    pub(in crate::options) use super::{Declaration, Declared, Group, Scope, options};
     pub(in crate::options) use crate::options::field::Field;
 }

@@ -5,97 +5,47 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
+use serde_json::Value as Json;
 
-use super::given::Given;
+use super::json::{is_whole, kind};
 use super::said::Said;
 use super::value::{Form, Value, ValueError, instead};
 use crate::text::{looks_secret, quoted_unless_secret};
 
 /// A field: nothing, or what was said.
 pub trait Field {
-    /// Whether anything was said, be it `false` or no value at all.
-    fn is_said(&self) -> bool;
+    /// What was said, as a file of settings and the ledger hold it.
+    fn json(&self) -> Option<Json>;
 
-    /// Says nothing any more.
-    fn clear(&mut self);
-
-    /// What was said, each value as it was written; nothing of what is switched off.
+    /// Each value as it was written; nothing of what is switched off.
     fn texts(&self) -> Vec<OsString>;
 
     /// What would be typed to say the same.
-    fn words(&self, flag: &str) -> Vec<OsString>;
-
-    /// What would stand in a file to say the same.
-    fn given(&self) -> Option<Given>;
+    fn words(&self, flag: &str) -> Vec<OsString> {
+        let texts = self.texts().into_iter();
+        texts.flat_map(|text| with_value(flag, text)).collect()
+    }
 
     /// Takes what stands in a file, whose paths start from `folder`.
     ///
     /// # Errors
     ///
     /// What is wrong with it; the field is as it was then.
-    fn read(&mut self, given: &Given, folder: &Path) -> Result<(), Wrong>;
+    fn read(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong>;
 
-    /// Takes the value of a variable, where it is one that any text is right for; what it
-    /// means is looked into where it is used.
-    fn read_variable(&mut self, text: &OsStr);
-}
-
-impl<S: Spoken> Field for Option<S> {
-    fn is_said(&self) -> bool {
-        self.is_some()
-    }
-
-    fn clear(&mut self) {
-        *self = None;
-    }
-
-    fn texts(&self) -> Vec<OsString> {
-        self.as_ref().map(S::texts).unwrap_or_default()
-    }
-
-    fn words(&self, flag: &str) -> Vec<OsString> {
-        let said = self.as_ref();
-        said.map(|said| said.words(flag)).unwrap_or_default()
-    }
-
-    fn given(&self) -> Option<Given> {
-        self.as_ref().map(S::given)
-    }
-
-    fn read(&mut self, given: &Given, folder: &Path) -> Result<(), Wrong> {
-        *self = Some(S::read(given, folder)?);
-        Ok(())
-    }
-
-    fn read_variable(&mut self, text: &OsStr) {
-        *self = S::of_variable(text);
-    }
-}
-
-/// What can be said of an option: a switch, how often it is said, a value, or several.
-pub trait Spoken: Sized {
-    /// Each value as it was written.
-    fn texts(&self) -> Vec<OsString>;
-
-    /// What would be typed.
-    fn words(&self, flag: &str) -> Vec<OsString> {
-        let texts = self.texts().into_iter();
-        texts.flat_map(|text| with_value(flag, text)).collect()
-    }
-
-    /// What would stand in a file.
-    fn given(&self) -> Given;
-
-    /// Reads what stands in a file.
+    /// Takes a text: what would be typed behind the flag.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    fn read(given: &Given, folder: &Path) -> Result<Self, Wrong>;
+    /// What to write instead; the field is as it was then.
+    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError>;
 
-    /// Reads the value of a variable.
-    fn of_variable(_: &OsStr) -> Option<Self> {
-        None
+    /// Says nothing any more.
+    fn clear(&mut self);
+
+    /// Whether anything was said, be it `false` or no value at all.
+    fn is_said(&self) -> bool {
+        self.json().is_some()
     }
 }
 
@@ -110,9 +60,10 @@ pub enum Wrong {
 
 impl Wrong {
     /// Another kind of thing stands there.
-    fn kind(expected: &str, found: &str, instead: &str) -> Wrong {
+    fn kind(expected: &str, found: &Json, instead: &str) -> Wrong {
         Wrong::Form(format!(
-            "takes {expected}, and {found} stands there\n\nhint: {instead}"
+            "takes {expected}, and {} stands there\n\nhint: {instead}",
+            kind(found)
         ))
     }
 }
@@ -128,122 +79,175 @@ fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
 }
 
 /// A switch; `false` is said in a file alone, to have what is common to all profiles otherwise.
-impl Spoken for bool {
+impl Field for Option<bool> {
+    fn json(&self) -> Option<Json> {
+        self.map(Json::from)
+    }
+
     fn texts(&self) -> Vec<OsString> {
-        vec!["true".into(); usize::from(*self)]
+        self.words("true")
     }
 
     fn words(&self, flag: &str) -> Vec<OsString> {
-        vec![flag.into(); usize::from(*self)]
+        vec![flag.into(); usize::from(*self == Some(true))]
     }
 
-    fn given(&self) -> Given {
-        Given::Switch(*self)
+    fn read(&mut self, json: &Json, _: &Path) -> Result<(), Wrong> {
+        let instead = "write one of the two, without quotes";
+        let wrong = || Wrong::kind("`true` or `false`", json, instead);
+        *self = Some(json.as_bool().ok_or_else(wrong)?);
+        Ok(())
     }
 
-    fn read(given: &Given, _: &Path) -> Result<bool, Wrong> {
-        match given {
-            Given::Switch(said) => Ok(*said),
-            other => {
-                let instead = "write one of the two, without quotes";
-                Err(Wrong::kind("`true` or `false`", other.kind(), instead))
-            }
-        }
+    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
+        let text = text.to_str().and_then(|text| text.parse().ok());
+        *self = Some(text.ok_or("write `true` or `false`")?);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        *self = None;
     }
 }
 
 /// How often a switch is said.
-impl Spoken for u8 {
+impl Field for Option<u8> {
+    fn json(&self) -> Option<Json> {
+        self.map(Json::from)
+    }
+
     fn texts(&self) -> Vec<OsString> {
-        let times = Some(self.to_string().into());
-        times.filter(|_| *self > 0).into_iter().collect()
+        let times = self.filter(|times| *times > 0);
+        times
+            .map(|times| times.to_string().into())
+            .into_iter()
+            .collect()
     }
 
     fn words(&self, flag: &str) -> Vec<OsString> {
-        vec![flag.into(); usize::from(*self)]
+        vec![flag.into(); usize::from(self.unwrap_or(0))]
     }
 
-    fn given(&self) -> Given {
-        Given::Number((*self).into())
-    }
-
-    fn read(given: &Given, _: &Path) -> Result<u8, Wrong> {
-        match given {
-            Given::Switch(said) => Ok((*said).into()),
-            Given::Number(times @ 0..=9) => Ok(*times as u8),
-            Given::Number(_) => Err(Wrong::Form(
-                "cannot be said so often\n\nhint: write how often it is said, `1` or `2`".into(),
-            )),
+    fn read(&mut self, json: &Json, _: &Path) -> Result<(), Wrong> {
+        let times = match json {
+            Json::Bool(said) => u64::from(*said),
+            Json::Number(times) if is_whole(times) => times.as_u64().unwrap_or(u64::MAX),
             other => {
                 let instead = "write how often it is said, `1` or `2`, without quotes";
-                Err(Wrong::kind("a whole number", other.kind(), instead))
+                return Err(Wrong::kind("a whole number", other, instead));
             }
-        }
+        };
+        let times = u8::try_from(times).ok().filter(|times| *times <= 9);
+        *self = Some(times.ok_or_else(|| {
+            Wrong::Form(
+                "cannot be said so often\n\nhint: write how often it is said, `1` or `2`".into(),
+            )
+        })?);
+        Ok(())
+    }
+
+    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
+        let text = text.to_str().and_then(|text| text.parse().ok());
+        *self = Some(text.ok_or("write how often it is said")?);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        *self = None;
     }
 }
 
-impl<T: Value> Spoken for Said<T> {
-    fn texts(&self) -> Vec<OsString> {
-        vec![self.text().to_owned()]
+/// A value.
+impl<T: Value> Field for Option<Said<T>> {
+    fn json(&self) -> Option<Json> {
+        self.as_ref().map(json)
     }
 
-    fn given(&self) -> Given {
-        let text = self.text().to_string_lossy();
-        match (T::FORM, text.parse()) {
-            (Form::Number, Ok(number)) => Given::Number(number),
-            _ => Given::Text(text.into_owned()),
-        }
-    }
-
-    fn read(given: &Given, folder: &Path) -> Result<Said<T>, Wrong> {
-        if let Given::List(_) = given {
-            let instead = "write the value alone, without `[` and `]`";
-            return Err(Wrong::kind("one value", "a list", instead));
-        }
-        value(&text::<T>(given, folder)?, folder)
-    }
-
-    fn of_variable(text: &OsStr) -> Option<Said<T>> {
-        Said::read(text).ok()
-    }
-}
-
-impl<T: Value> Spoken for Vec<Said<T>> {
     fn texts(&self) -> Vec<OsString> {
         self.iter().map(|said| said.text().to_owned()).collect()
     }
 
-    fn given(&self) -> Given {
-        Given::List(self.iter().map(Spoken::given).collect())
+    fn read(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
+        if json.is_array() {
+            let instead = "write the value alone, without `[` and `]`";
+            return Err(Wrong::kind("one value", json, instead));
+        }
+        *self = Some(value(&text::<T>(json, folder)?, folder)?);
+        Ok(())
     }
 
-    fn read(given: &Given, folder: &Path) -> Result<Vec<Said<T>>, Wrong> {
-        let texts = match given {
-            Given::List(list) => {
-                let texts = list.iter().map(|given| text::<T>(given, folder));
+    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
+        *self = Some(Said::read(text)?);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        *self = None;
+    }
+}
+
+/// Several values.
+impl<T: Value> Field for Option<Vec<Said<T>>> {
+    fn json(&self) -> Option<Json> {
+        self.as_ref().map(|list| list.iter().map(json).collect())
+    }
+
+    fn texts(&self) -> Vec<OsString> {
+        let list = self.iter().flatten();
+        list.map(|said| said.text().to_owned()).collect()
+    }
+
+    fn read(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
+        let texts = match json {
+            Json::Array(list) => {
+                let texts = list.iter().map(|json| text::<T>(json, folder));
                 texts.collect::<Result<Vec<_>, _>>()?
             }
-            Given::Table(table) if T::FORM.takes_table() => pairs(table)?,
+            Json::Object(table) if matches!(T::FORM, Form::Named | Form::Pair) => {
+                let lines = table.iter().map(|(name, json)| pair(name, json));
+                lines.collect::<Result<Vec<_>, _>>()?
+            }
             one => vec![text::<T>(one, folder)?],
         };
         let texts = texts.iter().flat_map(|text| match T::SEPARATOR {
             Some(separator) => text.split(separator).collect(),
             None => vec![text.as_str()],
         });
-        texts.map(|text| value(text, folder)).collect()
+        *self = Some(
+            texts
+                .map(|text| value(text, folder))
+                .collect::<Result<_, _>>()?,
+        );
+        Ok(())
+    }
+
+    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
+        *self = Some(vec![Said::read(text)?]);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        *self = None;
+    }
+}
+
+fn json<T: Value>(said: &Said<T>) -> Json {
+    let text = said.text().to_string_lossy();
+    match (T::FORM, text.parse::<u64>()) {
+        (Form::Number, Ok(number)) => number.into(),
+        _ => text.into(),
     }
 }
 
 /// The value as it would be typed. In a file of somebody's an empty text is a slip; what was
 /// kept, and belongs to no folder, may have been typed so.
-fn text<T: Value>(given: &Given, folder: &Path) -> Result<String, Wrong> {
-    let form = T::FORM;
-    match given {
-        Given::Text(text) if form.takes_text() => {
-            let is_empty = match form {
+fn text<T: Value>(json: &Json, folder: &Path) -> Result<String, Wrong> {
+    match json {
+        Json::String(text) if T::FORM != Form::Number => {
+            let is_empty = match T::FORM {
                 _ if folder.as_os_str().is_empty() => false,
-                Form::AnyText(_) => false,
-                Form::Character(_) => text.is_empty(),
+                Form::AnyText => false,
+                Form::Character => text.is_empty(),
                 _ => text.trim().is_empty(),
             };
             match is_empty {
@@ -254,48 +258,46 @@ fn text<T: Value>(given: &Given, folder: &Path) -> Result<String, Wrong> {
                 false => Ok(text.clone()),
             }
         }
-        Given::Number(number) if form.takes_number() => Ok(number.to_string()),
-        other => Err(Wrong::kind(form.expected(), other.kind(), &instead::<T>())),
+        Json::Number(number) if is_whole(number) && T::FORM.expected() != "a text" => {
+            Ok(number.to_string())
+        }
+        other => Err(Wrong::kind(T::FORM.expected(), other, &instead::<T>())),
     }
 }
 
-/// `NAME=VALUE` for each line of a table, where nothing at all is a value too.
-fn pairs(table: &[(String, Given)]) -> Result<Vec<String>, Wrong> {
+/// `NAME=VALUE` of a line of a table, where nothing at all is a value too.
+fn pair(name: &str, json: &Json) -> Result<String, Wrong> {
     let line = "write each line as a name and a text, such as `source = \"fair\"`";
-    let pair = |(name, given): &(String, Given)| {
-        if name.contains('=') {
-            return Err(Wrong::Form(
-                "has a name with a `=`, which no name can have\n\nhint: write each line as `name = \"text\"`".into(),
-            ));
-        }
-        match given {
-            Given::Text(text) => Ok(format!("{name}={text}")),
-            Given::Number(number) => Ok(format!("{name}={number}")),
-            Given::Table(_) => Err(Wrong::Form(format!("holds a table\n\nhint: {line}"))),
-            other => Err(Wrong::kind("a text or a whole number", other.kind(), line)),
-        }
-    };
-    table.iter().map(pair).collect()
+    if name.contains('=') {
+        return Err(Wrong::Form(
+            "has a name with a `=`, which no name can have\n\nhint: write each line as `name = \"text\"`".into(),
+        ));
+    }
+    match json {
+        Json::String(text) => Ok(format!("{name}={text}")),
+        Json::Number(number) if is_whole(number) => Ok(format!("{name}={number}")),
+        Json::Object(_) => Err(Wrong::Form(format!("holds a table\n\nhint: {line}"))),
+        other => Err(Wrong::kind("a text or a whole number", other, line)),
+    }
 }
 
 /// The value of a text. A file's name as it is written in another file starts from that one's
 /// folder; a token that was put there instead is not made part of a path, which would be
 /// shown.
 fn value<T: Value>(text: &str, folder: &Path) -> Result<Said<T>, Wrong> {
-    let is_path = T::FORM == Form::File && !is_no_path(text);
-    let path = is_path.then(|| resolved(folder, text));
-    let may_be_token = is_path && looks_secret(text) && !folder.as_os_str().is_empty();
-    if path
-        .as_ref()
-        .is_some_and(|path| may_be_token && !path.exists())
-    {
-        return Err(Wrong::Form(format!(
-            "names no file: {}\n\nhint: put the token into a file, and write that file's name here",
-            quoted_unless_secret(text)
-        )));
-    }
-    let said = path.as_deref().map_or(OsStr::new(text), Path::as_os_str);
-    Said::read(said).map_err(|error| Wrong::Value(text.to_owned(), error))
+    let said = if T::FORM == Form::File && !is_no_path(text) {
+        let path = resolved(folder, text);
+        if looks_secret(text) && !folder.as_os_str().is_empty() && !path.exists() {
+            return Err(Wrong::Form(format!(
+                "names no file: {}\n\nhint: put the token into a file, and write that file's name here",
+                quoted_unless_secret(text)
+            )));
+        }
+        path.into_os_string()
+    } else {
+        text.into()
+    };
+    Said::read(&said).map_err(|error| Wrong::Value(text.to_owned(), error))
 }
 
 /// A path as somebody has written it into a file of this folder: `~/` is the home folder.

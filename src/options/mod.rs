@@ -13,31 +13,31 @@ mod connection;
 mod declare;
 mod delivery;
 mod field;
-mod given;
+mod json;
 mod output;
 mod reading;
 mod said;
 mod value;
 
 pub use connection::{ConnectionOptions, LedgerOptions, ProfileOptions};
-pub use declare::{Declaration, Group, Scope};
+pub use declare::{Declaration, Declared, Group, Scope};
 pub use delivery::DeliveryOptions;
 pub use field::{Field, Wrong, resolved};
-pub use given::Given;
+pub use json::{json_in, toml_of};
 pub use output::{Format, LogFormat, LogOptions, OutputOptions, Progress};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
 pub use said::Said;
 pub use value::{
-    Address, CampaignText, Column, Constant, Delimiter, Form, Header, Name, NamedColumn, RateArg,
+    Address, CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn, RateArg,
     TokenSource, Value, ValueError, unusable,
 };
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
+use serde_json::{Map, Value as Json};
 
 declare::groups! {
     /// All options, as far as they are said.
@@ -67,103 +67,82 @@ impl Options {
     /// What holds where nobody says anything, and that depends on nothing.
     pub fn defaults() -> Options {
         let mut options = Options::default();
-        options.each_mut(&mut |declared, field| {
+        for (declared, field) in options.fields_mut() {
             if let Some(text) = declared.default {
                 // A test reads them all.
-                let _ = field.read(&Given::of_text(text), Path::new(""));
+                let _ = field.parse(text.as_ref());
             }
-        });
+        }
         options
     }
 
     /// The declarations of all options.
     pub fn declared() -> Vec<&'static Declaration> {
-        let mut all = Vec::new();
-        Options::default().each(&mut |declared, _| all.push(declared));
-        all
+        let options = Options::default();
+        let fields = options.fields().into_iter();
+        fields.map(|(declared, _)| declared).collect()
     }
 
-    /// Takes a value as it stands in a file, whose paths start from `folder`; nothing where
-    /// there is no option by this key.
-    pub fn set(&mut self, key: &str, given: &Given, folder: &Path) -> Option<Result<(), Wrong>> {
-        let mut done = None;
-        self.each_mut(&mut |declared, field| {
-            if declared.key == key {
-                done = Some(field.read(given, folder));
-            }
-        });
-        done
+    /// The option by this key.
+    pub fn field(&self, key: &str) -> Option<&dyn Field> {
+        let mut fields = self.fields().into_iter();
+        fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
     }
 
-    /// What is said of the option by this key, each value as it was written; none where
-    /// nothing is.
-    pub fn texts(&self, key: &str) -> Option<Vec<OsString>> {
-        let mut texts = None;
-        self.each(&mut |declared, field| {
-            if declared.key == key && field.is_said() {
-                texts = Some(field.texts());
-            }
-        });
-        texts
+    /// The same, to be changed.
+    pub fn field_mut(&mut self, key: &str) -> Option<&mut dyn Field> {
+        let mut fields = self.fields_mut().into_iter();
+        fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
     }
 
-    /// Those that are meant; the others are not said.
-    pub fn only(mut self, is_meant: impl Fn(&Declaration) -> bool) -> Options {
-        self.each_mut(&mut |declared, field| {
+    /// Forgets those that are not meant.
+    pub fn retain(&mut self, is_meant: impl Fn(&Declaration) -> bool) {
+        for (declared, field) in self.fields_mut() {
             if !is_meant(declared) {
                 field.clear();
             }
-        });
-        self
+        }
     }
 
     /// As a command line says them, which cannot say `false`.
     pub fn as_typed(mut self) -> Options {
-        self.each_mut(&mut |_, field| {
-            if matches!(field.given(), Some(Given::Switch(false) | Given::Number(0)))
+        for (_, field) in self.fields_mut() {
+            if matches!(field.json(), Some(Json::Bool(_) | Json::Number(_)))
                 && field.texts().is_empty()
             {
                 field.clear();
             }
-        });
+        }
         self
     }
 
     /// What would be typed to say those that are meant.
     pub fn words(&self, is_meant: impl Fn(&Declaration) -> bool) -> Vec<OsString> {
-        let mut words = Vec::new();
-        self.each(&mut |declared, field| {
-            if declared.has_flag && is_meant(declared) {
-                words.extend(field.words(&declared.flag()));
-            }
-        });
-        words
-    }
-
-    /// What would stand in a file to say them, by key.
-    pub fn given(&self) -> Vec<(&'static Declaration, Given)> {
-        let mut all = Vec::new();
-        self.each(&mut |declared, field| all.extend(field.given().map(|given| (declared, given))));
-        all
+        let fields = self.fields().into_iter();
+        let meant = fields.filter(|(declared, _)| declared.has_flag && is_meant(declared));
+        meant
+            .flat_map(|(declared, field)| field.words(&declared.flag()))
+            .collect()
     }
 }
 
 impl Serialize for Options {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let given = self.given().into_iter();
-        serializer.collect_map(given.map(|(declared, given)| (declared.key, given)))
+        let fields = self.fields().into_iter();
+        let said = fields.filter_map(|(declared, field)| Some((declared.key, field.json()?)));
+        serializer.collect_map(said)
     }
 }
 
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
         let mut options = Options::default();
-        for (key, given) in BTreeMap::<String, Given>::deserialize(deserializer)? {
-            match options.set(&key, &given, Path::new("")) {
-                Some(Ok(())) => {}
-                Some(Err(_)) => return Err(de::Error::custom(format!("the value of `{key}`"))),
-                None => return Err(de::Error::custom(format!("there is no option `{key}`"))),
-            }
+        for (key, json) in Map::deserialize(deserializer)? {
+            let Some(field) = options.field_mut(&key) else {
+                return Err(de::Error::custom(format!("there is no option `{key}`")));
+            };
+            let read = field.read(&json, Path::new(""));
+            read.map_err(|_| de::Error::custom(format!("the value of `{key}`")))?;
         }
         Ok(options)
     }

@@ -54,24 +54,24 @@ options! {
 
         /// Column with each row's campaign; an empty cell takes --campaign
         #[arg(long, value_name = "COL")]
-        campaign_column: Said<Column> => Mapping;
+        campaign_column: Said<Column> => Mapping { names_columns: true };
 
         /// Column with the phone number [default: found out]
         ///
         /// Given several times, the first column with a usable number is taken.
         #[arg(long, value_name = "COL")]
-        phone_column: Vec<Said<Column>> => Mapping;
+        phone_column: Vec<Said<Column>> => Mapping { names_columns: true };
 
         /// Send only this column as a variable [default: all]
         ///
         /// Under the name that stands before the `=`, if one does. Repeatable. Where nothing is
         /// said, all columns that have a header are sent, but for phone, campaign and region.
         #[arg(long, value_name = "[NAME=]COL")]
-        var: Vec<Said<NamedColumn>> => Mapping;
+        var: Vec<Said<NamedColumn>> => Mapping { names_columns: true };
 
         /// Do not send this column. Repeatable
         #[arg(long, value_name = "COL")]
-        skip_column: Vec<Said<Column>> => Mapping;
+        skip_column: Vec<Said<Column>> => Mapping { names_columns: true };
 
         /// Send the same variable with every row. Repeatable
         #[arg(long, value_name = "NAME=VALUE")]
@@ -110,7 +110,7 @@ options! {
 
         /// Column with each row's country, as ISO code or English name; an empty cell takes --region
         #[arg(long, value_name = "COL")]
-        region_column: Said<Column> => Mapping;
+        region_column: Said<Column> => Mapping { names_columns: true };
 
         /// Take digits without + and without a country for international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]

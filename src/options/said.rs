@@ -45,7 +45,8 @@ impl<T: Value> Said<T> {
     /// What to write instead.
     pub fn read(text: &OsStr) -> Result<Said<T>, ValueError> {
         let value = T::parse_os(text)?;
-        let text = value.told(text);
+        let usual = value.usual_form().map(OsString::from);
+        let text = usual.unwrap_or_else(|| text.to_owned());
         Ok(Said { value, text })
     }
 }

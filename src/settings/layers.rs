@@ -7,10 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::{Profile, defaults};
 use crate::api::BaseUrl;
 use crate::lead::RunId;
-use crate::options::{Given, Group, LogOptions, Options, Said, Scope, TokenSource};
+use crate::options::{Field, Group, LogOptions, Options, Said, Scope, TokenSource};
 
 /// Where what is said of an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,13 @@ pub enum Origin {
     Default,
 }
 
+impl Origin {
+    /// Whether it is the file of settings.
+    fn is_profile(self) -> bool {
+        matches!(self, Origin::Profile | Origin::AllProfiles)
+    }
+}
+
 /// Options that one place says.
 #[derive(Debug, Clone)]
 pub struct Layer {
@@ -38,8 +47,15 @@ pub struct Layer {
     pub options: Options,
 }
 
+impl Layer {
+    /// What this place says.
+    pub fn new(origin: Origin, options: Options) -> Layer {
+        Layer { origin, options }
+    }
+}
+
 /// All that is said, the stronger first.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Layers {
     layers: Vec<Layer>,
     /// The profile in use, where there is one.
@@ -60,10 +76,7 @@ impl Layers {
         writes_outputs: bool,
     ) -> Layers {
         let of_profile = profile.as_ref().map(Profile::layers).unwrap_or_default();
-        let typed = Layer {
-            origin: Origin::Flag,
-            options: typed,
-        };
+        let typed = Layer::new(Origin::Flag, typed);
         let mut layers = Layers {
             layers: [vec![typed], environment, of_profile].concat(),
             profile,
@@ -79,13 +92,13 @@ impl Layers {
     /// What holds of all that is said.
     pub fn options(&self) -> Options {
         let mut options = self.said();
-        options.each_mut(&mut |declared, field| {
+        for (declared, field) in options.fields_mut() {
             // An empty list says nothing, but that none of the columns is sent.
-            let is_empty = field.given() == Some(Given::List(Vec::new()));
+            let is_empty = field.json().is_some_and(|json| json == json!([]));
             if is_empty && declared.key != "var" {
                 field.clear();
             }
-        });
+        }
         options.complete(&defaults::of(&options));
         options
     }
@@ -102,7 +115,7 @@ impl Layers {
 
     /// What the profile says, and the keys that are common to all.
     pub fn of_profile(&self) -> Options {
-        self.of(|origin| matches!(origin, Origin::Profile | Origin::AllProfiles))
+        self.of(Origin::is_profile)
     }
 
     /// What variables say.
@@ -110,12 +123,17 @@ impl Layers {
         self.of(|origin| matches!(origin, Origin::Environment(_)))
     }
 
-    /// The variables that say something, and what.
-    pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &Options)> {
-        self.layers.iter().filter_map(|layer| match layer.origin {
+    /// The variables that say something of the options by these keys.
+    pub(super) fn variables_saying(&self, keys: &[&str]) -> Vec<&'static str> {
+        let layers = self.layers.iter().filter_map(|layer| match layer.origin {
             Origin::Environment(name) => Some((name, &layer.options)),
             _ => None,
-        })
+        });
+        let says = |options: &Options, key: &str| options.field(key).is_some_and(Field::is_said);
+        layers
+            .filter(|(_, options)| keys.iter().any(|key| says(options, key)))
+            .map(|(name, _)| name)
+            .collect()
     }
 
     fn of(&self, is_meant: impl Fn(Origin) -> bool) -> Options {
@@ -123,23 +141,17 @@ impl Layers {
         combined(layers)
     }
 
-    /// Where it comes from what holds of the option that `is_said` asks about.
-    pub fn origin(&self, is_said: impl Fn(&Options) -> bool) -> Origin {
-        let mut layers = self.layers.iter();
-        let layer = layers.find(|layer| is_said(&layer.options));
+    /// Where it comes from what holds of the option by this key.
+    pub fn origin(&self, key: &str) -> Origin {
+        let says = |layer: &&Layer| layer.options.field(key).is_some_and(Field::is_said);
+        let layer = self.layers.iter().find(says);
         layer.map_or(Origin::Default, |layer| layer.origin)
     }
 
-    /// The same of the option by this key.
-    pub fn origin_of(&self, key: &str) -> Origin {
-        self.origin(|options| options.texts(key).is_some())
-    }
-
     /// The profile that says it, in words, where it is one that does.
-    pub fn profile_saying(&self, is_said: impl Fn(&Options) -> bool) -> Option<String> {
+    pub fn profile_saying(&self, key: &str) -> Option<String> {
         let profile = self.profile.as_ref()?;
-        let is_from_it = matches!(self.origin(is_said), Origin::Profile | Origin::AllProfiles);
-        is_from_it.then(|| profile.place())
+        self.origin(key).is_profile().then(|| profile.place())
     }
 
     /// The same for rejects of a run: what the profile says of how rows become leads, it says
@@ -152,19 +164,20 @@ impl Layers {
             }
         }
         options.phones.suppress = Some(lists);
-        let is_before =
-            |layer: &Layer| matches!(layer.origin, Origin::Flag | Origin::Environment(_));
-        let at = self
+        for layer in self
             .layers
-            .iter()
-            .take_while(|layer| is_before(layer))
-            .count();
-        for layer in &mut self.layers[at..] {
-            let options = std::mem::take(&mut layer.options);
-            layer.options = options.only(|declared| !declared.is_handed_to_rejects());
+            .iter_mut()
+            .filter(|layer| layer.origin.is_profile())
+        {
+            layer
+                .options
+                .retain(|declared| !declared.is_handed_to_rejects());
         }
-        let origin = Origin::Run(run);
-        self.layers.insert(at, Layer { origin, options });
+        let mut layers = self.layers.iter();
+        let at = layers.position(|layer| layer.origin.is_profile());
+        let at = at.unwrap_or(self.layers.len());
+        self.layers
+            .insert(at, Layer::new(Origin::Run(run), options));
         self
     }
 
@@ -176,13 +189,9 @@ impl Layers {
         let writes_outputs = writes_outputs && !is_trial && typed.delivery.dry_run != Some(true);
         let says = |log: &LogOptions| log.quiet == Some(true) || log.verbose > Some(0);
         let mut says_how_much = says(&typed.log);
-        for layer in &mut self.layers {
-            if layer.origin == Origin::Flag {
-                continue;
-            }
-            let options = std::mem::take(&mut layer.options);
-            let is_of_file = !matches!(layer.origin, Origin::Environment(_));
-            layer.options = options.only(|declared| {
+        for layer in self.layers.iter_mut().skip(1) {
+            let is_of_file = layer.origin.is_profile();
+            layer.options.retain(|declared| {
                 // What an import has written is not replaced by what a check or a trial would.
                 let is_of_import = is_of_file && declared.is_output && !writes_outputs;
                 let is_of_service = is_trial && declared.scope == Scope::Service;
@@ -198,56 +207,40 @@ impl Layers {
     /// A profile's token goes only to that profile's service: the one that stands beside it or
     /// holds for all profiles. Anywhere else nobody has agreed to send it.
     fn withhold_token(&mut self) {
-        let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
-        let Some(at) = self.layers.iter().position(says_token) else {
+        let Some(place) = self.profile_saying("token_file") else {
             return;
         };
-        if !matches!(
-            self.layers[at].origin,
-            Origin::Profile | Origin::AllProfiles
-        ) {
-            return;
-        }
-        let home = address(&self.layers[at..]);
+        let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
+        let at = self.layers.iter().position(says_token);
+        let home = address(&self.layers[at.unwrap_or_default()..]);
         if home.is_some() && home == address(&self.layers) {
             return;
         }
-        let place = self
-            .profile
-            .as_ref()
-            .map(Profile::place)
-            .unwrap_or_default();
+        for layer in &mut self.layers {
+            layer.options.connection.token_file = None;
+        }
         self.withheld = Some(match home {
             Some(home) => format!("the token of {place} is for `{home}` alone"),
             None => format!(
                 "the token of {place} is sent nowhere, since no `base_url` beside it says whom it is for"
             ),
         });
-        for layer in &mut self.layers[at..] {
-            layer.options.connection.token_file = None;
-        }
     }
 
     fn files_of_settings(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = Vec::new();
-        for layer in &self.layers {
-            let connection = &layer.options.connection;
-            files.extend(
-                connection
-                    .token_file
-                    .as_deref()
-                    .and_then(token_path)
-                    .map(Path::to_owned),
-            );
-            files.extend(connection.ca_file.as_deref().cloned());
-            files.extend(layer.options.place.config.as_deref().cloned());
+        for Layer { options, .. } in &self.layers {
+            let token = options.connection.token_file.as_deref();
+            files.extend(token.and_then(token_path).map(Path::to_owned));
+            files.extend(options.connection.ca_file.as_deref().cloned());
+            files.extend(options.place.config.as_deref().cloned());
         }
         files.extend(self.profile.as_ref().map(|profile| profile.file.clone()));
         files
     }
 }
 
-fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Options {
+pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Options {
     let mut options = Options::default();
     for layer in layers {
         options.complete(&layer.options);

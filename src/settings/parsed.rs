@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::FromArgMatches;
 
+use super::layers::combined;
 use super::profile::config_file::ConfigFile;
-use super::profile::{self, ReadProfile, table};
+use super::profile::{self, table};
 use super::{Layer, Layers, Profile, check_alone};
 use crate::cli::config::ConfigCommand;
 use crate::cli::{self, Cli, Command};
-use crate::options::{Group, Options};
+use crate::options::{Name, Options, Said};
 
 /// What a command has to go by.
 pub struct Parsed {
@@ -62,15 +63,12 @@ impl Parsed {
         let takes_profile = command
             .as_ref()
             .map_or_else(|_| may_take_profile(args), takes_profile);
-        let (read, failed) = match takes_profile.then(|| in_use(&typed, &environment)) {
-            Some(Ok(read)) => (read, None),
+        let (mut profile, failed) = match takes_profile.then(|| in_use(&typed, &environment)) {
+            Some(Ok(profile)) => (profile, None),
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
-        let (profile, wrong) = match read {
-            Some(ReadProfile { profile, wrong }) => (Some(profile), wrong),
-            None => (None, None),
-        };
+        let wrong = profile.as_mut().and_then(|profile| profile.wrong.take());
         let writes_outputs = !matches!(command, Ok(Command::Check(_)));
         let layers = Layers::new(typed, environment, profile, writes_outputs);
         let command = match command {
@@ -120,55 +118,35 @@ fn may_take_profile(args: &[OsString]) -> bool {
 }
 
 /// The profile that is named, or the default one; nothing where there are no settings.
-fn in_use(typed: &Options, environment: &[Layer]) -> Result<Option<ReadProfile>> {
-    let mut said = typed.clone();
-    let mut of_environment = Options::default();
-    for layer in environment {
-        of_environment.complete(&layer.options);
-    }
-    said.complete(&of_environment);
-    // A mapping is kept in this profile, which is perhaps about to be made, and its file too.
+///
+/// A mapping that is kept again starts from what is kept, so that what was left out on purpose
+/// stays left out; a profile that is about to be made starts from the one that would be in use
+/// anyway, and its file is perhaps about to be made too.
+fn in_use(typed: &Options, environment: &[Layer]) -> Result<Option<Profile>> {
+    let environment = combined(environment);
     let kept_in = typed.mapping.save_mapping.as_ref();
-    let config = said.place.config.as_deref().map(PathBuf::as_path);
+    let config = typed
+        .place
+        .config
+        .as_ref()
+        .or(environment.place.config.as_ref());
+    let config = config.map(|config| config.as_path());
     let file = match (config, kept_in) {
         (Some(path), Some(_)) => ConfigFile::read(path)?,
         (config, _) => ConfigFile::find(config)?,
     };
-    let named = Named {
-        typed: typed.place.profile.as_ref().map(|name| name.0.as_str()),
-        kept_in: kept_in.map(|name| name.0.as_str()),
-        environment: of_environment
-            .place
-            .profile
-            .as_ref()
-            .map(|name| name.0.as_str()),
+    let is_there = |name: &&Said<Name>| {
+        let file = file.as_ref();
+        file.is_some_and(|file| table::has(file, &name.0))
     };
-    match (&file, named.profile(file.as_ref())) {
+    let is_meant = |name: &&Said<Name>| Some(*name) != kept_in || is_there(name);
+    let typed = typed.place.profile.as_ref().filter(is_meant);
+    let of_environment = environment.place.profile.as_ref().filter(is_meant);
+    let named = typed.or(kept_in.filter(is_there)).or(of_environment);
+    let named = named.map(|name| name.0.as_str());
+    match (&file, named) {
         (Some(file), name) => Profile::of(file, name).map(Some),
         (None, Some(name)) => Err(profile::without_file(name)),
         (None, None) => Ok(None),
-    }
-}
-
-/// What may say which profile is in use.
-struct Named<'a> {
-    typed: Option<&'a str>,
-    /// Where a mapping is to be kept.
-    kept_in: Option<&'a str>,
-    environment: Option<&'a str>,
-}
-
-impl<'a> Named<'a> {
-    /// The profile that is meant, unless it is the default one. A mapping that is kept again
-    /// starts from what is kept, so that what was left out on purpose stays left out; a
-    /// profile that is about to be made starts from the one that would be in use anyway.
-    fn profile(&self, file: Option<&ConfigFile>) -> Option<&'a str> {
-        let is_there = |name: &&str| file.is_some_and(|file| table::has(file, name));
-        let is_meant = |name: &&str| self.kept_in != Some(*name) || is_there(name);
-        let typed = self.typed.filter(is_meant);
-        let kept_in = || self.kept_in.filter(is_there);
-        typed
-            .or_else(kept_in)
-            .or_else(|| self.environment.filter(is_meant))
     }
 }

@@ -75,7 +75,7 @@ impl ReadingSettings {
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,
             allow_duplicates,
-            allowed_by: layers.profile_saying(|said| said.delivery.allow_duplicates.is_some()),
+            allowed_by: layers.profile_saying("allow_duplicates"),
             once: settled("once", &delivery.once)?,
             known_bad: settled("known_bad", &delivery.known_bad)?,
             outputs: output_choices(layers, unnamed),

@@ -31,32 +31,29 @@ pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     let ledger = LedgerChoice::new(&options)?;
     let ledger = ledger.path().map(|path| path.display().to_string());
     let mut settings = Vec::new();
-    options.each(&mut |declared, field| {
-        // Where settings are is shown above all of them.
-        if !declared.has_flag || matches!(declared.key, "config" | "profile") {
-            return;
-        }
+    for (declared, field) in options.fields() {
         let texts = field.texts().into_iter();
-        let said: Vec<String> = texts
-            .map(|text| text.to_string_lossy().into_owned())
-            .collect();
+        let said = texts.map(|text| text.to_string_lossy().into_owned());
         let (name, values) = match declared.key {
+            // Where settings are is shown above all of them.
+            "config" | "profile" => continue,
             _ if declared.is_secret => ("token", vec![token_word(layers).to_owned()]),
             "base_url" => ("base_url", base_url.iter().cloned().collect()),
             "ledger" => (
                 "ledger",
                 vec![ledger.clone().unwrap_or_else(|| "none".into())],
             ),
-            key => (key, said),
+            key => (key, said.collect()),
         };
-        if !values.is_empty() {
+        if declared.has_flag && !values.is_empty() {
+            let origin = layers.origin(declared.key);
             settings.push(SettingInUse {
                 name,
                 values,
-                origin: layers.origin_of(declared.key),
+                origin,
             });
         }
-    });
+    }
     Ok(settings)
 }
 

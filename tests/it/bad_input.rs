@@ -290,7 +290,7 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
     }
     assert_eq!(
         leads_message(&folder, &["--concurrency", "5000"]),
-        "`5000` is too large for `--concurrency`\n\nhint: write a number from 1 to 1000, or `auto`"
+        "`5000` cannot be used for `--concurrency`\n\nhint: write a number from 1 to 1000, or `auto`"
     );
 }
 

@@ -20,8 +20,7 @@ use crate::commands::service;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Width, console, hides, paragraph};
 use crate::settings::{
-    Connection, EnvironmentWord, Layers, NewProfile, RegionChoice, Service, Stated, TIMEOUT,
-    WrittenProfile,
+    Connection, Layers, NewProfile, RegionChoice, Service, Stated, TIMEOUT, WrittenProfile,
 };
 use crate::signals;
 use crate::text::{counted, listed, printable, quoted_value};
@@ -60,11 +59,7 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
             .copied()
             .unwrap_or_default(),
     );
-    let word = match is_possible {
-        true => EnvironmentWord::Offered,
-        false => EnvironmentWord::Taken,
-    };
-    let new = NewProfile::new(layers, word);
+    let new = NewProfile::new(layers, is_possible);
     let mut new = new.or_stopped(StoppedBy::Usage)?;
     if (new.base_url.is_none() || new.token.is_none()) && !is_possible {
         return refused(
@@ -78,7 +73,6 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
     let quiet = options.log.quiet == Some(true);
     let trial = Trial {
         new: &new,
-        name: &name,
         asks,
         quiet,
     };
@@ -87,10 +81,7 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
         note(&found(&campaigns));
     }
     let region = match asks {
-        true => {
-            let present = new.region(&name).or_stopped(StoppedBy::Usage)?;
-            questions.region(present, &new.file).await?
-        }
+        true => questions.region(new.region(), &new.file).await?,
         false => RegionChoice::Same,
     };
     let written = new.write(&name, &connection, region);
@@ -144,7 +135,7 @@ async fn confirm(
     is_possible: bool,
     questions: &mut Questions<'_>,
 ) -> Result<(), Failure> {
-    let Some(existing) = new.replaces(name).or_stopped(StoppedBy::Usage)? else {
+    let Some(existing) = new.replaces() else {
         return Ok(());
     };
     let name = quoted_value(name);
@@ -169,7 +160,6 @@ async fn confirm(
 /// Address and token, until the service lists its campaigns.
 struct Trial<'a> {
     new: &'a NewProfile<'a>,
-    name: &'a str,
     /// Whether what no flag says is asked for.
     asks: bool,
     quiet: bool,
@@ -185,7 +175,7 @@ impl Trial<'_> {
         loop {
             let url = match base_url.take() {
                 Some(url) => url,
-                None => questions.address(new, self.name).await?,
+                None => questions.address(new).await?,
             };
             let used = match token.take() {
                 Some(token) => token,

@@ -45,16 +45,9 @@ impl Questions<'_> {
     }
 
     /// Where the service is: offered is what the environment says, or what stands in the
-    /// profile of this name.
-    pub(super) async fn address(
-        &mut self,
-        new: &NewProfile<'_>,
-        name: &str,
-    ) -> Result<BaseUrl, Failure> {
-        let offered = match &new.base_url {
-            Some(said) => Some(said.clone()),
-            None => new.present_address(name).or_stopped(StoppedBy::Usage)?,
-        };
+    /// profile.
+    pub(super) async fn address(&mut self, new: &NewProfile<'_>) -> Result<BaseUrl, Failure> {
+        let offered = new.base_url.clone().or_else(|| new.present_address());
         let asked = match &offered {
             None => "Address of the service, such as https://app.example.com:".to_owned(),
             Some(Stated { value, variable }) => {

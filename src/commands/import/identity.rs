@@ -27,11 +27,11 @@ pub(super) fn options(
     options.insert("campaign_ids".into(), json!(book.ids()));
     options.extend(found(&intake.inputs));
     options.insert("constants".into(), constants(&reading.mapping.constants));
-    settings.options.each(&mut |declared, field| {
+    for (declared, field) in settings.options.fields() {
         if declared.is_identity {
-            options.insert(declared.key.into(), json!(field.given()));
+            options.insert(declared.key.into(), field.json().into());
         }
-    });
+    }
     options
 }
 

@@ -164,7 +164,7 @@ impl Asked {
         interrupts: &mut Interrupts,
     ) -> Result<(), Failure> {
         let picked = picker::pick(directory, &self.watch, interrupts).await?;
-        self.line = self.line.with_flag("--campaign", &picked.to_string());
+        self.line = self.line.with_campaign(&picked.to_string());
         self.settings.pick_campaign(picked);
         Ok(())
     }

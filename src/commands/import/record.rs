@@ -317,7 +317,8 @@ impl Run {
 
 /// The options that rejects of the run take, wherever they are given back.
 fn defaults(options: &Options) -> String {
-    let mut handed = options.clone().only(Declaration::is_handed_to_rejects);
+    let mut handed = options.clone();
+    handed.retain(Declaration::is_handed_to_rejects);
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {
             *list = absolute;

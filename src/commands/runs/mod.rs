@@ -101,7 +101,7 @@ fn list(
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
     let runs = &known.runs[known.runs.len().saturating_sub(most)..];
     // The usual place is no news to anybody.
-    let is_named = layers.origin(|said| said.ledger.ledger.is_some()) != Origin::Default;
+    let is_named = layers.origin("ledger") != Origin::Default;
     Ok(match format {
         Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(

@@ -4,18 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use toml_edit::{Item, Value};
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::table::{self, check_name_in, flags_for, put, table_to_edit};
+use super::table::{self, check_name_in, flags_for, put, put_options, table_to_edit};
 use crate::mapping::AllowList;
-use crate::options::{Column, Given, Group, Header, NamedColumn, Options, Said};
+use crate::options::{Column, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
 use crate::settings::reading::texts;
-
-/// How long a line of the file gets, in characters, before a list takes several.
-const WIDTH: usize = 80;
 
 /// A mapping that is about to be kept.
 #[derive(Debug)]
@@ -56,8 +52,11 @@ impl MappingToSave {
         check_name_in(config.as_ref(), profile)?;
         config_file::probe(&file, |document| table_to_edit(document, profile).map(drop))?;
         let earlier = config.filter(|config| table::has(config, profile));
-        let earlier = earlier.map(|config| Profile::of(&config, Some(profile))?.sound());
-        let earlier = earlier.transpose()?;
+        let earlier = earlier.map(|config| Profile::of(&config, Some(profile)));
+        let mut earlier = earlier.transpose()?;
+        if let Some(wrong) = earlier.as_mut().and_then(|earlier| earlier.wrong.take()) {
+            return Err(wrong);
+        }
         let in_use = layers.profile.as_ref();
         let base = earlier.as_ref().or(in_use).map(Profile::options);
         let before = earlier.as_ref().map(|earlier| earlier.options().mapping);
@@ -91,20 +90,15 @@ impl MappingToSave {
     pub fn write(self) -> Result<()> {
         config_file::edit(&self.file, |document| {
             let table = table_to_edit(document, &self.profile)?;
-            let item = |key: &str, given: &Given| Item::Value(wrapped(given.into(), key));
-            for (declared, given) in self.others.given() {
-                put(table, declared.key, Some(item(declared.key, &given)));
-            }
+            put_options(table, &self.others);
+            put_options(table, &self.mapping);
             // What is not said is taken out: it was not in use when somebody looked at what
             // would be sent. But a do-not-call list is never lost by the way.
-            self.mapping.each(&mut |declared, field| {
-                let given = field.given();
-                let stays = given.is_none() && declared.key == "suppress";
-                if declared.is_kept_with_mapping && !stays {
-                    let given = given.map(|given| item(declared.key, &given));
-                    put(table, declared.key, given);
+            for (declared, field) in self.mapping.fields() {
+                if declared.is_kept_with_mapping && !field.is_said() && declared.key != "suppress" {
+                    put(table, declared.key, None);
                 }
-            });
+            }
             Ok(())
         })
     }
@@ -125,7 +119,8 @@ fn mapping(said: Options, list: &AllowList, earlier: Option<&Profile>) -> Result
             .chain(said.phones.suppress.clone())
             .flatten(),
     )?;
-    let mut kept = said.only(|declared| declared.is_kept_with_mapping);
+    let mut kept = said;
+    kept.retain(|declared| declared.is_kept_with_mapping);
     kept.phones.suppress = (!lists.is_empty()).then_some(lists);
     kept.mapping.phone_column = columns(&list.phone_columns);
     kept.mapping.campaign_column = column(&list.campaign_column);
@@ -167,7 +162,7 @@ fn others(profile: &Profile, file: &Path) -> Options {
     if profile.file != file {
         others.complete(&profile.common);
     }
-    let mut others = others.only(|declared| !declared.is_kept_with_mapping && !declared.is_output);
+    others.retain(|declared| !declared.is_kept_with_mapping && !declared.is_output);
     // A token beside an address that is not its own would be sent there from now on.
     let has_home = match profile.own.connection.token_file {
         Some(_) => profile.options().connection.base_url.is_some(),
@@ -179,39 +174,23 @@ fn others(profile: &Profile, file: &Path) -> Options {
     others
 }
 
-/// A value, its list on lines of their own where they do not fit beside its key.
-fn wrapped(mut value: Value, key: &str) -> Value {
-    let is_long = value.to_string().chars().count() + key.len() + 3 > WIDTH;
-    if let Value::Array(array) = &mut value
-        && is_long
-    {
-        for text in array.iter_mut() {
-            text.decor_mut().set_prefix("\n    ");
-        }
-        array.set_trailing("\n");
-        array.set_trailing_comma(true);
-    }
-    value
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Declaration;
+    use crate::options::toml_of;
 
     /// What a profile takes along into `file`, line by line.
     fn taken_into(file: &Path, from: &Path, toml: &str) -> Vec<String> {
         std::fs::write(from, toml).unwrap();
         let config = ConfigFile::read(from).unwrap().unwrap();
-        let profile = Profile::of(&config, None).unwrap().sound().unwrap();
-        let line = |(declared, given): (&Declaration, Given)| {
-            format!("{} = {}", declared.key, Value::from(&given))
-        };
-        others(&profile, file)
-            .given()
-            .into_iter()
-            .map(line)
-            .collect()
+        let profile = Profile::of(&config, None).unwrap();
+        assert!(profile.wrong.is_none());
+        let others = others(&profile, file);
+        let fields = others.fields().into_iter();
+        let lines = fields.filter_map(|(declared, field)| {
+            Some(format!("{} = {}", declared.key, toml_of(&field.json()?)))
+        });
+        lines.collect()
     }
 
     #[test]
@@ -237,7 +216,7 @@ mod tests {
         let text = "region = 'GB'\nrate = '5/s'\n[profiles.default]\nledger = 'own.db'\n\
                     results = 'one.csv'\ntimeout = '9s'\nset = { a = 'b' }\n";
         let shown = |file: &Path| taken_into(file, &system, text);
-        let ledger = Value::from(folder.path().join("own.db").display().to_string());
+        let ledger = toml_edit::Value::from(folder.path().join("own.db").display().to_string());
         let ledger = format!("ledger = {ledger}");
         assert_eq!(shown(&system), [&ledger, "timeout = \"9s\""]);
         assert_eq!(

@@ -11,9 +11,7 @@ pub(in crate::settings) mod saved_mapping;
 pub(in crate::settings) mod table;
 
 pub use mapping_to_save::MappingToSave;
-pub use new::{
-    EnvironmentWord, NewProfile, PresentRegion, RegionChoice, Replaced, Stated, WrittenProfile,
-};
+pub use new::{NewProfile, PresentRegion, RegionChoice, Replaced, Stated, WrittenProfile};
 
 use std::path::PathBuf;
 
@@ -24,34 +22,22 @@ use self::config_file::ConfigFile;
 use self::table::{DEFAULT_PROFILE, tables};
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
-use crate::options::{Declaration, Given, Group, Options};
+use crate::options::{Declaration, Group, Options, json_in};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
 /// The options that hold where no flag is given.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Profile {
     /// Its name; none where only the keys that are common to all profiles are in use.
     pub name: Option<String>,
     /// The file it stands in.
     pub file: PathBuf,
-    /// What it says itself.
+    /// What it says itself, as far as that can be read.
     pub(in crate::settings) own: Options,
     /// What holds for all profiles.
     pub(in crate::settings) common: Options,
-}
-
-/// A profile as far as it can be read, and what is wrong with the rest.
-#[derive(Debug)]
-pub(in crate::settings) struct ReadProfile {
-    pub(in crate::settings) profile: Profile,
+    /// What is wrong with the rest.
     pub(in crate::settings) wrong: Option<anyhow::Error>,
-}
-
-impl ReadProfile {
-    /// The profile, where nothing is wrong with it.
-    pub(in crate::settings) fn sound(self) -> Result<Profile> {
-        self.wrong.map_or(Ok(self.profile), Err)
-    }
 }
 
 impl Profile {
@@ -61,27 +47,28 @@ impl Profile {
     /// # Errors
     ///
     /// Where the file holds something else than profiles where they have to stand.
-    pub(in crate::settings) fn of(file: &ConfigFile, name: Option<&str>) -> Result<ReadProfile> {
+    pub(in crate::settings) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
         let tables = tables(file)?;
-        let table = table_of(&tables, name.unwrap_or(DEFAULT_PROFILE));
-        let missing = name.filter(|_| table.is_none());
-        let mut read = ReadProfile {
-            profile: Profile {
-                name: table.map(|(name, _)| name.to_owned()),
-                file: file.path.clone(),
-                own: Options::default(),
-                common: Options::default(),
-            },
-            wrong: missing.map(|name| unknown(file, name, &tables)),
+        let meant = name.unwrap_or(DEFAULT_PROFILE);
+        let table = tables.iter().find(|(found, _)| *found == meant);
+        let mut profile = Profile {
+            name: table.map(|(name, _)| (*name).to_owned()),
+            file: file.path.clone(),
+            own: Options::default(),
+            common: Options::default(),
+            wrong: None,
         };
         if let Some((_, table)) = table {
-            let (own, wrong) = Reading::new(file, read.profile.place(), false).all(table);
-            (read.profile.own, read.wrong) = (own, wrong);
+            let place = profile.place();
+            (profile.own, profile.wrong) = Reading::new(file, place, false).all(*table);
+        } else if let Some(name) = name {
+            profile.wrong = Some(unknown(file, name, &tables));
         }
         let place = format!("`{}`", printable(&file.path.display().to_string()));
         let (common, wrong) = Reading::new(file, place, true).all(file.document.as_table());
-        (read.profile.common, read.wrong) = (common, read.wrong.or(wrong));
-        Ok(read)
+        profile.common = common;
+        profile.wrong = profile.wrong.or(wrong);
+        Ok(profile)
     }
 
     /// What it says, over what holds for all.
@@ -93,13 +80,9 @@ impl Profile {
 
     /// What it says, and what holds for all.
     pub(in crate::settings) fn layers(&self) -> Vec<Layer> {
-        let layer = |origin, options: &Options| Layer {
-            origin,
-            options: options.clone(),
-        };
         vec![
-            layer(Origin::Profile, &self.own),
-            layer(Origin::AllProfiles, &self.common),
+            Layer::new(Origin::Profile, self.own.clone()),
+            Layer::new(Origin::AllProfiles, self.common.clone()),
         ]
     }
 
@@ -169,10 +152,9 @@ impl<'f> Reading<'f> {
             ));
         }
         self.read.push((key, line));
-        let done = self
-            .options
-            .set(key, &Given::in_file(item), self.file.folder());
-        done.unwrap_or(Ok(()))
+        let field = self.options.field_mut(key);
+        let read = field.map(|field| field.read(&json_in(item), self.file.folder()));
+        read.unwrap_or(Ok(()))
             .map_err(|wrong| anyhow!(declared.told(&wrong, &place)))
     }
 
@@ -227,14 +209,7 @@ fn declared(key: &str) -> Result<&'static Declaration, String> {
     }
 }
 
-/// A profile as it stands in the file.
-type NamedTable<'f> = (&'f str, &'f dyn TableLike);
-
-fn table_of<'f>(tables: &[NamedTable<'f>], name: &str) -> Option<NamedTable<'f>> {
-    tables.iter().find(|(found, _)| *found == name).copied()
-}
-
-fn unknown(file: &ConfigFile, name: &str, tables: &[NamedTable<'_>]) -> anyhow::Error {
+fn unknown(file: &ConfigFile, name: &str, tables: &[(&str, &dyn TableLike)]) -> anyhow::Error {
     let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, &names) {
         Some(nearest) => format!("did you mean {}? ", quoted_value(nearest)),

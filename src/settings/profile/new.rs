@@ -6,14 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use toml_edit::value;
 use tracing::warn;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, put, table_to_edit, tables};
+use super::table::{
+    DEFAULT_PROFILE, check_name_in, flags_for, put, put_options, table_to_edit, tables,
+};
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::options::{ConnectionOptions, Options};
+use crate::options::{Address, ConnectionOptions, Group, Options, Said, TokenSource};
 use crate::phone::Region;
 use crate::private_file;
 use crate::settings::connection::token;
@@ -22,13 +23,8 @@ use crate::settings::{Connection, Layers, Origin};
 
 /// What was said of a new profile on the command line, or by the environment.
 pub struct NewProfile<'a> {
-    /// What was typed of how the service is reached.
-    typed: ConnectionOptions,
     /// The command line, and the environment behind it.
-    pub layers: &'a Layers,
-    /// Certificates that are trusted besides the system's.
-    ca_file: Option<PathBuf>,
-    insecure_http: bool,
+    layers: &'a Layers,
     /// The file of settings that it goes into.
     pub file: PathBuf,
     /// Its name, if one was said.
@@ -37,16 +33,13 @@ pub struct NewProfile<'a> {
     pub base_url: Option<Stated<BaseUrl>>,
     /// The token, if one was said.
     pub token: Option<Stated<Token>>,
-    word: EnvironmentWord,
-}
-
-/// What the environment's word is worth where no flag says the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnvironmentWord {
-    /// It is taken: nobody can be asked.
-    Taken,
-    /// It is offered to somebody who may answer otherwise. What cannot be used is not.
-    Offered,
+    /// Whether what the environment says is offered to somebody who may answer otherwise: what
+    /// of it cannot be used is not.
+    is_offered: bool,
+    /// How the service is reached: what was typed, over what stands in the profile.
+    connection: ConnectionOptions,
+    /// The profile as it is, where there is a file already.
+    present: Option<Profile>,
 }
 
 /// What was said before anybody is asked.
@@ -97,12 +90,13 @@ pub struct WrittenProfile {
 }
 
 impl<'a> NewProfile<'a> {
-    /// What was said.
+    /// What was said; of what the environment says in the place of a flag, only what can be
+    /// used where it `is_offered`.
     ///
     /// # Errors
     ///
     /// Where something of it cannot be used, or the file of settings cannot be written.
-    pub fn new(layers: &'a Layers, word: EnvironmentWord) -> Result<NewProfile<'a>> {
+    pub fn new(layers: &'a Layers, is_offered: bool) -> Result<NewProfile<'a>> {
         let said = layers.said();
         let named = said.place.config.as_deref().map(PathBuf::as_path);
         let file = config_file::place_to_write(named)?;
@@ -110,31 +104,27 @@ impl<'a> NewProfile<'a> {
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
-        let variable = |is_said: fn(&Options) -> bool| match layers.origin(is_said) {
+        let variable = |key: &str| match layers.origin(key) {
             Origin::Environment(name) => Some(name),
             _ => None,
         };
-        let url_variable = variable(|said| said.connection.base_url.is_some());
         // Whether it may be plain http depends on the profile's name too.
         let base_url = said.connection.base_url.as_ref();
         let base_url = base_url.map(|url| {
             let url = BaseUrl::parse(&url.0, true).map_err(Into::into);
-            stated(url, url_variable, word)
+            stated(url, variable("base_url"), is_offered)
         });
-        let token_variable = variable(|said| said.connection.token_file.is_some());
         let source = said.connection.token_file.as_ref();
-        let token = source.map(|_| stated(token(layers), token_variable, word));
-        let typed = layers.typed().connection;
+        let token = source.map(|_| stated(token(layers), variable("token_file"), is_offered));
         Ok(NewProfile {
-            ca_file: typed.ca_file.as_deref().cloned(),
-            insecure_http: typed.insecure_http == Some(true),
-            typed,
             layers,
             file,
             name: said.place.profile.as_ref().map(|name| name.0.clone()),
             base_url: base_url.transpose()?.flatten(),
             token: token.transpose()?.flatten(),
-            word,
+            is_offered,
+            connection: layers.typed().connection,
+            present: None,
         })
     }
 
@@ -147,13 +137,11 @@ impl<'a> NewProfile<'a> {
     pub fn choose(&mut self, name: &str) -> Result<()> {
         let file = ConfigFile::read(&self.file)?;
         check_name_in(file.as_ref(), name)?;
-        if let Some(file) = &file {
-            let present = Profile::of(file, Some(name))?.profile.options().connection;
-            if self.typed.ca_file.is_none() {
-                self.ca_file = present.ca_file.as_deref().cloned();
-            }
-            let is_allowed = present.insecure_http == Some(true);
-            self.insecure_http = self.typed.insecure_http == Some(true) || is_allowed;
+        let present = file.map(|file| Profile::of(&file, Some(name)));
+        self.present = present.transpose()?;
+        self.connection = self.layers.typed().connection;
+        if let Some(present) = &self.present {
+            self.connection.complete(&present.options().connection);
         }
         Ok(())
     }
@@ -167,7 +155,7 @@ impl<'a> NewProfile<'a> {
     pub fn check_address(&mut self) -> Result<()> {
         if let Some(Stated { value, variable }) = self.base_url.take() {
             let url = self.address(&value.to_string());
-            self.base_url = stated(url, variable, self.word)?;
+            self.base_url = stated(url, variable, self.is_offered)?;
         }
         Ok(())
     }
@@ -178,7 +166,8 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where it is none.
     pub fn address(&self, text: &str) -> Result<BaseUrl> {
-        Ok(BaseUrl::parse(text, self.insecure_http)?)
+        let allows_http = self.connection.insecure_http == Some(true);
+        Ok(BaseUrl::parse(text, allows_http)?)
     }
 
     /// The connection that the profile would make.
@@ -187,7 +176,7 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where the certificates to trust cannot be read.
     pub fn connection(&self, base_url: BaseUrl, token: Token) -> Result<Connection> {
-        let certificates = match &self.ca_file {
+        let certificates = match self.connection.ca_file.as_deref() {
             Some(path) => Certificates::from_file(path)?,
             None => Certificates::default(),
         };
@@ -198,57 +187,32 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// What a profile of this name has already of what would be replaced.
-    ///
-    /// # Errors
-    ///
-    /// Where the file cannot be read.
-    pub fn replaces(&self, name: &str) -> Result<Option<Replaced>> {
-        let own = self.present(name)?.map(|present| present.own.connection);
-        let own = own.filter(|own| own.base_url.is_some() || own.token_file.is_some());
-        Ok(own.map(|own| Replaced {
-            base_url: own
-                .base_url
-                .and_then(|url| BaseUrl::parse(&url.0, true).ok()),
-        }))
+    /// What the profile has already of what would be replaced.
+    pub fn replaces(&self) -> Option<Replaced> {
+        let own = &self.present.as_ref()?.own.connection;
+        let is_there = own.base_url.is_some() || own.token_file.is_some();
+        let url = own.base_url.as_ref();
+        is_there.then(|| Replaced {
+            base_url: url.and_then(|url| BaseUrl::parse(&url.0, true).ok()),
+        })
     }
 
-    /// The profile of this name as it is, where there is a file already.
-    fn present(&self, name: &str) -> Result<Option<Profile>> {
-        let file = ConfigFile::read(&self.file)?;
-        let read = file
-            .map(|file| Profile::of(&file, Some(name)))
-            .transpose()?;
-        Ok(read.map(|read| read.profile))
-    }
-
-    /// The address in a profile of this name, if it is one.
-    ///
-    /// # Errors
-    ///
-    /// Where the file cannot be read.
-    pub fn present_address(&self, name: &str) -> Result<Option<Stated<BaseUrl>>> {
-        let present = self.present(name)?;
-        let url = present.and_then(|present| present.own.connection.base_url);
-        let url = url.and_then(|url| self.address(&url.0).ok());
-        Ok(url.map(|value| Stated {
-            value,
+    /// The address in the profile, if it is one.
+    pub fn present_address(&self) -> Option<Stated<BaseUrl>> {
+        let url = self.present.as_ref()?.own.connection.base_url.as_ref()?;
+        Some(Stated {
+            value: self.address(&url.0).ok()?,
             variable: None,
-        }))
+        })
     }
 
-    /// The country of national numbers in a profile of this name.
-    ///
-    /// # Errors
-    ///
-    /// Where the file cannot be read.
-    pub fn region(&self, name: &str) -> Result<Option<PresentRegion>> {
-        let present = self.present(name)?;
-        Ok(present.and_then(|present| {
-            let is_common = present.own.phones.region.is_none();
-            let region = *present.options().phones.region?;
-            Some(PresentRegion { region, is_common })
-        }))
+    /// The country of national numbers in the profile.
+    pub fn region(&self) -> Option<PresentRegion> {
+        let present = self.present.as_ref()?;
+        Some(PresentRegion {
+            region: *present.options().phones.region?,
+            is_common: present.own.phones.region.is_none(),
+        })
     }
 
     /// Writes the token into a file of its own, and the profile. What else stands in a
@@ -272,11 +236,9 @@ impl<'a> NewProfile<'a> {
         let token_file = self.place_of_token(present.as_ref(), name, connection, &token);
         let written = private_file::replace(&token_file, token.as_bytes(), None);
         written.map_err(|error| config_file::unwritable(&token_file, &error))?;
-        let before = present
-            .as_ref()
-            .map(|file| Profile::of(file, Some(name)))
-            .transpose()?
-            .and_then(|read| token_file_of(&read.profile.own));
+        let before = present.map(|file| Profile::of(&file, Some(name)));
+        let before = before.transpose()?;
+        let before = before.and_then(|profile| token_file_of(&profile.own));
         self.write_profile(name, connection, &token_file, region)?;
         Ok(WrittenProfile {
             unused_token_file: before.filter(|path| path.exists() && !is_same(path, &token_file)),
@@ -292,27 +254,27 @@ impl<'a> NewProfile<'a> {
         token_file: &Path,
         region: RegionChoice,
     ) -> Result<()> {
-        let ca_file = self.typed.ca_file.as_deref().map(std::path::absolute);
-        let ca_file = ca_file.transpose()?;
+        let typed = self.layers.typed().connection;
         let token_name = token_file.file_name().unwrap_or_default();
-        let token_name = token_name.to_string_lossy().into_owned();
+        let token = Said::told_as(TokenSource::File(token_file.into()), token_name);
+        let mut options = Options {
+            connection: ConnectionOptions {
+                base_url: Some(Address::said(&connection.base_url.to_string())),
+                token_file: Some(token),
+                ca_file: typed.ca_file.map(|path| path.absolute()).transpose()?,
+                insecure_http: typed.insecure_http,
+                sandbox: None,
+            },
+            ..Options::default()
+        };
+        if let RegionChoice::Is(region) = region {
+            options.phones.region = Some(Said::told_as(region, region.to_string()));
+        }
         config_file::edit(&self.file, |document| {
             let table = table_to_edit(document, name)?;
-            let url = connection.base_url.to_string();
-            put(table, "base_url", Some(value(url)));
-            put(table, "token_file", Some(value(token_name)));
-            if let Some(path) = ca_file {
-                put(table, "ca_file", Some(value(path.display().to_string())));
-            }
-            if self.typed.insecure_http == Some(true) {
-                put(table, "insecure_http", Some(value(true)));
-            }
-            match region {
-                RegionChoice::Same => {}
-                RegionChoice::None => put(table, "region", None),
-                RegionChoice::Is(region) => {
-                    put(table, "region", Some(value(region.to_string())));
-                }
+            put_options(table, &options);
+            if region == RegionChoice::None {
+                put(table, "region", None);
             }
             Ok(())
         })
@@ -329,8 +291,8 @@ impl<'a> NewProfile<'a> {
     ) -> PathBuf {
         let mut place = self.file.with_file_name(format!("{name}.token"));
         let stays_there = present.is_some_and(|file| {
-            let read = Profile::of(file, Some(name)).ok();
-            let url = read.and_then(|read| read.profile.options().connection.base_url);
+            let profile = Profile::of(file, Some(name)).ok();
+            let url = profile.and_then(|profile| profile.options().connection.base_url);
             let url = url.and_then(|url| BaseUrl::parse(&url.0, true).ok());
             url.as_ref() == Some(&connection.base_url)
         });
@@ -357,12 +319,7 @@ impl<'a> NewProfile<'a> {
 
     /// The variables that come before what a profile says of the service.
     pub fn variables(&self) -> Vec<&'static str> {
-        let environment = self.layers.variables();
-        let is_of_service = |options: &Options| {
-            options.connection.base_url.is_some() || options.connection.token_file.is_some()
-        };
-        let layers = environment.filter(|(_, options)| is_of_service(options));
-        layers.map(|(name, _)| name).collect()
+        self.layers.variables_saying(&["base_url", "token_file"])
     }
 
     /// The name that a profile has where nobody chooses one.
@@ -380,17 +337,17 @@ impl<'a> NewProfile<'a> {
 fn stated<T>(
     found: Result<T>,
     variable: Option<&'static str>,
-    word: EnvironmentWord,
+    is_offered: bool,
 ) -> Result<Option<Stated<T>>> {
-    match (found, variable, word) {
-        (Ok(value), ..) => Ok(Some(Stated { value, variable })),
-        (Err(error), Some(variable), EnvironmentWord::Offered) => {
+    match (found, variable) {
+        (Ok(value), _) => Ok(Some(Stated { value, variable })),
+        (Err(error), Some(variable)) if is_offered => {
             let text = error.to_string();
             let (what, _) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
             warn!("{variable} is not offered: {what}");
             Ok(None)
         }
-        (Err(error), ..) => Err(error),
+        (Err(error), _) => Err(error),
     }
 }
 
@@ -407,7 +364,7 @@ fn use_of(file: &ConfigFile, name: &str, place: &Path) -> Use {
         let path = token_file_of(options);
         path.is_some_and(|path| is_same(&path, place))
     };
-    let read = |name: &str| Profile::of(file, Some(name)).ok().map(|read| read.profile);
+    let read = |name: &str| Profile::of(file, Some(name)).ok();
     let tables = tables(file).unwrap_or_default();
     let others = tables.iter().filter(|(other, _)| *other != name);
     let others = others.filter_map(|(other, _)| read(other));

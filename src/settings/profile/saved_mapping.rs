@@ -11,30 +11,23 @@ use super::Profile;
 use super::table::{DEFAULT_PROFILE, flags_for_file};
 use crate::command_line::CommandLine;
 use crate::mapping::{MissingColumn, SavedMapping};
-use crate::options::Options;
+use crate::options::{Declaration, Field, Group, Options};
 use crate::settings::reading::texts;
 use crate::settings::{Layers, Origin};
-
-/// The options that name columns.
-const COLUMNS: [(&str, &str); 5] = [
-    ("var", "--var"),
-    ("phone_column", "--phone-column"),
-    ("skip_column", "--skip-column"),
-    ("campaign_column", "--campaign-column"),
-    ("region_column", "--region-column"),
-];
 
 /// What of a mapping comes from the profile, if anything does. What the run of a rejects
 /// file has brought comes before it, and is the same where it sent by this mapping.
 pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<SavedMapping> {
     let profile = layers.profile.as_ref()?;
     let kept = profile.options();
-    let is_kept = |key: &str| {
-        let (said, kept) = (options.texts(key), kept.texts(key));
-        said.is_some() && said == kept && layers.origin_of(key) != Origin::Flag
+    let fields = options.fields().into_iter();
+    let is_kept = |(declared, field): &(&Declaration, &dyn Field)| {
+        let kept = kept.field(declared.key).and_then(Field::json);
+        let is_same = kept.is_some() && field.json() == kept;
+        declared.names_columns && is_same && layers.origin(declared.key) != Origin::Flag
     };
-    let columns = COLUMNS.iter().filter(|(key, _)| is_kept(key));
-    let flags: Vec<&'static str> = columns.map(|(_, flag)| *flag).collect();
+    let flags = fields.filter(is_kept).map(|(declared, _)| declared.flag());
+    let flags: Vec<String> = flags.collect();
     (!flags.is_empty()).then(|| SavedMapping {
         place: profile.place(),
         keep_anew: keep_anew(profile, layers),

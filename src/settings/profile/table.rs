@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, value};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{self, ConfigFile};
+use crate::options::{Group, Options, toml_of};
 use crate::settings::Layers;
 use crate::text::{printable, quoted_value};
 
@@ -15,6 +16,9 @@ pub(in crate::settings) const DEFAULT_PROFILE: &str = "default";
 
 /// The tables that hold profiles: both spellings are one.
 pub(in crate::settings) const PROFILE_TABLES: [&str; 2] = ["profiles", "profile"];
+
+/// How long a line of the file gets, in characters, before a list takes several.
+const WIDTH: usize = 80;
 
 /// The longest name of a profile, which names a file too.
 const LONGEST_NAME: usize = 64;
@@ -177,6 +181,34 @@ fn new_table(comments: String) -> Table {
         table.decor_mut().set_prefix(comments + "\n");
     }
     table
+}
+
+/// Sets the keys of all that is said.
+pub(in crate::settings) fn put_options(table: &mut dyn TableLike, options: &Options) {
+    for (declared, field) in options.fields() {
+        if let Some(json) = field.json() {
+            put(
+                table,
+                declared.key,
+                Some(Item::Value(wrapped(toml_of(&json), declared.key))),
+            );
+        }
+    }
+}
+
+/// A value, its list on lines of their own where they do not fit beside its key.
+fn wrapped(mut value: Value, key: &str) -> Value {
+    let is_long = value.to_string().chars().count() + key.len() + 3 > WIDTH;
+    if let Value::Array(array) = &mut value
+        && is_long
+    {
+        for text in array.iter_mut() {
+            text.decor_mut().set_prefix("\n    ");
+        }
+        array.set_trailing("\n");
+        array.set_trailing_comma(true);
+    }
+    value
 }
 
 /// Sets a key, or takes it out; it may be written with `-` instead of `_`. Comments above
