@@ -20,69 +20,20 @@ const MORE_OF_SETTINGS: &str =
 
 /// The flags that `-h` shows of commands that have many, and what stands below them. Of other
 /// commands it shows all.
-const SHORT: [(&str, &[&str], &str); 5] = [
-    (
-        "import",
-        &[
-            "base_url",
-            "token_file",
-            "sandbox",
-            "campaign",
-            "phone_column",
-            "skip_column",
-            "region",
-            "suppress",
-            "rate",
-            "test_to",
-        ],
-        MORE_OF_LISTS,
-    ),
-    (
-        "check",
-        &[
-            "encoding",
-            "sheet",
-            "campaign",
-            "phone_column",
-            "skip_column",
-            "region",
-            "suppress",
-            "format",
-        ],
-        MORE_OF_LISTS,
-    ),
-    (
-        "campaigns",
-        &["base_url", "token_file", "sandbox", "format"],
-        MORE,
-    ),
-    ("runs", &["last", "ledger", "format"], MORE),
-    (
-        "sandbox",
-        &[
-            "listen",
-            "scenario",
-            "latency",
-            "rate_limit",
-            "share_429",
-            "drop_after",
-        ],
-        MORE,
-    ),
+#[rustfmt::skip]
+const SHORT: [(&str, &str, &str); 6] = [
+    ("import", "base_url token_file sandbox campaign phone_column skip_column region suppress \
+        rate test_to", MORE_OF_LISTS),
+    ("check", "encoding sheet campaign phone_column skip_column region suppress format",
+        MORE_OF_LISTS),
+    ("campaigns", "base_url token_file sandbox format", MORE),
+    ("runs", "last ledger format", MORE),
+    ("sandbox", "listen scenario latency rate_limit share_429 drop_after", MORE),
+    ("config show", "config profile base_url token_file sandbox format", MORE_OF_SETTINGS),
 ];
 
-/// The flags that `-h` shows of `config show`.
-const SHORT_OF_CONFIG_SHOW: [&str; 6] = [
-    "config",
-    "profile",
-    "base_url",
-    "token_file",
-    "sandbox",
-    "format",
-];
-
-/// Those that its long help has besides.
-const MORE_OF_CONFIG_SHOW: [&str; 4] = ["verbose", "quiet", "log_format", "help"];
+/// What the long help of `config show` has besides.
+const MORE_OF_CONFIG_SHOW: &str = "verbose quiet log_format help";
 
 /// What stands below them.
 const BELOW_CONFIG_SHOW: &str = "\
@@ -98,14 +49,19 @@ Examples:
 pub fn command() -> Command {
     SHORT
         .into_iter()
-        .fold(manual(), |command, (name, shown, more)| {
-            command.mut_subcommand(name, |command| shortened(command, shown, more))
+        .fold(manual(), |command, (path, shown, more)| {
+            at(command, path, |command| shortened(command, shown, more))
         })
-        .mut_subcommand("config", |config| {
-            config.mut_subcommand("show", |show| {
-                shortened(show, &SHORT_OF_CONFIG_SHOW, MORE_OF_SETTINGS)
-            })
-        })
+}
+
+/// Changes the command that these words lead to.
+fn at(command: Command, path: &str, change: impl FnOnce(Command) -> Command) -> Command {
+    match path.split_once(' ') {
+        Some((first, rest)) => {
+            command.mut_subcommand(first, |command| command.mut_subcommand(rest, change))
+        }
+        None => command.mut_subcommand(path, change),
+    }
 }
 
 /// The same as a manual explains it: no flag is left out.
@@ -124,10 +80,10 @@ pub fn manual() -> Command {
 /// `config show` takes the flags of an import, and has nothing to import. Its own
 /// explanation is about itself; whatever else it takes is explained where it belongs.
 fn config_show(show: Command) -> Command {
-    let told = [&SHORT_OF_CONFIG_SHOW[..], &MORE_OF_CONFIG_SHOW].concat();
-    let is_told = |arg: &Arg| told.contains(&arg.get_id().as_str());
+    let [.., (_, shown, _)] = SHORT;
+    let told = shown.split(' ').chain(MORE_OF_CONFIG_SHOW.split(' '));
     show.mut_arg("inputs", |inputs| inputs.required(false).hide(true))
-        .mut_args(|arg| match is_told(&arg) {
+        .mut_args(|arg| match told.clone().any(|told| arg.get_id() == told) {
             true => arg,
             false => arg.hide_short_help(true).hide_long_help(true),
         })
@@ -176,10 +132,10 @@ fn with_negative_taken(arg: Arg) -> Arg {
 }
 
 /// `-h` leaves out all flags but these.
-fn shortened(command: Command, shown: &[&str], more: &'static str) -> Command {
+fn shortened(command: Command, shown: &str, more: &'static str) -> Command {
     command
         .mut_args(|arg| {
-            let is_shown = shown.contains(&arg.get_id().as_str());
+            let is_shown = shown.split(' ').any(|shown| arg.get_id() == shown);
             arg.hide_short_help(!is_shown)
         })
         .mut_subcommands(|command| with_more(command, more))
@@ -207,26 +163,28 @@ mod tests {
     }
 
     fn has_help_texts(command: &Command) {
-        assert!(command.get_about().is_some(), "{}", command.get_name());
+        let name = command.get_name();
+        assert!(command.get_about().is_some(), "{name}");
         for flag in command.get_arguments() {
-            assert!(
-                flag.get_help().is_some(),
-                "{} of {}",
-                flag.get_id(),
-                command.get_name()
-            );
+            assert!(flag.get_help().is_some(), "{} of {name}", flag.get_id());
         }
         command.get_subcommands().for_each(has_help_texts);
     }
 
     #[test]
     fn what_is_chosen_for_the_short_help_is_there() {
-        for (name, shown, _) in SHORT {
-            let command = command();
-            let command = command.find_subcommand(name).unwrap();
-            for id in shown {
-                let mut ids = command.get_arguments().map(|arg| arg.get_id().as_str());
-                assert!(ids.any(|there| there == *id), "{id} of {name}");
+        for (path, shown, _) in SHORT {
+            let program = command();
+            let find = |command: &Command, name| command.find_subcommand(name).cloned();
+            let found = path
+                .split(' ')
+                .try_fold(program, |found, name| find(&found, name));
+            let found = found.unwrap();
+            for id in shown.split(' ') {
+                assert!(
+                    found.get_arguments().any(|arg| arg.get_id() == id),
+                    "{id} of {path}"
+                );
             }
         }
     }

@@ -22,8 +22,10 @@ use crate::report::{
     CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Show, Tally,
     check_json, check_text, console, log_check, log_end,
 };
-use crate::results::{KnownOutputs, OutputError, ReportFile, RunEnd, Writer, Written};
-use crate::settings::{CheckSettings, Layers, LedgerChoice, MappingToSave};
+use crate::results::{
+    KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
+};
+use crate::settings::{ImportSettings, Layers, LedgerChoice, MappingToSave};
 use crate::text::counted;
 
 /// Runs the command.
@@ -61,7 +63,7 @@ async fn check(
         intake: &intake,
         book: CampaignBook::new(campaign, ids),
         memory: remembered.memory,
-        form: settings.lead_form,
+        form: settings.policy.form,
         page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
     };
     let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
@@ -73,7 +75,7 @@ async fn check(
     warn_of_what_only_import_does(&settings, found.ready(), &lookup);
     let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, files, command));
     let saved = saved.transpose()?;
-    let estimate = found.estimate(&settings.pace, known_rate);
+    let estimate = found.estimate(&settings.rate, known_rate);
     if let (Some(report), Some(notes)) = (report, &found.page) {
         let page = Page {
             ended: &ended,
@@ -103,7 +105,7 @@ async fn check(
 struct Prepared {
     /// How the work is shown.
     show: Show,
-    settings: CheckSettings,
+    settings: ImportSettings,
     intake: Intake,
     /// The mapping, where it is to be kept.
     to_save: Option<MappingToSave>,
@@ -120,21 +122,18 @@ impl Prepared {
         let ledger = LedgerChoice::new(&layers.options()).or_stopped(StoppedBy::Usage)?;
         places::look_at(files, &layers, &ledger).await?;
         let (layers, surveyed) = inputs::survey(files, layers, &ledger).await?;
-        let settings = CheckSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+        let settings =
+            ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;
         let to_save = save_mapping::prepare(&layers, &intake, &settings)?;
-        let remembered = remember(&settings, &intake, &ledger).await?;
+        let remembered = remember(&settings, &intake).await?;
         let looked_up = lookup::look_up(&layers, &settings, &intake).await?;
-        let paths = inputs::output_paths(&settings.reading, &intake, &ledger)?;
+        let paths = inputs::output_paths(&settings, &intake)?;
         let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
             .map_err(OutputError::before_sending)?;
         let report = inputs::report_file(&paths)?;
         Ok(Prepared {
-            show: inputs::show(
-                settings.reading.progress,
-                settings.log_format,
-                settings.quiet,
-            ),
+            show: inputs::show(&settings),
             settings,
             intake,
             to_save,
@@ -161,7 +160,7 @@ fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
 }
 
 /// What is said of names, where any row or flag has one.
-fn lookup_of_rows(lookup: Lookup, settings: &CheckSettings, tally: &Tally) -> Lookup {
+fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> Lookup {
     let has_default = matches!(settings.reading.campaign, Some(CampaignChoice::Name(_)));
     match lookup {
         Lookup::NotDone(_) if !has_default && tally.by_campaign_name.is_empty() => {
@@ -173,7 +172,7 @@ fn lookup_of_rows(lookup: Lookup, settings: &CheckSettings, tally: &Tally) -> Lo
 
 /// How it ended: a check is never stopped half-way.
 fn ended<'a>(
-    settings: &CheckSettings,
+    settings: &ImportSettings,
     intake: &'a Intake,
     tally: &'a Tally,
     written: Written,
@@ -193,7 +192,7 @@ fn ended<'a>(
         elapsed_s: began.elapsed().as_secs_f64(),
         written,
         sandbox: settings.reading.outputs.sandbox,
-        in_doubt: InDoubt::of(settings.on_uncertain, settings.lead_form),
+        in_doubt: InDoubt::of(settings.policy.on_uncertain, settings.policy.form),
     }
 }
 
@@ -209,14 +208,14 @@ pub(super) struct Remembered {
 
 /// Asks the ledger, which stays as it is.
 pub(super) async fn remember(
-    settings: &CheckSettings,
+    settings: &ImportSettings,
     intake: &Intake,
-    ledger: &LedgerChoice,
 ) -> Result<Remembered, Failure> {
-    let (Some(path), Some(service)) = (ledger.path(), &settings.service) else {
+    let name = settings.service.clone();
+    let Some(path) = settings.ledger.path().filter(|_| !name.is_empty()) else {
         return Ok(Remembered::default());
     };
-    let (path, name) = (path.to_owned(), service.clone());
+    let path = path.to_owned();
     let opened = service::on_a_thread(move || open(&path, &name)).await;
     let opened = opened.unwrap_or(Err(LedgerError::BrokeOff));
     let Some((recall, service, ledger)) = opened? else {
@@ -231,7 +230,7 @@ pub(super) async fn remember(
         run: None,
         goes_on: false,
         once: settings.reading.once,
-        on_uncertain: settings.on_uncertain,
+        on_uncertain: settings.policy.on_uncertain,
         known_bad: settings.reading.known_bad,
         allow_duplicates: settings.reading.allow_duplicates,
     };
@@ -282,7 +281,7 @@ async fn warn_of_senders(
 }
 
 /// An import would send nothing, or something else.
-fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64, lookup: &Lookup) {
+fn warn_of_what_only_import_does(settings: &ImportSettings, ready: u64, lookup: &Lookup) {
     if let Some(unclear) = lookup.unclear() {
         let names = counted(unclear.names().count() as u64, "campaign name");
         warn!(
@@ -297,7 +296,7 @@ fn warn_of_what_only_import_does(settings: &CheckSettings, ready: u64, lookup: &
             counted(ready, "lead")
         );
     }
-    if settings.tests {
+    if settings.test_to.is_some() {
         warn!(
             event = "warning",
             "`--test-to` is for `leadload import`: here nothing is sent"

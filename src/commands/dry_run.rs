@@ -9,10 +9,15 @@ use crate::exit::Failure;
 use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
-use crate::rate::KnownRate;
+use crate::rate::{KnownRate, Rate, RateChoice};
 use crate::report::{Estimate, Findings, Listeners, Log, PageNotes, Show, Tally};
-use crate::settings::Pace;
 use crate::source::Row;
+
+/// The only limit that such a service has ever published; where `auto` starts.
+const SLOWEST_RATE: Rate = Rate::per_minute(100);
+
+/// What `auto` grows to, at most.
+const FASTEST_RATE: Rate = Rate::per_second(10);
 
 /// What is read, and for what.
 pub(super) struct DryRun<'a> {
@@ -100,13 +105,13 @@ impl Found {
     }
 
     /// How long it takes to send what is ready; nothing where nothing limits it.
-    pub(super) fn estimate(&self, pace: &Pace, known: Option<KnownRate>) -> Option<Estimate> {
-        match (pace, known) {
-            (Pace::Limited(rates), _) => Estimate::within(rates, self.ready()),
-            (Pace::Unlimited, _) => None,
-            (Pace::Between(..), Some(known)) => Some(Estimate::as_last_time(known, self.ready())),
-            (Pace::Between(slowest, fastest), None) => {
-                Some(Estimate::between(*slowest, *fastest, self.ready()))
+    pub(super) fn estimate(&self, rate: &RateChoice, known: Option<KnownRate>) -> Option<Estimate> {
+        match (rate, known) {
+            (RateChoice::Limits(rates), _) => Estimate::within(rates, self.ready()),
+            (RateChoice::Unlimited, _) => None,
+            (RateChoice::Auto, Some(known)) => Some(Estimate::as_last_time(known, self.ready())),
+            (RateChoice::Auto, None) => {
+                Some(Estimate::between(SLOWEST_RATE, FASTEST_RATE, self.ready()))
             }
         }
     }

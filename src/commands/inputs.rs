@@ -18,7 +18,9 @@ use crate::phone::PhoneReader;
 use crate::report::{Ended, RowTotal, Show, Tally};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
-use crate::settings::{Layers, LedgerChoice, ReadingSettings, Service, form_choice};
+use crate::settings::{
+    ImportSettings, Layers, LedgerChoice, ReadingSettings, Service, form_choice,
+};
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, shown_name};
 
@@ -162,17 +164,13 @@ pub(super) fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
 
 /// Where the outputs go.
 pub(super) fn output_paths(
-    settings: &ReadingSettings,
+    settings: &ImportSettings,
     intake: &Intake,
-    ledger: &LedgerChoice,
 ) -> Result<OutputPaths, Failure> {
-    let paths = OutputPaths::plan(
-        &intake.inputs,
-        intake.suppression.inputs(),
-        &settings.outputs,
-    )
-    .map_err(OutputError::before_sending)?;
-    if let Some(ledger) = ledger.path() {
+    let lists = intake.suppression.inputs();
+    let paths = OutputPaths::plan(&intake.inputs, lists, &settings.reading.outputs)
+        .map_err(OutputError::before_sending)?;
+    if let Some(ledger) = settings.ledger.path() {
         let refused = paths.refuse_ledger(ledger);
         refused.map_err(OutputError::before_sending)?;
     }
@@ -198,13 +196,13 @@ pub(super) fn write_report(
 }
 
 /// How the work is shown while it is done.
-pub(super) fn show(progress: Progress, log_format: LogFormat, is_quiet: bool) -> Show {
+pub(super) fn show(settings: &ImportSettings) -> Show {
     // A log for machines is all that there is on standard error.
-    if log_format == LogFormat::Json {
+    if settings.log_format == LogFormat::Json {
         return Show::Log;
     }
-    let is_watched = !is_quiet && std::io::stderr().is_terminal();
-    match progress {
+    let is_watched = !settings.quiet && std::io::stderr().is_terminal();
+    match settings.reading.progress {
         Progress::Always => Show::Bar,
         Progress::Auto if is_watched && !is_dumb() => Show::Bar,
         Progress::Auto if is_watched => Show::Lines,

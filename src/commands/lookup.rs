@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::report::{CampaignNames, Lookup};
-use crate::settings::{CheckSettings, Layers, Service};
+use crate::settings::{ImportSettings, Layers, Service};
 
 /// What has come of it.
 pub(super) struct LookedUp {
@@ -40,7 +40,7 @@ impl LookedUp {
 /// Looks up all names that rows or flags have.
 pub(super) async fn look_up(
     layers: &Layers,
-    settings: &CheckSettings,
+    settings: &ImportSettings,
     intake: &Intake,
 ) -> Result<LookedUp, Failure> {
     let mut inputs = intake.inputs.iter();

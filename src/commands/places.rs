@@ -20,47 +20,34 @@ pub(super) async fn look_at(
 ) -> Result<(), Failure> {
     let options = layers.options();
     let lists = options.phones.suppress.iter().flatten();
-    let places = Places {
-        files: files.to_vec(),
-        lists: lists.map(|list| list.to_path_buf()).collect(),
-        // A test lead leaves no file behind.
-        outputs: match options.delivery.test_to {
-            Some(_) => None,
-            None => Some(output_choices(layers, &OutputChoice::None)),
-        },
-    };
-    let ledger = ledger.clone();
-    service::on_a_thread(move || places.look(ledger.path()))
+    let lists: Vec<PathBuf> = lists.map(|list| list.to_path_buf()).collect();
+    // A test lead leaves no file behind.
+    let is_test = options.delivery.test_to.is_some();
+    let choices = (!is_test).then(|| output_choices(layers, &OutputChoice::None));
+    let (files, ledger) = (files.to_vec(), ledger.clone());
+    service::on_a_thread(move || look(&files, &lists, choices, ledger.path()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }
 
-/// What is named.
-struct Places {
-    files: Vec<PathBuf>,
-    lists: Vec<PathBuf>,
-    outputs: Option<OutputChoices>,
-}
-
-impl Places {
-    fn look(self, ledger: Option<&Path>) -> Result<(), Failure> {
-        let is_named = |path: &&PathBuf| path.as_os_str() != "-";
-        let named: Vec<PathBuf> = self.files.iter().filter(is_named).cloned().collect();
-        inputs::open_each(&named)?;
-        SuppressionLists::look_at(&self.lists).or_stopped(StoppedBy::Usage)?;
-        let Some(choices) = self.outputs else {
-            return Ok(());
-        };
-        let read: Vec<&Path> = named
-            .iter()
-            .chain(&self.lists)
-            .map(PathBuf::as_path)
-            .collect();
-        let reserved = choices.reserved.clone();
-        outputs(self.files.len(), choices)?
-            .refuse_named(&read, &reserved, ledger)
-            .map_err(OutputError::before_sending)
-    }
+fn look(
+    files: &[PathBuf],
+    lists: &[PathBuf],
+    choices: Option<OutputChoices>,
+    ledger: Option<&Path>,
+) -> Result<(), Failure> {
+    let is_named = |path: &&PathBuf| path.as_os_str() != "-";
+    let named: Vec<PathBuf> = files.iter().filter(is_named).cloned().collect();
+    inputs::open_each(&named)?;
+    SuppressionLists::look_at(lists).or_stopped(StoppedBy::Usage)?;
+    let Some(choices) = choices else {
+        return Ok(());
+    };
+    let read: Vec<&Path> = named.iter().chain(lists).map(PathBuf::as_path).collect();
+    let reserved = choices.reserved.clone();
+    outputs(files.len(), choices)?
+        .refuse_named(&read, &reserved, ledger)
+        .map_err(OutputError::before_sending)
 }
 
 /// The outputs that are named. Others are named after the inputs.

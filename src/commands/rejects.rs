@@ -10,7 +10,7 @@ use tracing::warn;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::SurveyedInput;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, StoredDefaults};
 use crate::options::Options;
 use crate::settings::{Layers, LedgerChoice};
 use crate::text::printable;
@@ -23,13 +23,6 @@ pub(super) struct Ancestors {
     ledger: OnceCell<Option<Ledger>>,
 }
 
-/// What is known of a run, for its rejects.
-struct Ancestor {
-    /// What it hands to its rejects, as it is kept.
-    defaults: String,
-    columns: Vec<[u8; 32]>,
-}
-
 impl Ancestors {
     pub(super) fn of(choice: &LedgerChoice, service: Option<String>) -> Ancestors {
         Ancestors {
@@ -39,20 +32,14 @@ impl Ancestors {
         }
     }
 
-    fn find(&self, run: RunId) -> Result<Option<Ancestor>, LedgerError> {
+    fn find(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
         let Some(ledger) = self.ledger()? else {
             return Ok(None);
         };
-        let found = ledger.defaults_of(run)?;
         // Another service has other campaigns by the same ids.
         let is_meant = |service: &String| self.service.as_ref().is_none_or(|s| s == service);
-        let Some(found) = found.filter(|found| is_meant(&found.service)) else {
-            return Ok(None);
-        };
-        Ok(Some(Ancestor {
-            defaults: found.defaults,
-            columns: found.columns,
-        }))
+        let found = ledger.defaults_of(run)?;
+        Ok(found.filter(|found| is_meant(&found.service)))
     }
 
     fn ledger(&self) -> Result<Option<&Ledger>, LedgerError> {

@@ -9,14 +9,14 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
 use crate::report::SavedIn;
-use crate::settings::{CheckSettings, Layers, MappingToSave};
+use crate::settings::{ImportSettings, Layers, MappingToSave};
 
 /// The mapping of the inputs, if it is to be kept. What speaks against it is told before
 /// the rows are read.
 pub(super) fn prepare(
     layers: &Layers,
     intake: &Intake,
-    settings: &CheckSettings,
+    settings: &ImportSettings,
 ) -> Result<Option<MappingToSave>, Failure> {
     let Some(profile) = layers.typed().mapping.save_mapping else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What `leadload import` is to do.
+//! What `leadload import` is to do, and `leadload check` to look at.
 
 use std::time::Duration;
 
@@ -18,16 +18,13 @@ use crate::results::OutputChoice;
 /// Time for a request that is no lead.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The only limit that such a service has ever published; where `auto` starts.
-pub(super) const SLOWEST_RATE: Rate = Rate::per_minute(100);
-
-/// The settings of one import.
+/// The settings of one import, and of a check that looks at it.
 #[derive(Debug, Clone)]
 pub struct ImportSettings {
     /// What is read, and how.
     pub reading: ReadingSettings,
-    /// Where the leads go.
-    pub service: Service,
+    /// The name by which the ledger knows the service; empty where none is given.
+    pub service: String,
     /// What limits the requests.
     pub rate: RateChoice,
     /// How rows are sent.
@@ -55,18 +52,18 @@ pub struct ImportSettings {
 }
 
 impl ImportSettings {
-    /// Works out what the options mean together.
+    /// Works out what the options mean together. Outputs that are not named go to `unnamed`.
     ///
     /// # Errors
     ///
-    /// Where two of them contradict each other.
-    pub fn new(layers: &Layers, service: Service, ledger: LedgerChoice) -> Result<ImportSettings> {
+    /// Where two of them contradict each other, or one cannot be used.
+    pub fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ImportSettings> {
         let options = layers.options();
         let delivery = &options.delivery;
         Ok(ImportSettings {
-            reading: ReadingSettings::new(layers, &OutputChoice::BesideInput)?,
-            service,
-            ledger,
+            reading: ReadingSettings::new(layers, unnamed)?,
+            service: Service::name(&options)?.unwrap_or_default(),
+            ledger: LedgerChoice::new(&options)?,
             rate: rate(delivery)?,
             policy: policy(delivery)?,
             timeout: settled("timeout", &delivery.timeout)?,
@@ -150,22 +147,16 @@ fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
         max_attempts: settled("max_attempts", &delivery.max_attempts)?.get(),
         on_uncertain: settled("on_uncertain", &delivery.on_uncertain)?,
         backoff: Backoff::default(),
-        form: lead_form(delivery)?,
-    })
-}
-
-/// The form of what is sent.
-pub(super) fn lead_form(delivery: &DeliveryOptions) -> Result<LeadForm> {
-    Ok(LeadForm {
-        variables_shape: settled("variables_shape", &delivery.variables_shape)?,
-        allow_duplicates: delivery.allow_duplicates == Some(true),
+        form: LeadForm {
+            variables_shape: settled("variables_shape", &delivery.variables_shape)?,
+            allow_duplicates: delivery.allow_duplicates == Some(true),
+        },
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Said;
     use crate::pipeline::ConcurrencyChoice;
 
     /// These rates, over what holds where nothing is said.
@@ -211,30 +202,17 @@ mod tests {
         }
     }
 
-    fn said<T: crate::options::Value>(text: &str) -> Option<Said<T>> {
-        Some(text.parse().unwrap())
-    }
-
     #[test]
     fn what_stops_a_run_has_defaults_and_can_be_said() {
         let default = policy(&of(Options::default()).delivery).unwrap();
         assert_eq!(default.concurrency, ConcurrencyChoice::Auto);
         assert_eq!(default.max_outage, Duration::from_secs(3600));
         assert_eq!(default.stop_after.get(), 50);
-        let typed = DeliveryOptions {
-            concurrency: said("7"),
-            max_outage: said("90m"),
-            stop_after: said("1"),
-            ..DeliveryOptions::default()
-        };
-        let policy = policy(
-            &of(Options {
-                delivery: typed,
-                ..Options::default()
-            })
-            .delivery,
-        );
-        let policy = policy.unwrap();
+        let mut typed = Options::default();
+        typed.delivery.concurrency = "7".parse().ok();
+        typed.delivery.max_outage = "90m".parse().ok();
+        typed.delivery.stop_after = "1".parse().ok();
+        let policy = policy(&of(typed).delivery).unwrap();
         let seven = std::num::NonZeroUsize::new(7).unwrap();
         assert_eq!(policy.concurrency, ConcurrencyChoice::Fixed(seven));
         assert_eq!(policy.max_outage, Duration::from_secs(90 * 60));

@@ -8,7 +8,6 @@
 //! The variables for proxies and for the system's certificates are the exception:
 //! libraries read them, as `api::client` says.
 
-mod check;
 mod connection;
 mod defaults;
 mod environment;
@@ -22,7 +21,6 @@ mod profile;
 mod reading;
 mod shown;
 
-pub use check::{CheckSettings, Pace};
 pub use connection::{Connection, Service};
 pub use environment::environment;
 pub use import::{ImportSettings, TIMEOUT};

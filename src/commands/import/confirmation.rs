@@ -18,7 +18,7 @@ use crate::commands::{question, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::report::{Log, Overview, Show, Width, console, difference_lines};
-use crate::settings::{ImportSettings, Pace};
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::text::{counted, grouped};
 
@@ -103,7 +103,6 @@ impl Confirmation<'_> {
 
     fn overview<'f>(&'f self, found: &'f Found) -> Result<Overview<'f>, Failure> {
         let known_rate = self.planned.map(PlannedRun::known_rate).transpose()?;
-        let pace = Pace::from(&self.settings.rate);
         Ok(Overview {
             tally: &found.tally,
             findings: &found.findings,
@@ -111,8 +110,8 @@ impl Confirmation<'_> {
                 .planned
                 .and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
-            service: self.settings.service.to_string(),
-            estimate: found.estimate(&pace, known_rate.flatten()),
+            service: self.settings.service.clone(),
+            estimate: found.estimate(&self.settings.rate, known_rate.flatten()),
         })
     }
 

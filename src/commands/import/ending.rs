@@ -150,7 +150,7 @@ impl Ending<'_> {
             notes,
             campaign: self.settings.reading.campaign.as_ref(),
             deed: Deed::Sent {
-                service: self.settings.service.to_string(),
+                service: self.settings.service.clone(),
                 goes_on: self.run.is_some_and(|run| run.begun.continues),
             },
         };

@@ -22,7 +22,8 @@ use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
 use crate::report::{JobLabels, Log, Metrics};
-use crate::settings::{CheckSettings, ImportSettings, Layers, LedgerChoice, Service};
+use crate::results::OutputChoice;
+use crate::settings::{ImportSettings, Layers, LedgerChoice, Service};
 use crate::signals;
 use prepared::{Asked, Prepared};
 use sending::send;
@@ -88,7 +89,8 @@ async fn import(
     interrupts.set_deadline(time_up.map(Into::into));
     let surveying = inputs::survey(files, layers, &ledger);
     let (layers, surveyed) = service::unless(&mut interrupts, surveying).await?;
-    let settings = ImportSettings::new(&layers, service, ledger).or_stopped(StoppedBy::Usage)?;
+    let settings = ImportSettings::new(&layers, &OutputChoice::BesideInput);
+    let settings = settings.or_stopped(StoppedBy::Usage)?;
     // What is tried out on the sandbox calls nobody, and a log for machines is read by none
     // who could answer.
     let is_watched = ask::may_ask(settings.log_format) && !settings.reading.outputs.sandbox;
@@ -97,21 +99,16 @@ async fn import(
         return Err(picker::no_campaign());
     }
     if let Some(number) = settings.test_to.clone() {
-        let check = CheckSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
-        let test = TestLead::new(&number, check, settings, watch)?;
+        let test = TestLead::new(&number, settings, service, watch)?;
         return test.send(surveyed, interrupts).await;
     }
-    let show = inputs::show(
-        settings.reading.progress,
-        settings.log_format,
-        settings.quiet,
-    );
     let asked = Asked {
+        show: inputs::show(&settings),
         settings,
+        service,
         line,
         watch,
         metrics,
-        show,
         is_watched,
     };
     let mut prepared = Prepared::new(asked, surveyed, &mut interrupts).await?;

@@ -52,6 +52,7 @@ pub(super) struct Prepared {
 /// What was asked for.
 pub(super) struct Asked {
     pub(super) settings: ImportSettings,
+    pub(super) service: Service,
     pub(super) line: CommandLine,
     pub(super) watch: Stopwatch,
     pub(super) metrics: Metrics,
@@ -73,13 +74,12 @@ impl Prepared {
         let planning = inputs::plan(&asked.settings.reading, surveyed);
         let intake = service::unless(interrupts, planning).await?;
         refuse_results_files(&intake)?;
-        let ledger = &asked.settings.ledger;
-        let paths = inputs::output_paths(&asked.settings.reading, &intake, ledger)?;
+        let paths = inputs::output_paths(&asked.settings, &intake)?;
         let writer = writer(&asked.settings, &intake, &paths, record.as_ref())?;
         // Not before it is known that no other run is at work on this.
         asked.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
-        let reached = service::reach(&asked.settings.service, limits(&asked.settings)).await?;
+        let reached = service::reach(&asked.service, limits(&asked.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         if !asked.settings.has_campaign() {
             asked.pick_campaign(&mut directory, interrupts).await?;
@@ -120,7 +120,7 @@ impl Prepared {
         interrupts: &mut Interrupts,
         log: &Log,
     ) -> Result<Option<u64>, Failure> {
-        if self.planned.is_none() && matches!(self.settings.service, Service::At(_)) {
+        if self.planned.is_none() && !self.settings.reading.outputs.sandbox {
             warn!(
                 event = "warning",
                 "without a ledger nothing is remembered: if this run breaks off, or is repeated, only the service can refuse the leads that it has"
@@ -214,7 +214,8 @@ pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::options::Options;
-    use crate::settings::{Layers, LedgerChoice};
+    use crate::results::OutputChoice;
+    use crate::settings::Layers;
 
     fn limits_with(allow_duplicates: bool, on_uncertain: Option<&str>) -> Limits {
         let mut typed = Options::default();
@@ -222,7 +223,7 @@ mod tests {
         typed.delivery.allow_duplicates = Some(allow_duplicates);
         typed.delivery.on_uncertain = on_uncertain.map(|word| word.parse().unwrap());
         let layers = Layers::new(typed, Vec::new(), None, true);
-        limits(&ImportSettings::new(&layers, Service::Sandbox, LedgerChoice::None).unwrap())
+        limits(&ImportSettings::new(&layers, &OutputChoice::BesideInput).unwrap())
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Record {
         let LedgerChoice::File(path) = &settings.ledger else {
             return Ok(None);
         };
-        let (path, address) = (path.clone(), settings.service.to_string());
+        let (path, address) = (path.clone(), settings.service.clone());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
             warn_of_network(&path);
@@ -111,7 +111,7 @@ impl Record {
         paths: &OutputPaths,
     ) -> Result<PlannedRun, Failure> {
         let fingerprints = inputs::fingerprints(intake).await?;
-        let service = settings.service.to_string();
+        let service = settings.service.clone();
         let form = settings.policy.form;
         let options = identity::options(&service, settings, intake, book);
         let new = NewRun {

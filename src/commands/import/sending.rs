@@ -105,7 +105,7 @@ fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
     log_import(&Start {
         run: run.map(|run| (run.begun.run, run.begun.continues)),
         inputs: intake.inputs.len(),
-        service: settings.service.to_string(),
+        service: settings.service.clone(),
         campaign: reading.campaign.as_ref().map(ToString::to_string),
         campaign_column: reading.mapping.campaign_column.as_deref(),
     });

@@ -37,7 +37,7 @@ impl SharedPace {
             return Ok(None);
         }
         let mut ledger = Ledger::open(path)?;
-        let service = ledger.service(&settings.service.to_string())?;
+        let service = ledger.service(&settings.service)?;
         Ok(Some(SharedPace { ledger, service }))
     }
 

@@ -13,7 +13,7 @@ use crate::commands::directory::{self, Directory};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
-use crate::intake::{Batch, Intake, Memory, Purpose, SurveyedInput};
+use crate::intake::{Batch, Intake, Purpose, SurveyedInput};
 use crate::lead::RowOutcome;
 use crate::ledger::Claim;
 use crate::options::Format;
@@ -21,14 +21,14 @@ use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{CampaignNames, Ended, InDoubt, Tally, TestReport, console, log_end};
 use crate::results::Written;
-use crate::settings::{CheckSettings, ImportSettings};
+use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
 
 /// A lead that is to be sent to oneself.
 pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
-    check: CheckSettings,
+    service: Service,
     watch: Stopwatch,
 }
 
@@ -43,8 +43,8 @@ impl TestLead {
     /// The lead for a number as it was typed.
     pub(super) fn new(
         typed: &str,
-        check: CheckSettings,
         settings: ImportSettings,
+        service: Service,
         watch: Stopwatch,
     ) -> Result<TestLead, Failure> {
         // Whoever tests may live elsewhere than the people on the list.
@@ -61,8 +61,8 @@ impl TestLead {
         })?;
         Ok(TestLead {
             number,
-            check,
             settings,
+            service,
             watch,
         })
     }
@@ -77,7 +77,7 @@ impl TestLead {
         let intake = service::unless(&mut interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
-        let reached = service::reach(&self.settings.service, limits(&self.settings)).await?;
+        let reached = service::reach(&self.service, limits(&self.settings)).await?;
         let finding = self.first_ready(&intake, Directory::new(reached.client.clone()));
         let first = service::unless(&mut interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
@@ -126,8 +126,8 @@ impl TestLead {
         let names = directory::names_in(intake).await?;
         let campaign = self.settings.reading.campaign.as_ref();
         let book = directory.book(&names, campaign, intake).await?;
-        let memory = self.memory(intake).await?;
-        let mut batches = intake.start(book, Purpose::Sending, memory);
+        let remembered = check::remember(&self.settings, intake).await?;
+        let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
             if let Some(first) = self.made_out(intake, &batch) {
@@ -138,11 +138,6 @@ impl TestLead {
             "no row is ready to be sent, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
         );
         Err(Failure::new(StoppedBy::Usage, error))
-    }
-
-    async fn memory(&self, intake: &Intake) -> Result<Option<Memory>, Failure> {
-        let remembered = check::remember(&self.check, intake, &self.settings.ledger).await?;
-        Ok(remembered.memory)
     }
 
     fn made_out(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
