@@ -154,6 +154,11 @@ macro_rules! texts {
             pub fn said(text: &str) -> Said<$name> {
                 Said::told_as($name(text.to_owned()), text)
             }
+
+            /// These texts.
+            pub fn all(texts: &[String]) -> Vec<Said<$name>> {
+                texts.iter().map(|text| $name::said(text)).collect()
+            }
         }
 
         impl Value for $name {

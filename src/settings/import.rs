@@ -92,14 +92,19 @@ impl ImportSettings {
 
 /// Looks for what is wrong with options whatever else is said, and names the first that is.
 pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
-    rate(&options.delivery).map_err(|error| ("rate", error))?;
+    let Options { delivery, log, .. } = options;
+    rate(delivery).map_err(|error| ("rate", error))?;
     campaign(options).map_err(|error| ("campaign", error))?;
-    let delivery = &options.delivery;
     if delivery.again == Some(true) && delivery.allow_duplicates != Some(true) {
         let error = anyhow!(
             "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
         );
         return Err(("again", error));
+    }
+    if log.quiet == Some(true) && log.verbose > Some(0) {
+        let error =
+            anyhow!("`--quiet` cannot stand beside `--verbose`\n\nhint: drop one of the two");
+        return Err(("quiet", error));
     }
     Ok(())
 }

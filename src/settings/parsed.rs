@@ -63,12 +63,17 @@ impl Parsed {
         let takes_profile = command
             .as_ref()
             .map_or_else(|_| may_take_profile(args), takes_profile);
-        let (mut profile, failed) = match takes_profile.then(|| in_use(&typed, &environment)) {
-            Some(Ok(profile)) => (profile, None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
+        let found = match takes_profile {
+            true => in_use(&typed, &environment),
+            false => Ok(None),
         };
-        let wrong = profile.as_mut().and_then(|profile| profile.wrong.take());
+        let (profile, wrong) = match found {
+            Ok(mut profile) => {
+                let wrong = profile.as_mut().and_then(|profile| profile.wrong.take());
+                (profile, wrong)
+            }
+            Err(error) => (None, Some(error)),
+        };
         let writes_outputs = !matches!(command, Ok(Command::Check(_)));
         let layers = Layers::new(typed, environment, profile, writes_outputs);
         let command = match command {
@@ -76,7 +81,7 @@ impl Parsed {
             Err(error) => return Err(refused(Refusal::CommandLine(error), layers, None)),
         };
         let checked = || check_alone(&layers.said()).map_err(|(_, error)| error);
-        match failed.or(wrong).map_or_else(checked, Err) {
+        match wrong.map_or_else(checked, Err) {
             Ok(()) => Ok(Parsed { command, layers }),
             Err(error) => {
                 let inputs = match command {

@@ -135,9 +135,9 @@ async fn confirm(
     is_possible: bool,
     questions: &mut Questions<'_>,
 ) -> Result<(), Failure> {
-    let Some(existing) = new.replaces() else {
+    if !new.replaces() {
         return Ok(());
-    };
+    }
     let name = quoted_value(name);
     if !is_possible {
         let error = anyhow!(
@@ -146,7 +146,8 @@ async fn confirm(
         );
         return Err(Failure::new(StoppedBy::Usage, error));
     }
-    let service = existing.base_url.map(|url| format!(", for {url}"));
+    let service = new.present_address();
+    let service = service.map(|url| format!(", for {}", url.value));
     let service = service.unwrap_or_default();
     let asked = format!(
         "There is a profile {name}{service}. Its other settings stay. Replace its address and token?"

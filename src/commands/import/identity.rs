@@ -35,40 +35,30 @@ pub(super) fn options(
     options
 }
 
+/// Something that is found of an input.
+type Say = fn(&PlannedInput) -> Value;
+
 /// How each input is read and mapped.
 fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
-    let found = [
-        (
-            "campaign_column",
-            each(inputs, |i| column(i, i.mapping.campaign_column)),
-        ),
-        (
-            "encoding",
-            each(inputs, |i| {
-                json!(i.form.text().map(|t| t.encoding.to_string()))
-            }),
-        ),
-        (
-            "delimiter",
-            each(inputs, |i| {
-                json!(i.form.text().map(|t| char::from(t.delimiter)))
-            }),
-        ),
-        ("has_header", each(inputs, |i| json!(i.form.has_header))),
-        ("sheet", each(inputs, sheet)),
-        (
-            "phone_columns",
-            each(inputs, |i| columns(i, i.mapping.phone_columns.iter())),
-        ),
-        ("variables", each(inputs, variables)),
-        (
-            "region_column",
-            each(inputs, |i| column(i, i.mapping.region_column)),
-        ),
+    let found: [(&str, Say); 8] = [
+        ("campaign_column", |i| column(i, i.mapping.campaign_column)),
+        ("encoding", |i| {
+            json!(i.form.text().map(|t| t.encoding.to_string()))
+        }),
+        ("delimiter", |i| {
+            json!(i.form.text().map(|t| char::from(t.delimiter)))
+        }),
+        ("has_header", |i| json!(i.form.has_header)),
+        ("sheet", sheet),
+        ("phone_columns", |i| {
+            columns(i, i.mapping.phone_columns.iter())
+        }),
+        ("variables", variables),
+        ("region_column", |i| column(i, i.mapping.region_column)),
     ];
+    let found = found.into_iter();
     found
-        .map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
+        .map(|(name, say)| (name.to_owned(), each(inputs, say)))
         .collect()
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
-use toml_edit::{Document, DocumentMut};
+use toml_edit::Document;
 
 use crate::private_file;
 use crate::results::what_to_mend_with_folders;
@@ -101,17 +101,13 @@ pub(in crate::settings) fn place_to_write(named: Option<&Path>) -> Result<PathBu
     })
 }
 
-/// Finds out whether [`edit`] can make this change, which nobody wants to hear when all
-/// questions are answered; the file stays as it is.
+/// Finds out whether the file can be written, which nobody wants to hear when all questions
+/// are answered; it stays as it is.
 ///
 /// # Errors
 ///
 /// Where it cannot.
-pub(in crate::settings) fn probe(
-    path: &Path,
-    change: impl FnOnce(&mut DocumentMut) -> Result<()>,
-) -> Result<()> {
-    change(&mut document_in(path)?)?;
+pub(in crate::settings) fn probe(path: &Path) -> Result<()> {
     let path = place_of(path);
     private_file::probe(&path).map_err(|error| unwritable(&path, &error))
 }
@@ -125,31 +121,8 @@ pub(in crate::settings) fn is_found_unnamed(path: &Path) -> bool {
     there.next().is_some_and(|first| first == path)
 }
 
-/// Changes the file, which is made if it is not there yet. Comments, order and whatever
-/// else stands in it are kept, and a reader meets the old file or the new one, never half
-/// of it.
-pub(in crate::settings) fn edit(
-    path: &Path,
-    change: impl FnOnce(&mut DocumentMut) -> Result<()>,
-) -> Result<()> {
-    let mut document = document_in(path)?;
-    change(&mut document)?;
-    let path = place_of(path);
-    let permissions = fs::metadata(&path).map(|found| found.permissions());
-    let written = private_file::replace(&path, document.to_string().as_bytes(), permissions.ok());
-    written.map_err(|error| unwritable(&path, &error))
-}
-
-/// What is in the file, or will be.
-fn document_in(path: &Path) -> Result<DocumentMut> {
-    Ok(match ConfigFile::read(path)? {
-        Some(file) => file.document.into_mut(),
-        None => DocumentMut::new(),
-    })
-}
-
 /// Where it is: a link, such as one into a folder of versioned settings, stays one.
-fn place_of(path: &Path) -> PathBuf {
+pub(super) fn place_of(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
@@ -326,20 +299,5 @@ mod tests {
         fs::write(&path, "\u{FEFF}region = 'GB'\n").unwrap();
         let file = ConfigFile::read(&path).unwrap().unwrap();
         assert!(file.document.as_table().contains_key("region"));
-    }
-
-    #[test]
-    fn comments_and_order_survive_a_change() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.toml");
-        fs::write(&path, "# mine\nregion = 'GB' # home\n\n[profiles.b]\n").unwrap();
-        edit(&path, |document| {
-            document["region"] = toml_edit::value("DE");
-            Ok(())
-        })
-        .unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("# mine\nregion = \"DE\""), "{text}");
-        assert!(text.ends_with("[profiles.b]\n"), "{text}");
     }
 }

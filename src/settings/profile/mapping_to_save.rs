@@ -7,9 +7,10 @@ use anyhow::Result;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::table::{self, check_name_in, flags_for, put, put_options, table_to_edit};
+use super::edit::edit;
+use super::table::{self, check_name_in, flags_for};
 use crate::mapping::AllowList;
-use crate::options::{Column, Group, Header, NamedColumn, Options, Said};
+use crate::options::{Column, Declared, Field, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
 use crate::settings::reading::texts;
 
@@ -50,7 +51,7 @@ impl MappingToSave {
         let file = config_file::place_to_write(named)?;
         let config = ConfigFile::read(&file)?;
         check_name_in(config.as_ref(), profile)?;
-        config_file::probe(&file, |document| table_to_edit(document, profile).map(drop))?;
+        config_file::probe(&file)?;
         let earlier = config.filter(|config| table::has(config, profile));
         let earlier = earlier.map(|config| Profile::of(&config, Some(profile)));
         let mut earlier = earlier.transpose()?;
@@ -88,54 +89,38 @@ impl MappingToSave {
     ///
     /// Where the file cannot be written, or is none of settings.
     pub fn write(self) -> Result<()> {
-        config_file::edit(&self.file, |document| {
-            let table = table_to_edit(document, &self.profile)?;
-            put_options(table, &self.others);
-            put_options(table, &self.mapping);
-            // What is not said is taken out: it was not in use when somebody looked at what
-            // would be sent. But a do-not-call list is never lost by the way.
-            for (declared, field) in self.mapping.fields() {
-                if declared.is_kept_with_mapping && !field.is_said() && declared.key != "suppress" {
-                    put(table, declared.key, None);
-                }
-            }
-            Ok(())
-        })
+        // What is not said is taken out: it was not in use when somebody looked at what would
+        // be sent. But a do-not-call list is never lost by the way.
+        let fields = self.mapping.fields().into_iter();
+        let is_gone = |(declared, field): &Declared<&dyn Field>| {
+            declared.is_kept_with_mapping && !field.is_said() && declared.key != "suppress"
+        };
+        let gone: Vec<&str> = fields.filter(is_gone).map(|(d, _)| d.key).collect();
+        let mut said = self.others.clone();
+        said.complete(&self.mapping);
+        edit(&self.file, &self.profile, &said, &gone)
     }
 }
 
 /// What a saved mapping says of the list: which columns become what, and what makes it
 /// readable.
 fn mapping(said: Options, list: &AllowList, earlier: Option<&Profile>) -> Result<Options> {
-    let columns = |texts: &[String]| {
-        let columns = texts.iter().map(|text| Column::said(text.as_str()));
-        (!texts.is_empty()).then(|| columns.collect())
-    };
     let column = |text: &Option<String>| text.as_deref().map(Column::said);
-    let lists = earlier.and_then(|earlier| earlier.options().phones.suppress);
-    let lists = absolute(
-        lists
-            .into_iter()
-            .chain(said.phones.suppress.clone())
-            .flatten(),
-    )?;
+    let earlier = earlier.and_then(|earlier| earlier.options().phones.suppress);
+    let lists = [earlier, said.phones.suppress.clone()];
+    let lists = absolute(lists.into_iter().flatten().flatten())?;
+    let phones = Column::all(&list.phone_columns);
     let mut kept = said;
     kept.retain(|declared| declared.is_kept_with_mapping);
-    kept.phones.suppress = (!lists.is_empty()).then_some(lists);
-    kept.mapping.phone_column = columns(&list.phone_columns);
+    kept.phones.suppress = Some(lists).filter(|lists| !lists.is_empty());
+    kept.mapping.phone_column = Some(phones).filter(|phones| !phones.is_empty());
     kept.mapping.campaign_column = column(&list.campaign_column);
     kept.phones.region_column = column(&list.region_column);
     // What is skipped is whatever `var` does not name. None at all is said too: without it
     // every column would be sent.
     kept.mapping.skip_column = None;
-    let variables = list.variables.iter();
-    kept.mapping.var = Some(
-        variables
-            .map(|text| NamedColumn::said(text.as_str()))
-            .collect(),
-    );
-    let headers = list.columns.iter();
-    kept.mapping.columns = Some(headers.map(|text| Header::said(text.as_str())).collect());
+    kept.mapping.var = Some(NamedColumn::all(&list.variables));
+    kept.mapping.columns = Some(Header::all(&list.columns));
     Ok(kept)
 }
 

@@ -5,13 +5,14 @@
 //! it is for: what is wrong is told with file, line, profile and key.
 
 pub(in crate::settings) mod config_file;
+mod edit;
 mod mapping_to_save;
 mod new;
 pub(in crate::settings) mod saved_mapping;
 pub(in crate::settings) mod table;
 
 pub use mapping_to_save::MappingToSave;
-pub use new::{NewProfile, PresentRegion, RegionChoice, Replaced, Stated, WrittenProfile};
+pub use new::{NewProfile, PresentRegion, RegionChoice, Stated, WrittenProfile};
 
 use std::path::PathBuf;
 
@@ -160,26 +161,11 @@ impl<'f> Reading<'f> {
 
     /// What cannot be wrong by itself, but is together.
     fn contradiction(&self) -> Option<anyhow::Error> {
-        let line = |key: &str| self.read.iter().find(|(read, _)| *read == key);
-        if let (Some((_, quiet)), Some((_, verbose)), Some(true), Some(1..)) = (
-            line("quiet"),
-            line("verbose"),
-            self.options.log.quiet,
-            self.options.log.verbose,
-        ) {
-            let mut both = [("quiet", quiet), ("verbose", verbose)];
-            both.sort_by_key(|(_, line)| **line);
-            let [(one, at), (other, beside)] = both;
-            return Some(anyhow!(
-                "{} contradicts `{other}` (line {beside})\n\nhint: drop one of the two",
-                self.place_of(one, *at)
-            ));
-        }
         let url = self.options.connection.base_url.as_ref();
         let url = url.map_or(Ok(()), |url| BaseUrl::parse(&url.0, true).map(drop));
         let url = url.map_err(|error| ("base_url", error.into()));
         let (key, error) = url.and_then(|()| check_alone(&self.options)).err()?;
-        let (key, line) = line(key)?;
+        let (key, line) = self.read.iter().find(|(read, _)| *read == key)?;
         Some(anyhow!("{}: {error}", self.place_of(key, *line)))
     }
 }

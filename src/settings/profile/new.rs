@@ -10,9 +10,8 @@ use tracing::warn;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::table::{
-    DEFAULT_PROFILE, check_name_in, flags_for, put, put_options, table_to_edit, tables,
-};
+use super::edit::edit;
+use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, tables};
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::options::{Address, ConnectionOptions, Group, Options, Said, TokenSource};
 use crate::phone::Region;
@@ -49,13 +48,6 @@ pub struct Stated<T> {
     pub value: T,
     /// The variable that says it, where no flag does.
     pub variable: Option<&'static str>,
-}
-
-/// What is there already of what would be replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
-    /// The address, if it is one: what stands there may hold a password.
-    pub base_url: Option<BaseUrl>,
 }
 
 /// The country of national numbers in a profile that is there already.
@@ -100,7 +92,7 @@ impl<'a> NewProfile<'a> {
         let said = layers.said();
         let named = said.place.config.as_deref().map(PathBuf::as_path);
         let file = config_file::place_to_write(named)?;
-        config_file::probe(&file, |_| Ok(()))?;
+        config_file::probe(&file)?;
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
@@ -187,14 +179,10 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// What the profile has already of what would be replaced.
-    pub fn replaces(&self) -> Option<Replaced> {
-        let own = &self.present.as_ref()?.own.connection;
-        let is_there = own.base_url.is_some() || own.token_file.is_some();
-        let url = own.base_url.as_ref();
-        is_there.then(|| Replaced {
-            base_url: url.and_then(|url| BaseUrl::parse(&url.0, true).ok()),
-        })
+    /// Whether the profile has an address or a token, which would be replaced.
+    pub fn replaces(&self) -> bool {
+        let own = self.present.as_ref().map(|present| &present.own.connection);
+        own.is_some_and(|own| own.base_url.is_some() || own.token_file.is_some())
     }
 
     /// The address in the profile, if it is one.
@@ -270,14 +258,11 @@ impl<'a> NewProfile<'a> {
         if let RegionChoice::Is(region) = region {
             options.phones.region = Some(Said::told_as(region, region.to_string()));
         }
-        config_file::edit(&self.file, |document| {
-            let table = table_to_edit(document, name)?;
-            put_options(table, &options);
-            if region == RegionChoice::None {
-                put(table, "region", None);
-            }
-            Ok(())
-        })
+        let gone: &[&str] = match region {
+            RegionChoice::None => &["region"],
+            _ => &[],
+        };
+        edit(&self.file, name, &options, gone)
     }
 
     /// Where the token goes: into the file that is called after the profile, unless

@@ -1,0 +1,223 @@
+//! A profile as it is written: comments, order and whatever else stands in the file are kept.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+
+use super::config_file::{ConfigFile, place_of, unwritable};
+use super::table::{PROFILE_TABLES, tables};
+use crate::options::{Group, Options, toml_of};
+use crate::private_file;
+use crate::text::printable;
+
+/// How long a line of the file gets, in characters, before a list takes several.
+const WIDTH: usize = 80;
+
+/// Writes what is said into a profile, and takes these keys out of it. The file is made if it
+/// is not there yet; a reader meets the old file or the new one, never half of it.
+///
+/// # Errors
+///
+/// Where the file cannot be written, or is none of settings.
+pub(super) fn edit(path: &Path, profile: &str, said: &Options, taken_out: &[&str]) -> Result<()> {
+    let file = ConfigFile::read(path)?;
+    let text = file.map(|file| edited(&file, profile, said, taken_out));
+    let text = text.unwrap_or_else(|| with(DocumentMut::new(), profile, said))?;
+    let path = place_of(path);
+    let permissions = fs::metadata(&path).map(|found| found.permissions());
+    let written = private_file::replace(&path, text.as_bytes(), permissions.ok());
+    written.map_err(|error| unwritable(&path, &error))
+}
+
+fn edited(file: &ConfigFile, profile: &str, said: &Options, taken_out: &[&str]) -> Result<String> {
+    let mut document: DocumentMut = without(file, profile, taken_out)?.parse()?;
+    // What is left of them stands within braces, or has a head of its own.
+    let table = table_to_edit(&mut document, profile)?;
+    for key in taken_out {
+        table.remove(key);
+        table.remove(&key.replace('_', "-"));
+    }
+    with(document, profile, said)
+}
+
+fn with(mut document: DocumentMut, profile: &str, said: &Options) -> Result<String> {
+    let table = table_to_edit(&mut document, profile)?;
+    for (declared, field) in said.fields() {
+        if let Some(json) = field.json() {
+            put(table, declared.key, wrapped(toml_of(&json), declared.key));
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// The text of the file without the lines of these keys. What stands around a line stays where
+/// it is.
+fn without(file: &ConfigFile, profile: &str, keys: &[&str]) -> Result<String> {
+    let mut text = file.document.raw().to_owned();
+    let tables = tables(file)?;
+    let table = tables.iter().find(|(name, _)| *name == profile);
+    let mut spans = Vec::new();
+    for (key, item) in table.iter().flat_map(|(_, table)| table.iter()) {
+        let is_meant = keys.contains(&&*key.replace('-', "_")) && item.is_value();
+        let key = table.and_then(|(_, table)| table.key(key)?.span());
+        spans.extend(key.zip(item.span()).filter(|_| is_meant));
+    }
+    spans.sort_by_key(|(key, _)| key.start);
+    for (key, item) in spans.into_iter().rev() {
+        let begin = text[..key.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[item.end..].find('\n');
+        let end = end.map_or(text.len(), |at| item.end + at + 1);
+        let is_within_braces = text[begin..key.start].contains(['{', ',']);
+        if !is_within_braces {
+            text.replace_range(begin..end, "");
+        }
+    }
+    Ok(text)
+}
+
+/// The settings of a profile in a document that is about to be changed; made where they are
+/// missing.
+fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mut dyn TableLike> {
+    let [usual, other] = PROFILE_TABLES;
+    let key = match holds(document, other, name) {
+        true => other,
+        false => usual,
+    };
+    let is_new = !holds(document, key, name);
+    // A list of profiles within braces stands before the comments at the end anyway.
+    let begins_at_end = is_new && document.get(key).is_none_or(Item::is_table);
+    // Comments at the end of the file belong to what stands before them.
+    let comments = match begins_at_end {
+        true => take_trailing(document),
+        false => String::new(),
+    };
+    let tables = document.entry(key).or_insert_with(|| {
+        let mut tables = Table::new();
+        tables.set_implicit(true);
+        Item::Table(tables)
+    });
+    let new = match tables {
+        Item::Table(_) => Item::Table(new_table(comments)),
+        _ => value(InlineTable::new()),
+    };
+    let tables = tables.as_table_like_mut();
+    let table = tables.map(|tables| tables.entry(name).or_insert(new));
+    let table = table.and_then(Item::as_table_like_mut);
+    table.ok_or_else(|| anyhow!("`{key}.{}` is no table", printable(name)))
+}
+
+fn holds(document: &DocumentMut, key: &str, name: &str) -> bool {
+    let tables = document.get(key).and_then(Item::as_table_like);
+    tables.is_some_and(|tables| tables.contains_key(name))
+}
+
+fn take_trailing(document: &mut DocumentMut) -> String {
+    let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
+    document.set_trailing("");
+    trailing
+}
+
+/// A table that begins behind these comments, and behind a blank line if anything stands
+/// before it.
+fn new_table(comments: String) -> Table {
+    let mut table = Table::new();
+    if !comments.is_empty() {
+        table.decor_mut().set_prefix(comments + "\n");
+    }
+    table
+}
+
+/// Sets a key, which may be written with `-` instead of `_`; comments above and behind it stay.
+fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
+    let other = key.replace('_', "-");
+    let key = match table.contains_key(&other) {
+        true => &other,
+        false => key,
+    };
+    if let Some(Item::Value(there)) = table.get_mut(key) {
+        *value.decor_mut() = there.decor().clone();
+        *there = value;
+    } else {
+        table.insert(key, Item::Value(value));
+    }
+}
+
+/// A value, its list on lines of their own where they do not fit beside its key.
+fn wrapped(mut value: Value, key: &str) -> Value {
+    let is_long = value.to_string().chars().count() + key.len() + 3 > WIDTH;
+    if let Value::Array(array) = &mut value
+        && is_long
+    {
+        for text in array.iter_mut() {
+            text.decor_mut().set_prefix("\n    ");
+        }
+        array.set_trailing("\n");
+        array.set_trailing_comma(true);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file says when the region of `crm` is this one, or none any more.
+    fn with_region(toml: &str, region: Option<&str>) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        fs::write(&path, toml).unwrap();
+        let mut options = Options::default();
+        options.phones.region = region.map(|region| region.parse().unwrap());
+        let taken_out: &[&str] = if region.is_none() { &["region"] } else { &[] };
+        edit(&path, "crm", &options, taken_out).unwrap();
+        fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn comments_at_the_end_stay_where_profiles_stand_within_braces() {
+        let toml = "profiles = { b = { region = 'GB' } }\n# The end.\n";
+        let text = with_region(toml, Some("DE"));
+        assert!(text.contains("crm = { region = \"DE\" }"), "{text}");
+        assert!(text.ends_with("}\n# The end.\n"), "{text}");
+    }
+
+    #[test]
+    fn comments_at_the_end_stand_before_a_new_profile() {
+        let toml = "region = 'GB'\n# The end.\n";
+        let text = with_region(toml, Some("DE"));
+        let expected = format!("{toml}\n[profiles.crm]\nregion = \"DE\"\n");
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_stands_beside_a_setting_stays_when_it_changes() {
+        let toml =
+            "# mine\n[profiles.crm]\n# Where\nregion = 'GB' # home\nrate = '5/s'\n\n[profiles.b]\n";
+        let expected = toml.replace("'GB'", "\"DE\"");
+        assert_eq!(with_region(toml, Some("DE")), expected);
+        let within = "profiles.crm = { region = 'GB', rate = '5/s' }\n";
+        assert_eq!(
+            with_region(within, None),
+            "profiles.crm = { rate = '5/s' }\n"
+        );
+    }
+
+    #[test]
+    fn the_comment_above_a_line_that_is_taken_out_stays_whatever_stands_beside_it() {
+        const LINE: &str = "# Where\nregion = 'GB'\n";
+        for toml in [
+            "[profiles.crm]\n# Where\nregion = 'GB'\n\n[profiles.crm.set]\na = 'b'\n",
+            "[profiles.crm]\nrate = '5/s'\n# Where\nregion = 'GB'\n\n[profiles.crm.set]\na = 'b'\n",
+            "[profiles.crm.set]\na = 'b'\n[profiles.crm]\nrate = '5/s'\n# Where\nregion = 'GB'\n",
+            "[profiles.crm]\n# Where\nregion = 'GB'\nset.a = 'b'\n",
+            "[profiles.crm]\nset.a = 'b'\n# Where\nregion = 'GB'\n",
+            "[profiles.crm]\n# Where\nregion = 'GB'\nrate = '5/s'\n[profiles.crm.set]\na = 'b'\n",
+        ] {
+            assert!(toml.contains(LINE));
+            let text = with_region(toml, None);
+            assert_eq!(text, toml.replace(LINE, "# Where\n"));
+        }
+    }
+}
