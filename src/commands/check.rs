@@ -25,7 +25,7 @@ use crate::report::{
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
 };
-use crate::settings::{ImportSettings, Layers, LedgerChoice, MappingToSave};
+use crate::settings::{ImportSettings, Layers, MappingToSave};
 use crate::text::counted;
 
 /// Runs the command.
@@ -119,9 +119,8 @@ struct Prepared {
 impl Prepared {
     async fn new(files: &[PathBuf], layers: Layers) -> Result<Prepared, Failure> {
         refuse_metrics(&layers)?;
-        let ledger = LedgerChoice::new(&layers.options()).or_stopped(StoppedBy::Usage)?;
-        places::look_at(files, &layers, &ledger).await?;
-        let (layers, surveyed) = inputs::survey(files, layers, &ledger).await?;
+        places::look_at(files, &layers).await?;
+        let (layers, surveyed) = inputs::survey(files, layers).await?;
         let settings =
             ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;

@@ -31,11 +31,11 @@ use crate::text::{counted, grouped, shown_name};
 pub(super) async fn survey(
     files: &[PathBuf],
     layers: Layers,
-    ledger: &LedgerChoice,
 ) -> Result<(Layers, Vec<SurveyedInput>), Failure> {
     let options = layers.options();
+    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
     let to = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-    let (files, ledger) = (files.to_vec(), ledger.clone());
+    let files = files.to_vec();
     service::on_a_thread(move || {
         let surveyed = survey_each(&files, &options)?;
         let layers = Ancestors::of(&ledger, to).complete(layers, &surveyed)?;

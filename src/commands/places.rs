@@ -13,18 +13,15 @@ use crate::screen::SuppressionLists;
 use crate::settings::{Layers, LedgerChoice, output_choices};
 
 /// Looks at them, on a thread of its own: disks may be far away.
-pub(super) async fn look_at(
-    files: &[PathBuf],
-    layers: &Layers,
-    ledger: &LedgerChoice,
-) -> Result<(), Failure> {
+pub(super) async fn look_at(files: &[PathBuf], layers: &Layers) -> Result<(), Failure> {
     let options = layers.options();
+    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
     let lists = options.phones.suppress.iter().flatten();
     let lists: Vec<PathBuf> = lists.map(|list| list.to_path_buf()).collect();
     // A test lead leaves no file behind.
     let is_test = options.delivery.test_to.is_some();
     let choices = (!is_test).then(|| output_choices(layers, &OutputChoice::None));
-    let (files, ledger) = (files.to_vec(), ledger.clone());
+    let files = files.to_vec();
     service::on_a_thread(move || look(&files, &lists, choices, ledger.path()))
         .await
         .unwrap_or_else(inputs::broke_off)

@@ -23,7 +23,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
 use crate::report::{JobLabels, Log, Metrics};
 use crate::results::OutputChoice;
-use crate::settings::{ImportSettings, Layers, LedgerChoice, Service};
+use crate::settings::{ImportSettings, Layers, Service};
 use crate::signals;
 use prepared::{Asked, Prepared};
 use sending::send;
@@ -80,14 +80,13 @@ async fn import(
     refuse_save_mapping(&options)?;
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
-    service::unless(&mut interrupts, places::look_at(files, &layers, &ledger)).await?;
+    service::unless(&mut interrupts, places::look_at(files, &layers)).await?;
     let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
     // A time that no clock can show never comes.
     let max_duration = options.delivery.max_duration.as_deref();
     let time_up = max_duration.and_then(|most| watch.began().checked_add(*most));
     interrupts.set_deadline(time_up.map(Into::into));
-    let surveying = inputs::survey(files, layers, &ledger);
+    let surveying = inputs::survey(files, layers);
     let (layers, surveyed) = service::unless(&mut interrupts, surveying).await?;
     let settings = ImportSettings::new(&layers, &OutputChoice::BesideInput);
     let settings = settings.or_stopped(StoppedBy::Usage)?;
