@@ -92,13 +92,14 @@ impl Layers {
     /// What holds of all that is said.
     pub fn options(&self) -> Options {
         let mut options = self.said();
-        for (declared, field) in options.fields_mut() {
-            // An empty list says nothing, but that none of the columns is sent.
-            let is_empty = field.json().is_some_and(|json| json == json!([]));
-            if is_empty && declared.key != "var" {
+        // An empty list says nothing, but that none of the columns is sent.
+        let variables = options.mapping.var.take();
+        for (_, field) in options.fields_mut() {
+            if field.json() == Some(json!([])) {
                 field.clear();
             }
         }
+        options.mapping.var = variables;
         options.complete(&defaults::of(&options));
         options
     }
@@ -164,20 +165,14 @@ impl Layers {
             }
         }
         options.phones.suppress = Some(lists);
-        for layer in self
-            .layers
-            .iter_mut()
-            .filter(|layer| layer.origin.is_profile())
-        {
-            layer
-                .options
-                .retain(|declared| !declared.is_handed_to_rejects());
-        }
         let mut layers = self.layers.iter();
         let at = layers.position(|layer| layer.origin.is_profile());
         let at = at.unwrap_or(self.layers.len());
-        self.layers
-            .insert(at, Layer::new(Origin::Run(run), options));
+        for Layer { options, .. } in &mut self.layers[at..] {
+            options.retain(|declared| !declared.is_handed_to_rejects());
+        }
+        let of_run = Layer::new(Origin::Run(run), options);
+        self.layers.insert(at, of_run);
         self
     }
 
@@ -195,12 +190,17 @@ impl Layers {
                 // What an import has written is not replaced by what a check or a trial would.
                 let is_of_import = is_of_file && declared.is_output && !writes_outputs;
                 let is_of_service = is_trial && declared.scope == Scope::Service;
-                let is_muted = says_how_much && ["quiet", "verbose"].contains(&declared.key);
-                // A column of the profile could otherwise be named by both.
-                let is_narrowed = declared.key == "skip_column" && typed.mapping.var.is_some();
-                !is_of_import && !is_of_service && !is_muted && !is_narrowed
+                !is_of_import && !is_of_service
             });
-            says_how_much |= says(&layer.options.log);
+            if typed.mapping.var.is_some() {
+                // A column of the profile could otherwise be named by both.
+                layer.options.mapping.skip_column = None;
+            }
+            let log = &mut layer.options.log;
+            if says_how_much {
+                (log.quiet, log.verbose) = (None, None);
+            }
+            says_how_much |= says(log);
         }
     }
 
