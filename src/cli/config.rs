@@ -17,7 +17,7 @@ pub enum ConfigCommand {
     /// Set up a profile: asks for address and token, and tries them out
     Init(Box<ConfigInitArgs>),
     /// Show the settings in force, and where each comes from
-    Show(Box<ConfigShowArgs>),
+    Show(Box<ImportArgs>),
 }
 
 /// The flags of `leadload config init`.
@@ -34,12 +34,4 @@ pub struct ConfigInitArgs {
     /// What is said on standard error.
     #[command(flatten)]
     pub log: LogOptions,
-}
-
-/// The flags of `leadload config show`: those of an import, without inputs.
-#[derive(Debug, Clone, clap::Args)]
-pub struct ConfigShowArgs {
-    /// The import whose settings are shown.
-    #[command(flatten)]
-    pub import: ImportArgs,
 }

@@ -29,10 +29,13 @@ const SHORT: [(&str, &str, &str); 6] = [
     ("campaigns", "base_url token_file sandbox format", MORE),
     ("runs", "last ledger format", MORE),
     ("sandbox", "listen scenario latency rate_limit share_429 drop_after", MORE),
-    ("config show", "config profile base_url token_file sandbox format", MORE_OF_SETTINGS),
+    ("config show", SHORT_OF_CONFIG_SHOW, MORE_OF_SETTINGS),
 ];
 
-/// What the long help of `config show` has besides.
+/// Those of `config show`.
+const SHORT_OF_CONFIG_SHOW: &str = "config profile base_url token_file sandbox format";
+
+/// What its long help has besides.
 const MORE_OF_CONFIG_SHOW: &str = "verbose quiet log_format help";
 
 /// What stands below them.
@@ -80,8 +83,9 @@ pub fn manual() -> Command {
 /// `config show` takes the flags of an import, and has nothing to import. Its own
 /// explanation is about itself; whatever else it takes is explained where it belongs.
 fn config_show(show: Command) -> Command {
-    let [.., (_, shown, _)] = SHORT;
-    let told = shown.split(' ').chain(MORE_OF_CONFIG_SHOW.split(' '));
+    let told = SHORT_OF_CONFIG_SHOW
+        .split(' ')
+        .chain(MORE_OF_CONFIG_SHOW.split(' '));
     show.mut_arg("inputs", |inputs| inputs.required(false).hide(true))
         .mut_args(|arg| match told.clone().any(|told| arg.get_id() == told) {
             true => arg,

@@ -37,7 +37,7 @@ impl Command {
                     log: args.log.clone(),
                     ..Options::default()
                 },
-                ConfigCommand::Show(args) => args.import.options.clone(),
+                ConfigCommand::Show(args) => args.options.clone(),
             },
             Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => Options::default(),
         };
@@ -58,7 +58,7 @@ pub fn typed_anyway(args: &[OsString]) -> Options {
     for (declared, field) in options.fields_mut() {
         if let Some(text) = said(args, &declared.flag()) {
             // What is wrong with it is told elsewhere, or does not matter any more.
-            let _ = field.parse(text);
+            let _ = field.say(&[text]);
         }
     }
     options

@@ -16,9 +16,9 @@ pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failu
         let list = reached.client.campaigns().await;
         list.map_err(directory::list_failure)
     })?;
-    let of_profile = || match layers.said().output.format.as_deref() {
-        Some(Format::Json) => ListFormat::Json,
-        Some(Format::Text) | None => ListFormat::Text,
+    let of_profile = || match layers.said().output.form() {
+        Format::Json => ListFormat::Json,
+        Format::Text => ListFormat::Text,
     };
     let list = match typed.unwrap_or_else(of_profile) {
         ListFormat::Text => campaign_table(&campaigns),

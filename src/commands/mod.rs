@@ -65,7 +65,7 @@ fn perform(command: &Command, layers: Layers, line: CommandLine) -> Result<ExitC
 /// JSON as JSON too.
 fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
     let wants_json = wants_json(&refused.layers);
-    if log_format(&refused.layers.said().log) == LogFormat::Json {
+    if refused.layers.said().log.form() == LogFormat::Json {
         Log::start(Level::INFO, LogFormat::Json);
     }
     let error = match refused.reason {
@@ -97,15 +97,11 @@ fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
 
 /// Whether standard output is JSON, also where something is wrong.
 fn wants_json(layers: &Layers) -> bool {
-    layers.said().output.format.as_deref() == Some(&Format::Json)
+    layers.said().output.form() == Format::Json
 }
 
 fn start_log(log: &LogOptions) -> Log {
-    Log::start(level(log), log_format(log))
-}
-
-fn log_format(log: &LogOptions) -> LogFormat {
-    log.log_format.as_deref().copied().unwrap_or_default()
+    Log::start(level(log), log.form())
 }
 
 /// What is logged.
@@ -113,7 +109,7 @@ fn level(log: &LogOptions) -> Level {
     match (log.quiet == Some(true), log.verbose.unwrap_or(0)) {
         (true, _) => Level::ERROR,
         // Machines want to know also when nothing is wrong.
-        (false, 0) if log_format(log) == LogFormat::Text => Level::WARN,
+        (false, 0) if log.form() == LogFormat::Text => Level::WARN,
         (false, 0) => Level::INFO,
         (false, 1) => Level::INFO,
         (false, _) => Level::DEBUG,

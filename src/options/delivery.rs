@@ -24,7 +24,7 @@ options! {
         /// given several times, all of them hold. `auto` finds out what the service allows, `none`
         /// sets no limit. With --sandbox the default is 50/s.
         #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-        rate: Vec<Said<RateArg>> => Delivery;
+        rate: Vec<Said<RateArg>> => Delivery { default: Some("auto") };
 
         /// Requests in flight, at most; `auto` finds out how many the service carries
         /// [default: auto]
@@ -76,7 +76,7 @@ options! {
         /// What to do about an attempt that may have been taken [default: resend; hold with
         /// --allow-duplicates]
         #[arg(long, value_name = "WHAT")]
-        on_uncertain: Said<OnUncertain> => Delivery;
+        on_uncertain: Said<OnUncertain> => Delivery { default: Some("resend") };
 
         /// How often a number is sent [default: campaign]
         #[arg(long, value_name = "SCOPE")]

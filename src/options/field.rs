@@ -3,11 +3,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use directories::BaseDirs;
 use serde_json::Value as Json;
 
-use super::json::{is_whole, kind};
+use super::json::{is_table, is_whole, kind};
 use super::said::Said;
 use super::value::{Form, Value, ValueError, instead};
 use crate::text::{looks_secret, quoted_unless_secret};
@@ -33,12 +34,13 @@ pub trait Field {
     /// What is wrong with it; the field is as it was then.
     fn read(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong>;
 
-    /// Takes a text: what would be typed behind the flag.
+    /// Takes texts: what would be typed behind the flag, each time that it is. None says
+    /// nothing; of an option that has one value the last counts.
     ///
     /// # Errors
     ///
-    /// What to write instead; the field is as it was then.
-    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError>;
+    /// What is wrong with one of them; the field is as it was then.
+    fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong>;
 
     /// Says nothing any more.
     fn clear(&mut self);
@@ -99,9 +101,8 @@ impl Field for Option<bool> {
         Ok(())
     }
 
-    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
-        let text = text.to_str().and_then(|text| text.parse().ok());
-        *self = Some(text.ok_or("write `true` or `false`")?);
+    fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+        *self = last(texts, "write `true` or `false`")?;
         Ok(())
     }
 
@@ -146,9 +147,8 @@ impl Field for Option<u8> {
         Ok(())
     }
 
-    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
-        let text = text.to_str().and_then(|text| text.parse().ok());
-        *self = Some(text.ok_or("write how often it is said")?);
+    fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+        *self = last(texts, "write how often it is said")?;
         Ok(())
     }
 
@@ -176,8 +176,9 @@ impl<T: Value> Field for Option<Said<T>> {
         Ok(())
     }
 
-    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
-        *self = Some(Said::read(text)?);
+    fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+        let said = texts.last().map(|text| read(text));
+        *self = said.transpose()?;
         Ok(())
     }
 
@@ -203,7 +204,7 @@ impl<T: Value> Field for Option<Vec<Said<T>>> {
                 let texts = list.iter().map(|json| text::<T>(json, folder));
                 texts.collect::<Result<Vec<_>, _>>()?
             }
-            Json::Object(table) if matches!(T::FORM, Form::Named | Form::Pair) => {
+            Json::Object(table) if T::FORM.takes_table() && is_table(json) => {
                 let lines = table.iter().map(|(name, json)| pair(name, json));
                 lines.collect::<Result<Vec<_>, _>>()?
             }
@@ -221,14 +222,36 @@ impl<T: Value> Field for Option<Vec<Said<T>>> {
         Ok(())
     }
 
-    fn parse(&mut self, text: &OsStr) -> Result<(), ValueError> {
-        *self = Some(vec![Said::read(text)?]);
+    fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+        let several = texts
+            .iter()
+            .flat_map(|text| match (T::SEPARATOR, text.to_str()) {
+                (Some(separator), Some(text)) => text.split(separator).map(OsStr::new).collect(),
+                _ => vec![*text],
+            });
+        let said = several.map(read).collect::<Result<Vec<_>, _>>()?;
+        *self = Some(said).filter(|said| !said.is_empty());
         Ok(())
     }
 
     fn clear(&mut self) {
         *self = None;
     }
+}
+
+/// The last of these texts, which is what this type reads.
+fn last<T: FromStr>(texts: &[&OsStr], instead: &str) -> Result<Option<T>, Wrong> {
+    let read = |text: &&OsStr| {
+        let value = text.to_str().and_then(|text| text.parse().ok());
+        let text = text.to_string_lossy().into_owned();
+        value.ok_or_else(|| Wrong::Value(text, instead.into()))
+    };
+    texts.last().map(read).transpose()
+}
+
+fn read<T: Value>(text: &OsStr) -> Result<Said<T>, Wrong> {
+    let wrong = |error| Wrong::Value(text.to_string_lossy().into_owned(), error);
+    Said::read(text).map_err(wrong)
 }
 
 fn json<T: Value>(said: &Said<T>) -> Json {
@@ -258,7 +281,7 @@ fn text<T: Value>(json: &Json, folder: &Path) -> Result<String, Wrong> {
                 false => Ok(text.clone()),
             }
         }
-        Json::Number(number) if is_whole(number) && T::FORM.expected() != "a text" => {
+        Json::Number(number) if is_whole(number) && T::FORM.takes_number() => {
             Ok(number.to_string())
         }
         other => Err(Wrong::kind(T::FORM.expected(), other, &instead::<T>())),
@@ -276,7 +299,6 @@ fn pair(name: &str, json: &Json) -> Result<String, Wrong> {
     match json {
         Json::String(text) => Ok(format!("{name}={text}")),
         Json::Number(number) if is_whole(number) => Ok(format!("{name}={number}")),
-        Json::Object(_) => Err(Wrong::Form(format!("holds a table\n\nhint: {line}"))),
         other => Err(Wrong::kind("a text or a whole number", other, line)),
     }
 }

@@ -20,15 +20,12 @@ pub fn json_in(item: &Item) -> Json {
 /// The same as a file holds it.
 pub fn toml_of(json: &Json) -> Value {
     match json {
-        Json::Null => Value::from(""),
         Json::Bool(said) => (*said).into(),
         Json::Number(number) => number.as_i64().unwrap_or(i64::MAX).into(),
         Json::String(text) => text.into(),
         Json::Array(list) => Value::Array(list.iter().map(toml_of).collect()),
-        Json::Object(table) => {
-            let lines = table.iter().map(|(name, json)| (name, toml_of(json)));
-            Value::InlineTable(lines.collect())
-        }
+        // No field hands over anything else.
+        other => other.to_string().into(),
     }
 }
 
@@ -45,6 +42,11 @@ pub(super) fn kind(json: &Json) -> &'static str {
         Json::Object(table) if table.contains_key(DATE) => "a date or a time",
         Json::Object(_) => "a table",
     }
+}
+
+/// Whether it is a table; a date is handed over as one.
+pub(super) fn is_table(json: &Json) -> bool {
+    kind(json) == "a table"
 }
 
 /// Whether it is a whole number.

@@ -37,7 +37,7 @@ use std::path::Path;
 
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
-use serde_json::{Map, Value as Json};
+use serde_json::Map;
 
 declare::groups! {
     /// All options, as far as they are said.
@@ -70,7 +70,7 @@ impl Options {
         for (declared, field) in options.fields_mut() {
             if let Some(text) = declared.default {
                 // A test reads them all.
-                let _ = field.parse(text.as_ref());
+                let _ = field.say(&[text.as_ref()]);
             }
         }
         options
@@ -87,6 +87,11 @@ impl Options {
     pub fn field(&self, key: &str) -> Option<&dyn Field> {
         let mut fields = self.fields().into_iter();
         fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
+    }
+
+    /// Whether anything is said of it.
+    pub fn says(&self, declared: &Declaration) -> bool {
+        self.field(declared.key).is_some_and(Field::is_said)
     }
 
     /// The same, to be changed.
@@ -107,9 +112,7 @@ impl Options {
     /// As a command line says them, which cannot say `false`.
     pub fn as_typed(mut self) -> Options {
         for (_, field) in self.fields_mut() {
-            if matches!(field.json(), Some(Json::Bool(_) | Json::Number(_)))
-                && field.texts().is_empty()
-            {
+            if field.texts().is_empty() {
                 field.clear();
             }
         }
@@ -138,11 +141,13 @@ impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
         let mut options = Options::default();
         for (key, json) in Map::deserialize(deserializer)? {
-            let Some(field) = options.field_mut(&key) else {
+            let mut fields = options.fields_mut().into_iter();
+            let Some((declared, field)) = fields.find(|(declared, _)| declared.key == key) else {
                 return Err(de::Error::custom(format!("there is no option `{key}`")));
             };
             let read = field.read(&json, Path::new(""));
-            read.map_err(|_| de::Error::custom(format!("the value of `{key}`")))?;
+            let told = |wrong| de::Error::custom(declared.told(&wrong, &format!("`{key}`")));
+            read.map_err(told)?;
         }
         Ok(options)
     }

@@ -61,6 +61,20 @@ options! {
     }
 }
 
+impl OutputOptions {
+    /// The form of the summary.
+    pub fn form(&self) -> Format {
+        self.format.as_deref().copied().unwrap_or_default()
+    }
+}
+
+impl LogOptions {
+    /// The form of log lines.
+    pub fn form(&self) -> LogFormat {
+        self.log_format.as_deref().copied().unwrap_or_default()
+    }
+}
+
 /// The form of log lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {

@@ -6,7 +6,7 @@ use clap::ValueHint;
 
 use super::Said;
 use super::declare::prelude::*;
-use super::value::{CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn};
+use super::value::{CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn, Value};
 use crate::mapping::{EmptyCells, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
@@ -121,7 +121,7 @@ options! {
         phone_rule: Said<PhoneRule> => Mapping { default: Some("possible"), is_identity: true };
 
         /// Only numbers of these countries
-        #[arg(long, value_name = "CC,…", value_delimiter = ',')]
+        #[arg(long, value_name = "CC,…", value_delimiter = <Region as Value>::SEPARATOR)]
         countries: Vec<Said<Region>> => Mapping { is_identity: true };
 
         /// Do-not-call list: nobody on it is sent. Repeatable

@@ -111,7 +111,7 @@ impl<T: Value> TypedValueParser for SaidParser<T> {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let words = T::words();
-        let iterator: Box<dyn Iterator<Item = PossibleValue>> = Box::new(words.into_iter());
-        (T::FORM == Form::Word).then_some(iterator)
+        let iterator: Box<dyn Iterator<Item = PossibleValue>> = Box::new(words.clone().into_iter());
+        (!words.is_empty()).then_some(iterator)
     }
 }

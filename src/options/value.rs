@@ -83,8 +83,6 @@ pub enum Form {
     AnyText,
     /// The name of a file, from the folder of the settings.
     File,
-    /// One of some words.
-    Word,
     /// A whole number.
     Number,
     /// A text or a whole number.
@@ -96,11 +94,21 @@ pub enum Form {
 }
 
 impl Form {
+    /// Whether a whole number is right.
+    pub(super) fn takes_number(self) -> bool {
+        matches!(self, Form::Number | Form::TextOrNumber | Form::Named)
+    }
+
+    /// Whether a table of names and texts is right.
+    pub(super) fn takes_table(self) -> bool {
+        matches!(self, Form::Named | Form::Pair)
+    }
+
     /// What has to stand there.
     pub(super) fn expected(self) -> &'static str {
         match self {
             Form::Number => "a whole number",
-            Form::TextOrNumber | Form::Named => "a text or a whole number",
+            _ if self.takes_number() => "a text or a whole number",
             _ => "a text",
         }
     }
@@ -108,10 +116,10 @@ impl Form {
 
 /// What to write in a file of settings.
 pub(super) fn instead<T: Value>() -> String {
-    if T::FORM != Form::Word {
+    let words = T::words();
+    if words.is_empty() {
         return T::INSTEAD.to_owned();
     }
-    let words = T::words();
     let quoted = words.iter().map(|word| format!("\"{}\"", word.get_name()));
     format!("write {}", alternatives(&quoted.collect::<Vec<_>>()))
 }
@@ -194,7 +202,7 @@ texts! {
 macro_rules! words {
     ($($name:ty),*) => {$(
         impl Value for $name {
-            const FORM: Form = Form::Word;
+            const FORM: Form = Form::Text;
 
             fn parse(text: &str) -> Result<$name, ValueError> {
                 word(text)

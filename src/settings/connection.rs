@@ -10,7 +10,7 @@ use tracing::warn;
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::command_line::{CommandLine, operand};
-use crate::options::{Options, TokenSource};
+use crate::options::{ConnectionOptions, Options, TokenSource};
 use crate::private_file::{self, Exposure};
 use crate::text::{looks_secret, quoted_unless_secret};
 
@@ -77,16 +77,20 @@ impl Service {
             );
         };
         let token = token(layers)?;
-        let certificates = match options.connection.ca_file.as_deref() {
-            Some(path) => Certificates::from_file(path)?,
-            None => Certificates::default(),
-        };
         Ok(Service::At(Connection {
             base_url,
             token,
-            certificates,
+            certificates: certificates(&options.connection)?,
         }))
     }
+}
+
+/// The certificates that are trusted besides the system's.
+pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificates> {
+    Ok(match connection.ca_file.as_deref() {
+        Some(path) => Certificates::from_file(path)?,
+        None => Certificates::default(),
+    })
 }
 
 /// The address, where one is given.

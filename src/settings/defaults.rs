@@ -10,17 +10,15 @@ const SANDBOX_RATE: Rate = Rate::per_second(50);
 /// The defaults, where these options are said.
 pub(super) fn of(said: &Options) -> Options {
     let mut defaults = Options::defaults();
-    let rate = match said.connection.sandbox {
-        Some(true) => Said::told_as(RateArg::Limit(SANDBOX_RATE), SANDBOX_RATE.to_string()),
-        _ => Said::told_as(RateArg::Auto, "auto"),
-    };
-    defaults.delivery.rate = Some(vec![rate]);
-    // Where the service makes duplicates, nothing refuses a second call.
-    let on_uncertain = match said.delivery.allow_duplicates {
-        Some(true) => Said::told_as(OnUncertain::Hold, "hold"),
-        _ => Said::told_as(OnUncertain::Resend, "resend"),
-    };
-    defaults.delivery.on_uncertain = Some(on_uncertain);
+    if said.connection.sandbox == Some(true) {
+        let rate = Said::told_as(RateArg::Limit(SANDBOX_RATE), SANDBOX_RATE.to_string());
+        defaults.delivery.rate = Some(vec![rate]);
+    }
+    if said.delivery.allow_duplicates == Some(true) {
+        // Where the service makes duplicates, nothing refuses a second call.
+        defaults.delivery.on_uncertain = Some(Said::told_as(OnUncertain::Hold, "hold"));
+    }
+    // What a run is known by says these, whoever says nothing of them.
     defaults.phones.assume_plus = Some(false);
     defaults.phones.countries = Some(Vec::new());
     defaults.delivery.allow_duplicates = Some(false);

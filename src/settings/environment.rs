@@ -37,7 +37,7 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
         let mut options = Options::default();
         if let (Some((name, text)), Some(field)) = (said, options.field_mut(declared.key)) {
             // Each takes any text; what it means is looked into where it is used.
-            let _ = field.parse(&text);
+            let _ = field.say(&[&text]);
             layers.push(Layer::new(Origin::Environment(name), options));
         }
     }

@@ -66,14 +66,14 @@ impl ImportSettings {
             ledger: LedgerChoice::new(&options)?,
             rate: rate(delivery)?,
             policy: policy(delivery)?,
-            timeout: settled("timeout", &delivery.timeout)?,
+            timeout: settled(&delivery.timeout)?,
             again: delivery.again == Some(true),
             wait: delivery.wait == Some(true),
             max_new: delivery.max_new.as_deref().copied(),
             yes: delivery.yes == Some(true),
             test_to: delivery.test_to.as_ref().map(|number| number.0.clone()),
             quiet: options.log.quiet == Some(true),
-            log_format: settled("log_format", &options.log.log_format)?,
+            log_format: options.log.form(),
             options,
         })
     }
@@ -146,14 +146,14 @@ fn limit(arg: &RateArg) -> Result<Rate> {
 /// How rows are sent.
 fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
     Ok(Policy {
-        concurrency: settled("concurrency", &delivery.concurrency)?,
-        stop_after: settled("stop_after", &delivery.stop_after)?,
-        max_outage: settled("max_outage", &delivery.max_outage)?,
-        max_attempts: settled("max_attempts", &delivery.max_attempts)?.get(),
-        on_uncertain: settled("on_uncertain", &delivery.on_uncertain)?,
+        concurrency: settled(&delivery.concurrency)?,
+        stop_after: settled(&delivery.stop_after)?,
+        max_outage: settled(&delivery.max_outage)?,
+        max_attempts: settled(&delivery.max_attempts)?.get(),
+        on_uncertain: settled(&delivery.on_uncertain)?,
         backoff: Backoff::default(),
         form: LeadForm {
-            variables_shape: settled("variables_shape", &delivery.variables_shape)?,
+            variables_shape: settled(&delivery.variables_shape)?,
             allow_duplicates: delivery.allow_duplicates == Some(true),
         },
     })

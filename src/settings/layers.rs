@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Profile, defaults};
 use crate::api::BaseUrl;
 use crate::lead::RunId;
-use crate::options::{Field, Group, LogOptions, Options, Said, Scope, TokenSource};
+use crate::options::{Group, LogOptions, Options, Said, Scope, TokenSource};
 
 /// Where what is said of an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,13 @@ impl Layers {
     /// What holds of all that is said.
     pub fn options(&self) -> Options {
         let mut options = self.said();
+        options.complete(&defaults::of(&options));
+        options
+    }
+
+    /// The same without defaults.
+    pub fn said(&self) -> Options {
+        let mut options = combined(&self.layers);
         // An empty list says nothing, but that none of the columns is sent.
         let variables = options.mapping.var.take();
         for (_, field) in options.fields_mut() {
@@ -100,13 +107,7 @@ impl Layers {
             }
         }
         options.mapping.var = variables;
-        options.complete(&defaults::of(&options));
         options
-    }
-
-    /// The same without defaults.
-    pub fn said(&self) -> Options {
-        combined(&self.layers)
     }
 
     /// What was typed.
@@ -124,17 +125,14 @@ impl Layers {
         self.of(|origin| matches!(origin, Origin::Environment(_)))
     }
 
-    /// The variables that say something of the options by these keys.
-    pub(super) fn variables_saying(&self, keys: &[&str]) -> Vec<&'static str> {
-        let layers = self.layers.iter().filter_map(|layer| match layer.origin {
-            Origin::Environment(name) => Some((name, &layer.options)),
+    /// The variables that say something that `is_said` asks about.
+    pub(super) fn variables_saying(&self, is_said: impl Fn(&Options) -> bool) -> Vec<&'static str> {
+        let layers = self.layers.iter().filter(|layer| is_said(&layer.options));
+        let variables = layers.filter_map(|layer| match layer.origin {
+            Origin::Environment(name) => Some(name),
             _ => None,
         });
-        let says = |options: &Options, key: &str| options.field(key).is_some_and(Field::is_said);
-        layers
-            .filter(|(_, options)| keys.iter().any(|key| says(options, key)))
-            .map(|(name, _)| name)
-            .collect()
+        variables.collect()
     }
 
     fn of(&self, is_meant: impl Fn(Origin) -> bool) -> Options {
@@ -142,21 +140,23 @@ impl Layers {
         combined(layers)
     }
 
-    /// Where it comes from what holds of the option by this key.
-    pub fn origin(&self, key: &str) -> Origin {
-        let says = |layer: &&Layer| layer.options.field(key).is_some_and(Field::is_said);
-        let layer = self.layers.iter().find(says);
+    /// Where it comes from what holds of the option that `is_said` asks about.
+    pub fn origin(&self, is_said: impl Fn(&Options) -> bool) -> Origin {
+        let mut layers = self.layers.iter();
+        let layer = layers.find(|layer| is_said(&layer.options));
+        let layer = layer.filter(|_| is_said(&self.said()));
         layer.map_or(Origin::Default, |layer| layer.origin)
     }
 
     /// The profile that says it, in words, where it is one that does.
-    pub fn profile_saying(&self, key: &str) -> Option<String> {
+    pub fn profile_saying(&self, is_said: impl Fn(&Options) -> bool) -> Option<String> {
         let profile = self.profile.as_ref()?;
-        self.origin(key).is_profile().then(|| profile.place())
+        self.origin(is_said).is_profile().then(|| profile.place())
     }
 
-    /// The same for rejects of a run: what the profile says of how rows become leads, it says
-    /// of new lists. Its do-not-call lists protect beside those of the run.
+    /// With what the run of a rejects file says, below what was typed and above the profile: what
+    /// that says of how rows become leads, it says of new lists. Its do-not-call lists protect
+    /// beside those of the run.
     pub fn with_run(mut self, run: RunId, mut options: Options) -> Layers {
         let mut lists = self.of_profile().phones.suppress.unwrap_or_default();
         for list in options.phones.suppress.unwrap_or_default() {
@@ -207,12 +207,10 @@ impl Layers {
     /// A profile's token goes only to that profile's service: the one that stands beside it or
     /// holds for all profiles. Anywhere else nobody has agreed to send it.
     fn withhold_token(&mut self) {
-        let Some(place) = self.profile_saying("token_file") else {
+        let Some(place) = self.profile_saying(|said| said.connection.token_file.is_some()) else {
             return;
         };
-        let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
-        let at = self.layers.iter().position(says_token);
-        let home = address(&self.layers[at.unwrap_or_default()..]);
+        let home = home_of_token(&self.layers);
         if home.is_some() && home == address(&self.layers) {
             return;
         }
@@ -248,8 +246,15 @@ pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Optio
     options
 }
 
+/// The address that the token is for: the one beside it, or in a weaker layer.
+pub(super) fn home_of_token(layers: &[Layer]) -> Option<BaseUrl> {
+    let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
+    let at = layers.iter().position(says_token)?;
+    address(&layers[at..])
+}
+
 /// The address that these layers give, whether it may be used or not.
-fn address(layers: &[Layer]) -> Option<BaseUrl> {
+pub(super) fn address(layers: &[Layer]) -> Option<BaseUrl> {
     let url = combined(layers).connection.base_url?;
     BaseUrl::parse(&url.0, true).ok()
 }
@@ -267,7 +272,7 @@ pub(super) fn token_path(source: &TokenSource) -> Option<&Path> {
 /// # Errors
 ///
 /// Where it has none: these options were not laid over defaults.
-pub(super) fn settled<T: Clone>(key: &str, said: &Option<Said<T>>) -> anyhow::Result<T> {
+pub(super) fn settled<T: Clone>(said: &Option<Said<T>>) -> anyhow::Result<T> {
     let value = said.as_deref().cloned();
-    value.ok_or_else(|| anyhow::anyhow!("nothing is said of `{key}`, which has no default"))
+    value.ok_or_else(|| anyhow::anyhow!("an option that has a default has no value"))
 }

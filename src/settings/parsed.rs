@@ -10,7 +10,6 @@ use super::layers::combined;
 use super::profile::config_file::ConfigFile;
 use super::profile::{self, table};
 use super::{Layer, Layers, Profile, check_alone};
-use crate::cli::config::ConfigCommand;
 use crate::cli::{self, Cli, Command};
 use crate::options::{Name, Options, Said};
 
@@ -60,10 +59,7 @@ impl Parsed {
             }
             Err(error) => (Err(error), cli::typed_anyway(args)),
         };
-        let takes_profile = command
-            .as_ref()
-            .map_or_else(|_| may_take_profile(args), takes_profile);
-        let found = match takes_profile {
+        let found = match takes_profile(args) {
             true => in_use(&typed, &environment),
             false => Ok(None),
         };
@@ -102,24 +98,17 @@ fn refused(reason: Refusal, layers: Layers, inputs: Option<Vec<PathBuf>>) -> Box
     })
 }
 
-/// Whether a profile stands behind the command. `config init` makes one, and takes none.
-fn takes_profile(command: &Command) -> bool {
-    match command {
-        Command::Import(_) | Command::Check(_) | Command::Campaigns(_) | Command::Runs(_) => true,
-        Command::Config(args) => matches!(args.command, ConfigCommand::Show(_)),
-        Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => false,
+/// Whether a profile stands behind the command that these words lead to, be they right or not:
+/// one that can be named, unless it is about to be made.
+fn takes_profile(args: &[OsString]) -> bool {
+    let (mut command, mut takes) = (cli::command(), false);
+    for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
+        if let Some(named) = command.find_subcommand(word).cloned() {
+            takes |= named.get_arguments().any(|flag| flag.get_id() == "profile");
+            command = named;
+        }
     }
-}
-
-/// The same of a command line that is wrong, as far as its first word tells.
-fn may_take_profile(args: &[OsString]) -> bool {
-    let command = cli::command();
-    let name = args.get(1).and_then(|name| name.to_str());
-    let named = name.and_then(|name| command.find_subcommand(name));
-    named.is_some_and(|named| {
-        let mut flags = named.get_arguments();
-        flags.any(|flag| flag.get_id() == "profile") || named.has_subcommands()
-    })
+    takes && command.get_name() != "init"
 }
 
 /// The profile that is named, or the default one; nothing where there are no settings.
@@ -142,7 +131,7 @@ fn in_use(typed: &Options, environment: &[Layer]) -> Result<Option<Profile>> {
     };
     let is_there = |name: &&Said<Name>| {
         let file = file.as_ref();
-        file.is_some_and(|file| table::has(file, &name.0))
+        file.is_some_and(|file| table::table_of(file, &name.0).is_some())
     };
     let is_meant = |name: &&Said<Name>| Some(*name) != kept_in || is_there(name);
     let typed = typed.place.profile.as_ref().filter(is_meant);

@@ -1,6 +1,6 @@
 //! Which of flag, environment, profile and default holds, and what is wrong with a profile.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
@@ -102,6 +102,10 @@ fn names(options: &Options, key: &str) -> Vec<OsString> {
     texts.into_iter().map(name).collect()
 }
 
+fn origin_of(layers: &Layers, key: &str) -> Origin {
+    layers.origin(|said| said.field(key).unwrap().is_said())
+}
+
 fn saying(declared: &Declaration, value: &Json) -> Options {
     let mut options = Options::default();
     let field = options.field_mut(declared.key).unwrap();
@@ -141,10 +145,10 @@ fn of_every_option_the_strongest_word_holds() {
         for (layers, value, origin) in cases {
             let expected = names(&saying(declared, value), key);
             assert_eq!(names(&layers.options(), key), expected, "{key}: {origin:?}");
-            assert_eq!(layers.origin(key), origin, "{key}");
+            assert_eq!(origin_of(&layers, key), origin, "{key}");
         }
         let silent = layers(&[], "", &[]);
-        assert_eq!(silent.origin(key), Origin::Default);
+        assert_eq!(origin_of(&silent, key), Origin::Default);
         if let Some(default) = declared.default {
             assert_eq!(names(&silent.options(), key), [default]);
         }
@@ -173,18 +177,45 @@ fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
 }
 
 #[test]
-fn every_default_that_depends_on_nothing_is_told_by_the_help_of_its_flag() {
+fn every_default_and_every_variable_is_told_by_the_help_of_its_flag() {
     let command = crate::cli::command();
     let import = command.find_subcommand("import").unwrap();
     for declared in Options::declared() {
-        let Some(default) = declared.default else {
-            continue;
-        };
-        let mut flags = import.get_arguments();
-        let flag = flags.find(|arg| arg.get_id() == declared.key).unwrap();
-        let help = flag.get_help().unwrap().to_string();
-        assert!(help.contains(&format!("[default: {default}]")), "{help}");
+        let default = declared
+            .default
+            .map(|default| format!("[default: {default}"));
+        let variable = declared.variable.map(|name| format!("[env: {name}]"));
+        for told in default.into_iter().chain(variable) {
+            let mut flags = import.get_arguments();
+            let flag = flags.find(|arg| arg.get_id() == declared.key).unwrap();
+            let help = flag.get_help().unwrap().to_string();
+            assert!(help.contains(&told), "{told}: {help}");
+        }
     }
+}
+
+/// A form of a page has texts, and no command line.
+#[test]
+fn every_option_takes_what_would_be_typed() {
+    for declared in Options::declared()
+        .into_iter()
+        .filter(|declared| declared.has_flag)
+    {
+        let key = declared.key;
+        let mut options = saying(declared, &two_values(declared)[0]);
+        let texts = options.field(key).unwrap().texts();
+        let texts: Vec<&OsStr> = texts.iter().map(OsString::as_os_str).collect();
+        let field = options.field_mut(key).unwrap();
+        let json = field.json();
+        assert_eq!(field.say(&[]), Ok(()));
+        assert!(!field.is_said(), "{key}");
+        assert_eq!(field.say(&texts), Ok(()), "{key}");
+        assert_eq!(field.json(), json, "{key}");
+    }
+    let mut options = Options::default();
+    let countries = options.field_mut("countries").unwrap();
+    assert_eq!(countries.say(&["de,FR".as_ref(), "gb".as_ref()]), Ok(()));
+    assert_eq!(names(&options, "countries"), ["DE", "FR", "GB"]);
 }
 
 /// What becomes of options that are kept as JSON.
@@ -210,11 +241,39 @@ fn options_survive_being_kept() {
 }
 
 #[test]
+fn what_a_file_says_is_what_would_be_typed() {
+    let home = directories::BaseDirs::new().unwrap().home_dir().join("x");
+    for (toml, key, typed) in [
+        ("delimiter = ' '", "delimiter", &[" "][..]),
+        ("campaign = 7", "campaign", &["7"]),
+        (
+            "set = { b = 'x', a = 1, c = '' }",
+            "set",
+            &["b=x", "a=1", "c="],
+        ),
+        ("[set]\nb = 'x'\na = 'y=z'", "set", &["b=x", "a=y=z"]),
+        (
+            "var = { name = 'Full name', city = 3 }",
+            "var",
+            &["name=Full name", "city=3"],
+        ),
+        ("countries = 'DE,fr'", "countries", &["DE", "FR"]),
+        ("region = 'germany'", "region", &["DE"]),
+        ("report = 'none'", "report", &["none"]),
+        ("ledger = '~/x'", "ledger", &[home.to_str().unwrap()]),
+    ] {
+        let options = import(toml, &[]);
+        assert_eq!(options.field(key).unwrap().texts(), typed, "{toml}");
+    }
+}
+
+#[test]
 fn what_says_nothing_switches_nothing_off() {
     let own = "verbose = 2\n[profiles.default]\nquiet = false";
     assert_eq!(import(own, &[]).log.verbose, Some(2));
     let own = "rate = '5/s'\n[profiles.default]\nrate = []";
     assert_eq!(names(&import(own, &[]), "rate"), ["auto"]);
+    assert_eq!(origin_of(&layers(&[], own, &[]), "rate"), Origin::Default);
     assert_eq!(names(&import(own, &["--sandbox"]), "rate"), ["50/s"]);
     let none = import("var = []\ncolumns = ['a', '']", &[]).mapping;
     assert_eq!(
@@ -289,9 +348,9 @@ const VARIABLES: [(&str, &str); 3] = [
 fn the_environment_comes_before_the_profile_and_its_token_is_not_shown() {
     let layers = layers(&VARIABLES, SERVICE, &[]);
     for (key, (name, _)) in ["base_url", "token_file", "ledger"].iter().zip(VARIABLES) {
-        assert_eq!(layers.origin(key), Origin::Environment(name));
+        assert_eq!(origin_of(&layers, key), Origin::Environment(name));
     }
-    assert_eq!(layers.origin("rate"), Origin::AllProfiles);
+    assert_eq!(origin_of(&layers, "rate"), Origin::AllProfiles);
     assert!(!format!("{layers:?}").contains("\"t\""), "the token");
 }
 

@@ -66,7 +66,7 @@ impl ReadingSettings {
             limit: reading.limit.as_deref().copied(),
             min_rows: reading.min_rows.as_deref().copied().unwrap_or(0),
             phones: PhoneRules {
-                rule: settled("phone_rule", &phones.phone_rule)?,
+                rule: settled(&phones.phone_rule)?,
                 assume_plus: phones.assume_plus == Some(true),
                 countries: values(&phones.countries),
             },
@@ -75,12 +75,12 @@ impl ReadingSettings {
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,
             allow_duplicates,
-            allowed_by: layers.profile_saying("allow_duplicates"),
-            once: settled("once", &delivery.once)?,
-            known_bad: settled("known_bad", &delivery.known_bad)?,
+            allowed_by: layers.profile_saying(|said| said.delivery.allow_duplicates.is_some()),
+            once: settled(&delivery.once)?,
+            known_bad: settled(&delivery.known_bad)?,
             outputs: output_choices(layers, unnamed),
-            format: settled("format", &output.format)?,
-            progress: settled("progress", &output.progress)?,
+            format: output.form(),
+            progress: settled(&output.progress)?,
         })
     }
 }
@@ -113,8 +113,8 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
             .map(|c| (c.name.clone(), c.value.clone()))
             .collect(),
         kept: texts(&mapping.keep),
-        var_names: settled("var_names", &mapping.var_names)?,
-        empty_cells: settled("empty", &mapping.empty)?,
+        var_names: settled(&mapping.var_names)?,
+        empty_cells: settled(&mapping.empty)?,
     })
 }
 

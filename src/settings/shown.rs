@@ -2,12 +2,14 @@
 //!
 //! The token is `set` or `not set`: nothing else is known here of it.
 
+use std::path::Path;
+
 use anyhow::Result;
 use tracing::warn;
 
 use super::connection::{base_url, token};
 use super::{Layers, LedgerChoice, Origin};
-use crate::options::Group;
+use crate::options::{Address, Group, ProfileOptions, Said};
 
 /// A setting in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,31 +28,27 @@ pub struct SettingInUse {
 ///
 /// Where an import could not use one of them.
 pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
-    let options = layers.options();
-    let base_url = base_url(&options)?.map(|url| url.to_string());
+    let mut options = layers.options();
+    let url = base_url(&options)?.map(|url| Address::said(&url.to_string()));
     let ledger = LedgerChoice::new(&options)?;
-    let ledger = ledger.path().map(|path| path.display().to_string());
+    let ledger = ledger.path().unwrap_or(Path::new("none"));
+    options.ledger.ledger = Some(Said::told_as(ledger.into(), ledger));
+    options.connection.base_url = url;
+    // Where settings are is shown above all of them.
+    options.place = ProfileOptions::default();
     let mut settings = Vec::new();
     for (declared, field) in options.fields() {
         let texts = field.texts().into_iter();
         let said = texts.map(|text| text.to_string_lossy().into_owned());
-        let (name, values) = match declared.key {
-            // Where settings are is shown above all of them.
-            "config" | "profile" => continue,
-            _ if declared.is_secret => ("token", vec![token_word(layers).to_owned()]),
-            "base_url" => ("base_url", base_url.iter().cloned().collect()),
-            "ledger" => (
-                "ledger",
-                vec![ledger.clone().unwrap_or_else(|| "none".into())],
-            ),
-            key => (key, said.collect()),
+        let (name, values) = match declared.is_secret {
+            true => ("token", vec![token_word(layers).to_owned()]),
+            false => (declared.key, said.collect()),
         };
         if declared.has_flag && !values.is_empty() {
-            let origin = layers.origin(declared.key);
             settings.push(SettingInUse {
                 name,
                 values,
-                origin,
+                origin: layers.origin(|said| said.says(declared)),
             });
         }
     }

@@ -51,14 +51,7 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
             "the sandbox needs no profile: any command takes `--sandbox`\n\nhint: give the address of your service, or nothing to be asked for it",
         );
     }
-    let is_possible = ask::may_ask(
-        options
-            .log
-            .log_format
-            .as_deref()
-            .copied()
-            .unwrap_or_default(),
-    );
+    let is_possible = ask::may_ask(options.log.form());
     let new = NewProfile::new(layers, is_possible);
     let mut new = new.or_stopped(StoppedBy::Usage)?;
     if (new.base_url.is_none() || new.token.is_none()) && !is_possible {
@@ -135,7 +128,7 @@ async fn confirm(
     is_possible: bool,
     questions: &mut Questions<'_>,
 ) -> Result<(), Failure> {
-    if !new.replaces() {
+    if !new.replaces {
         return Ok(());
     }
     let name = quoted_value(name);
@@ -146,8 +139,7 @@ async fn confirm(
         );
         return Err(Failure::new(StoppedBy::Usage, error));
     }
-    let service = new.present_address();
-    let service = service.map(|url| format!(", for {}", url.value));
+    let service = new.present_url().map(|url| format!(", for {url}"));
     let service = service.unwrap_or_default();
     let asked = format!(
         "There is a profile {name}{service}. Its other settings stay. Replace its address and token?"

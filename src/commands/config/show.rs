@@ -9,9 +9,9 @@ use crate::settings::{Layers, settings_in_use};
 pub(super) fn run(layers: &Layers) -> Result<ExitCode, Failure> {
     let settings = settings_in_use(layers).or_stopped(StoppedBy::Usage)?;
     let profile = layers.profile.as_ref();
-    let text = match layers.said().output.format.as_deref() {
-        Some(Format::Json) => settings_json(&settings, profile),
-        Some(Format::Text) | None => settings_text(&settings, profile),
+    let text = match layers.said().output.form() {
+        Format::Json => settings_json(&settings, profile),
+        Format::Text => settings_text(&settings, profile),
     };
     console::print(&text).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)

@@ -74,6 +74,9 @@ pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> 
     if !known_by["campaign_column"].is_null() {
         known_by.insert("campaign_ids".into(), ids);
     }
+    // Where options are declared, and how many there are that say nothing, is not.
+    known_by.retain(|_, value| !value.is_null());
+    known_by.sort_keys();
     let mut digest = Sha256::new();
     digest.update(Value::Object(known_by).to_string());
     for input in inputs {
@@ -156,4 +159,20 @@ fn constants(constants: &[(String, String)]) -> Value {
         (name.clone(), json!(short.collect::<String>()))
     });
     Value::Object(digested.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_the_same_wherever_its_options_are_declared() {
+        let known_by = |text: &str| identity(&serde_json::from_str(text).unwrap(), &[]);
+        let now = known_by(r#"{"campaign":"7","campaign_column":null,"region":"GB"}"#);
+        let later =
+            known_by(r#"{"region":"GB","only":null,"campaign_column":null,"campaign":"7"}"#);
+        assert_eq!(now, later);
+        let other = known_by(r#"{"campaign":"7","campaign_column":null,"region":"DE"}"#);
+        assert_ne!(now, other);
+    }
 }

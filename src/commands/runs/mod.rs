@@ -22,18 +22,7 @@ use crate::text::printable;
 /// Runs the command.
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let options = layers.options();
-    let format = options
-        .output
-        .format
-        .as_deref()
-        .copied()
-        .unwrap_or_default();
-    let log_format = options
-        .log
-        .log_format
-        .as_deref()
-        .copied()
-        .unwrap_or_default();
+    let (format, log_format) = (options.output.form(), options.log.form());
     let is_quiet = options.log.quiet == Some(true);
     let ledger = ledger_file(layers)?;
     refuse_missing(layers, &ledger)?;
@@ -101,7 +90,7 @@ fn list(
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
     let runs = &known.runs[known.runs.len().saturating_sub(most)..];
     // The usual place is no news to anybody.
-    let is_named = layers.origin("ledger") != Origin::Default;
+    let is_named = layers.origin(|said| said.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
         Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(

@@ -16,6 +16,7 @@ use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 use toml_edit::Document;
 
+use crate::options::ProfileOptions;
 use crate::private_file;
 use crate::results::what_to_mend_with_folders;
 
@@ -90,8 +91,8 @@ impl ConfigFile {
 /// # Errors
 ///
 /// Where none is named and the user has no home folder.
-pub(in crate::settings) fn place_to_write(named: Option<&Path>) -> Result<PathBuf> {
-    if let Some(path) = named {
+pub(in crate::settings) fn place_to_write(said: &ProfileOptions) -> Result<PathBuf> {
+    if let Some(path) = said.config.as_deref() {
         return Ok(std::path::absolute(path)?);
     }
     users_own_file().ok_or_else(|| {

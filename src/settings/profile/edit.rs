@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, place_of, unwritable};
-use super::table::{PROFILE_TABLES, tables};
+use super::table::PROFILE_TABLES;
 use crate::options::{Group, Options, toml_of};
 use crate::private_file;
 use crate::text::printable;
@@ -32,7 +32,7 @@ pub(super) fn edit(path: &Path, profile: &str, said: &Options, taken_out: &[&str
 }
 
 fn edited(file: &ConfigFile, profile: &str, said: &Options, taken_out: &[&str]) -> Result<String> {
-    let mut document: DocumentMut = without(file, profile, taken_out)?.parse()?;
+    let mut document: DocumentMut = without(file, profile, taken_out).parse()?;
     // What is left of them stands within braces, or has a head of its own.
     let table = table_to_edit(&mut document, profile)?;
     for key in taken_out {
@@ -53,28 +53,26 @@ fn with(mut document: DocumentMut, profile: &str, said: &Options) -> Result<Stri
 }
 
 /// The text of the file without the lines of these keys. What stands around a line stays where
-/// it is.
-fn without(file: &ConfigFile, profile: &str, keys: &[&str]) -> Result<String> {
+/// it is. Within braces there are no lines.
+fn without(file: &ConfigFile, profile: &str, keys: &[&str]) -> String {
     let mut text = file.document.raw().to_owned();
-    let tables = tables(file)?;
-    let table = tables.iter().find(|(name, _)| *name == profile);
+    let head = file.document.as_table();
+    let tables = PROFILE_TABLES.iter();
+    let mut tables = tables.filter_map(|key| head.get(key)?.as_table()?.get(profile)?.as_table());
     let mut spans = Vec::new();
-    for (key, item) in table.iter().flat_map(|(_, table)| table.iter()) {
-        let is_meant = keys.contains(&&*key.replace('-', "_")) && item.is_value();
-        let key = table.and_then(|(_, table)| table.key(key)?.span());
-        spans.extend(key.zip(item.span()).filter(|_| is_meant));
-    }
-    spans.sort_by_key(|(key, _)| key.start);
-    for (key, item) in spans.into_iter().rev() {
-        let begin = text[..key.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[item.end..].find('\n');
-        let end = end.map_or(text.len(), |at| item.end + at + 1);
-        let is_within_braces = text[begin..key.start].contains(['{', ',']);
-        if !is_within_braces {
-            text.replace_range(begin..end, "");
+    for (key, item) in tables.next().into_iter().flatten() {
+        if item.is_value() && keys.contains(&&*key.replace('-', "_")) {
+            spans.extend(item.span());
         }
     }
-    Ok(text)
+    spans.sort_by_key(|span| span.start);
+    for span in spans.into_iter().rev() {
+        let begin = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[span.end..].find('\n');
+        let end = end.map_or(text.len(), |at| span.end + at + 1);
+        text.replace_range(begin..end, "");
+    }
+    text
 }
 
 /// The settings of a profile in a document that is about to be changed; made where they are
@@ -197,11 +195,14 @@ mod tests {
             "# mine\n[profiles.crm]\n# Where\nregion = 'GB' # home\nrate = '5/s'\n\n[profiles.b]\n";
         let expected = toml.replace("'GB'", "\"DE\"");
         assert_eq!(with_region(toml, Some("DE")), expected);
-        let within = "profiles.crm = { region = 'GB', rate = '5/s' }\n";
-        assert_eq!(
-            with_region(within, None),
-            "profiles.crm = { rate = '5/s' }\n"
-        );
+        for within in [
+            "profiles.crm = { region = 'GB', rate = '5/s' }\n",
+            "[profiles]\ncrm = {\n  region = 'GB', rate = '5/s',\n}\n",
+        ] {
+            let left = with_region(within, None);
+            assert!(left.contains("{ rate = '5/s'"), "{left}");
+            assert!(!left.contains("region"), "{left}");
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@ use anyhow::Result;
 use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::edit;
-use super::table::{self, check_name_in, flags_for};
+use super::table::{check_name_in, flags_for, table_of};
 use crate::mapping::AllowList;
 use crate::options::{Column, Declared, Field, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
+use crate::settings::layers::{address, home_of_token};
 use crate::settings::reading::texts;
 
 /// A mapping that is about to be kept.
@@ -47,12 +48,11 @@ impl MappingToSave {
     /// written to.
     pub fn new(profile: &str, list: &AllowList, layers: &Layers) -> Result<MappingToSave> {
         let said = layers.said();
-        let named = said.place.config.as_deref().map(PathBuf::as_path);
-        let file = config_file::place_to_write(named)?;
+        let file = config_file::place_to_write(&said.place)?;
         let config = ConfigFile::read(&file)?;
         check_name_in(config.as_ref(), profile)?;
         config_file::probe(&file)?;
-        let earlier = config.filter(|config| table::has(config, profile));
+        let earlier = config.filter(|config| table_of(config, profile).is_some());
         let earlier = earlier.map(|config| Profile::of(&config, Some(profile)));
         let mut earlier = earlier.transpose()?;
         if let Some(wrong) = earlier.as_mut().and_then(|earlier| earlier.wrong.take()) {
@@ -90,10 +90,10 @@ impl MappingToSave {
     /// Where the file cannot be written, or is none of settings.
     pub fn write(self) -> Result<()> {
         // What is not said is taken out: it was not in use when somebody looked at what would
-        // be sent. But a do-not-call list is never lost by the way.
+        // be sent. Do-not-call lists are never lost by the way: those of the profile are said.
         let fields = self.mapping.fields().into_iter();
         let is_gone = |(declared, field): &Declared<&dyn Field>| {
-            declared.is_kept_with_mapping && !field.is_said() && declared.key != "suppress"
+            declared.is_kept_with_mapping && !field.is_said()
         };
         let gone: Vec<&str> = fields.filter(is_gone).map(|(d, _)| d.key).collect();
         let mut said = self.others.clone();
@@ -128,10 +128,7 @@ fn mapping(said: Options, list: &AllowList, earlier: Option<&Profile>) -> Result
 fn absolute(paths: impl Iterator<Item = Said<PathBuf>>) -> Result<Vec<Said<PathBuf>>> {
     let mut found: Vec<Said<PathBuf>> = Vec::new();
     for path in paths {
-        let path = match *path == *Path::new("-") {
-            true => path.clone(),
-            false => path.absolute()?,
-        };
+        let path = path.absolute()?;
         if !found.contains(&path) {
             found.push(path);
         }
@@ -149,11 +146,9 @@ fn others(profile: &Profile, file: &Path) -> Options {
     }
     others.retain(|declared| !declared.is_kept_with_mapping && !declared.is_output);
     // A token beside an address that is not its own would be sent there from now on.
-    let has_home = match profile.own.connection.token_file {
-        Some(_) => profile.options().connection.base_url.is_some(),
-        None => profile.own.connection.base_url.is_none(),
-    };
-    if !has_home {
+    let layers = profile.layers();
+    let home = home_of_token(&layers);
+    if home.is_none() || home != address(&layers) {
         others.connection.token_file = None;
     }
     others

@@ -11,12 +11,12 @@ use tracing::warn;
 use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::edit;
-use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, tables};
-use crate::api::{BaseUrl, Certificates, Token};
+use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, table_of, tables};
+use crate::api::{BaseUrl, Token};
 use crate::options::{Address, ConnectionOptions, Group, Options, Said, TokenSource};
 use crate::phone::Region;
 use crate::private_file;
-use crate::settings::connection::token;
+use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_path;
 use crate::settings::{Connection, Layers, Origin};
 
@@ -39,6 +39,8 @@ pub struct NewProfile<'a> {
     connection: ConnectionOptions,
     /// The profile as it is, where there is a file already.
     present: Option<Profile>,
+    /// Whether the profile has an address or a token, which would be replaced.
+    pub replaces: bool,
 }
 
 /// What was said before anybody is asked.
@@ -90,24 +92,25 @@ impl<'a> NewProfile<'a> {
     /// Where something of it cannot be used, or the file of settings cannot be written.
     pub fn new(layers: &'a Layers, is_offered: bool) -> Result<NewProfile<'a>> {
         let said = layers.said();
-        let named = said.place.config.as_deref().map(PathBuf::as_path);
-        let file = config_file::place_to_write(named)?;
+        let file = config_file::place_to_write(&said.place)?;
         config_file::probe(&file)?;
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
-        let variable = |key: &str| match layers.origin(key) {
+        let variable = |is_said: fn(&Options) -> bool| match layers.origin(is_said) {
             Origin::Environment(name) => Some(name),
             _ => None,
         };
+        let url_variable = variable(|said| said.connection.base_url.is_some());
+        let token_variable = variable(|said| said.connection.token_file.is_some());
         // Whether it may be plain http depends on the profile's name too.
         let base_url = said.connection.base_url.as_ref();
         let base_url = base_url.map(|url| {
             let url = BaseUrl::parse(&url.0, true).map_err(Into::into);
-            stated(url, variable("base_url"), is_offered)
+            stated(url, url_variable, is_offered)
         });
         let source = said.connection.token_file.as_ref();
-        let token = source.map(|_| stated(token(layers), variable("token_file"), is_offered));
+        let token = source.map(|_| stated(token(layers), token_variable, is_offered));
         Ok(NewProfile {
             layers,
             file,
@@ -117,6 +120,7 @@ impl<'a> NewProfile<'a> {
             is_offered,
             connection: layers.typed().connection,
             present: None,
+            replaces: false,
         })
     }
 
@@ -129,6 +133,9 @@ impl<'a> NewProfile<'a> {
     pub fn choose(&mut self, name: &str) -> Result<()> {
         let file = ConfigFile::read(&self.file)?;
         check_name_in(file.as_ref(), name)?;
+        let own = file.as_ref().and_then(|file| table_of(file, name));
+        let keys = ["base_url", "base-url", "token_file", "token-file"];
+        self.replaces = own.is_some_and(|own| keys.iter().any(|key| own.contains_key(key)));
         let present = file.map(|file| Profile::of(&file, Some(name)));
         self.present = present.transpose()?;
         self.connection = self.layers.typed().connection;
@@ -168,28 +175,23 @@ impl<'a> NewProfile<'a> {
     ///
     /// Where the certificates to trust cannot be read.
     pub fn connection(&self, base_url: BaseUrl, token: Token) -> Result<Connection> {
-        let certificates = match self.connection.ca_file.as_deref() {
-            Some(path) => Certificates::from_file(path)?,
-            None => Certificates::default(),
-        };
         Ok(Connection {
             base_url,
             token,
-            certificates,
+            certificates: certificates(&self.connection)?,
         })
     }
 
-    /// Whether the profile has an address or a token, which would be replaced.
-    pub fn replaces(&self) -> bool {
-        let own = self.present.as_ref().map(|present| &present.own.connection);
-        own.is_some_and(|own| own.base_url.is_some() || own.token_file.is_some())
+    /// The address in the profile, if it is one.
+    pub fn present_url(&self) -> Option<BaseUrl> {
+        let own = &self.present.as_ref()?.own;
+        BaseUrl::parse(&own.connection.base_url.as_ref()?.0, true).ok()
     }
 
-    /// The address in the profile, if it is one.
+    /// The same, if it may be used.
     pub fn present_address(&self) -> Option<Stated<BaseUrl>> {
-        let url = self.present.as_ref()?.own.connection.base_url.as_ref()?;
         Some(Stated {
-            value: self.address(&url.0).ok()?,
+            value: self.address(&self.present_url()?.to_string()).ok()?,
             variable: None,
         })
     }
@@ -304,7 +306,9 @@ impl<'a> NewProfile<'a> {
 
     /// The variables that come before what a profile says of the service.
     pub fn variables(&self) -> Vec<&'static str> {
-        self.layers.variables_saying(&["base_url", "token_file"])
+        self.layers.variables_saying(|said| {
+            said.connection.base_url.is_some() || said.connection.token_file.is_some()
+        })
     }
 
     /// The name that a profile has where nobody chooses one.

@@ -11,7 +11,7 @@ use super::Profile;
 use super::table::{DEFAULT_PROFILE, flags_for_file};
 use crate::command_line::CommandLine;
 use crate::mapping::{MissingColumn, SavedMapping};
-use crate::options::{Declaration, Field, Group, Options};
+use crate::options::{Declared, Field, Group, Options};
 use crate::settings::reading::texts;
 use crate::settings::{Layers, Origin};
 
@@ -21,10 +21,12 @@ pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<
     let profile = layers.profile.as_ref()?;
     let kept = profile.options();
     let fields = options.fields().into_iter();
-    let is_kept = |(declared, field): &(&Declaration, &dyn Field)| {
+    let is_kept = |(declared, field): &Declared<&dyn Field>| {
         let kept = kept.field(declared.key).and_then(Field::json);
         let is_same = kept.is_some() && field.json() == kept;
-        declared.names_columns && is_same && layers.origin(declared.key) != Origin::Flag
+        declared.names_columns
+            && is_same
+            && layers.origin(|said| said.says(declared)) != Origin::Flag
     };
     let flags = fields.filter(is_kept).map(|(declared, _)| declared.flag());
     let flags: Vec<String> = flags.collect();

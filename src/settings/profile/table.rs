@@ -49,9 +49,15 @@ fn no_table(file: &ConfigFile, key: &str) -> anyhow::Error {
     )
 }
 
-/// Whether there is a profile of this name.
-pub(in crate::settings) fn has(file: &ConfigFile, name: &str) -> bool {
-    tables(file).is_ok_and(|all| all.iter().any(|(found, _)| *found == name))
+/// The profile of this name, if there is one.
+pub(in crate::settings) fn table_of<'f>(
+    file: &'f ConfigFile,
+    name: &str,
+) -> Option<&'f dyn TableLike> {
+    let tables = tables(file).ok()?.into_iter();
+    tables
+        .into_iter()
+        .find_map(|(found, table)| (found == name).then_some(table))
 }
 
 /// What to write instead of a table at the head of the file that holds no profiles.

@@ -50,6 +50,8 @@ const WRONG: &[&str] = &[
     "set = 'fair'",
     "set = { price = 1.50 }",
     "set = { 'a=b' = 'c' }",
+    "set = { a = { b = 'c' } }",
+    "set = 2026-01-01",
     "[region]\nname = 'GB'",
     // Profiles.
     "profiles = 3",
