@@ -1,0 +1,69 @@
+//! How lists are written, and where their numbers are at home.
+
+use super::{Form, Value, ValueError};
+use crate::phone::Region;
+use crate::source::{Encoding, EncodingError};
+
+/// What stands between cells: one character that is not part of a cell's form, or its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+impl Value for Delimiter {
+    const FORM: Form = Form::Character;
+    const INSTEAD: &'static str = "write the character in quotes, such as `\";\"`";
+
+    fn parse(text: &str) -> Result<Delimiter, ValueError> {
+        let byte = match text.to_lowercase().as_str() {
+            "tab" | "\\t" | "\t" => b'\t',
+            "comma" => b',',
+            "semicolon" => b';',
+            "pipe" => b'|',
+            other => match other.as_bytes() {
+                [byte] if byte.is_ascii_punctuation() && *byte != b'"' || *byte == b' ' => *byte,
+                _ => return Err("write one character, such as `;`, or `tab`".into()),
+            },
+        };
+        Ok(Delimiter(byte))
+    }
+}
+
+impl Value for Encoding {
+    const FORM: Form = Form::Text;
+    const INSTEAD: &'static str = "write it in quotes";
+
+    fn parse(text: &str) -> Result<Encoding, ValueError> {
+        text.parse().map_err(|error| match error {
+            EncodingError::Unknown {
+                nearest: Some(nearest),
+                ..
+            } => ValueError(format!("did you mean `{nearest}`?")),
+            EncodingError::Unknown { nearest: None, .. } => {
+                "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
+            }
+            EncodingError::Unsupported { .. } => {
+                "it is not read by anybody any more: convert the file to UTF-8".into()
+            }
+        })
+    }
+}
+
+impl Value for Region {
+    const FORM: Form = Form::Text;
+    const INSTEAD: &'static str = "write an ISO code in quotes, such as `\"GB\"`";
+    const SEPARATOR: Option<char> = Some(',');
+
+    fn usual_form(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn parse(text: &str) -> Result<Region, ValueError> {
+        Region::parse(text).ok_or_else(|| {
+            let hint = Region::nearest(text)
+                .map(|nearest| format!("; did you mean {nearest}?"))
+                .unwrap_or_default();
+            ValueError(format!(
+                "write an ISO code such as DE, or an English name{hint}"
+            ))
+        })
+    }
+}
