@@ -16,14 +16,14 @@ options! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, global = true)]
         config: Said<PathBuf> => Command {
             variable: Some("LEADLOAD_CONFIG"),
-            is_for_rejects_too: true
+            is_repeated_after_import: true
         };
 
         /// Profile of that file to take settings from [default: `default`] [env: LEADLOAD_PROFILE]
         #[arg(long, value_name = "NAME", global = true)]
         profile: Said<Name> => Command {
             variable: Some("LEADLOAD_PROFILE"),
-            is_for_rejects_too: true
+            is_repeated_after_import: true
         };
     }
 }
@@ -55,7 +55,7 @@ options! {
             conflicts_with_all = ["base_url", "token_file"]
         )]
         sandbox: bool => Command {
-            is_for_rejects_too: true,
+            is_repeated_after_import: true,
             is_repeated_after_check: true
         };
 

@@ -12,7 +12,7 @@ use super::value::unusable;
 pub enum Scope {
     /// This command and no other.
     Command,
-    /// Which service it is, and as whom: the sandbox takes its place.
+    /// Which service it is, who asks, and where is kept who was sent: the sandbox has its own.
     Service,
     /// How a service is reached.
     Connection,
@@ -55,8 +55,9 @@ pub struct Declaration {
     pub has_flag: bool,
     /// Whether a mapping that is saved consists of it, among others.
     pub is_kept_with_mapping: bool,
-    /// Whether the command that sends rejects says it again, whatever the ledger knows.
-    pub is_for_rejects_too: bool,
+    /// Whether the command that sends an import's rejects says it again, whatever the ledger
+    /// knows.
+    pub is_repeated_after_import: bool,
     /// Whether the command that imports what was checked says it again, where the mapping
     /// was saved.
     pub is_repeated_after_check: bool,
@@ -81,7 +82,7 @@ impl Declaration {
             names_columns: false,
             has_flag: true,
             is_kept_with_mapping: matches!(scope, Scope::Reading | Scope::Mapping),
-            is_for_rejects_too: is_of_service,
+            is_repeated_after_import: is_of_service,
             is_repeated_after_check: is_of_service,
         }
     }
@@ -104,7 +105,7 @@ impl Declaration {
     /// Whether the command that sends rejects has to say it again; the ledger `knows_run` that
     /// wrote them, or does not.
     pub fn is_repeated_for_rejects(&self, knows_run: bool) -> bool {
-        self.is_for_rejects_too || self.is_handed_to_rejects() && !knows_run
+        self.is_repeated_after_import || self.is_handed_to_rejects() && !knows_run
     }
 
     /// What is wrong with its value, as it is told of the place where the value stands.

@@ -54,7 +54,7 @@ options! {
         /// Ask nothing before sending
         // Whoever pastes a command that was shown is asked.
         #[arg(long, action = clap::ArgAction::SetTrue)]
-        yes: bool => Delivery { is_for_rejects_too: false };
+        yes: bool => Delivery { is_repeated_after_import: false };
 
         /// Stop cleanly after this long [default: no limit]
         #[arg(long, value_name = "DURATION")]
@@ -86,7 +86,7 @@ options! {
         /// [default: retry]
         // What is not mended yet is to come back.
         #[arg(long, value_name = "WHAT")]
-        known_bad: Said<KnownBad> => Delivery { default: Some("retry"), is_for_rejects_too: false };
+        known_bad: Said<KnownBad> => Delivery { default: Some("retry"), is_repeated_after_import: false };
 
         /// Form in which variables are sent [default: array]
         #[arg(long, value_name = "SHAPE")]

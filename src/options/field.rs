@@ -80,7 +80,7 @@ fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
     vec![joined]
 }
 
-/// A switch; `false` is said in a file alone, to have what is common to all profiles otherwise.
+/// A switch. Only a file can say `false`: a profile that undoes what holds for all of them.
 impl Field for Option<bool> {
     fn json(&self) -> Option<Json> {
         self.map(Json::from)
@@ -157,7 +157,7 @@ impl Field for Option<u8> {
     }
 }
 
-/// A value.
+/// An option with one value.
 impl<T: Value> Field for Option<Said<T>> {
     fn json(&self) -> Option<Json> {
         self.as_ref().map(json)
@@ -187,7 +187,7 @@ impl<T: Value> Field for Option<Said<T>> {
     }
 }
 
-/// Several values.
+/// An option that can be said several times.
 impl<T: Value> Field for Option<Vec<Said<T>>> {
     fn json(&self) -> Option<Json> {
         self.as_ref().map(|list| list.iter().map(json).collect())

@@ -38,17 +38,17 @@ impl Origin {
     }
 }
 
-/// Options that one place says.
+/// The options that come from one place.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// The place.
+    /// Where they come from.
     pub origin: Origin,
-    /// What it says.
+    /// Those that it says; the others are `None`.
     pub options: Options,
 }
 
 impl Layer {
-    /// What this place says.
+    /// Options from this place.
     pub fn new(origin: Origin, options: Options) -> Layer {
         Layer { origin, options }
     }

@@ -24,7 +24,7 @@ pub struct Parsed {
 /// Why there is nothing to be done.
 #[derive(Debug)]
 pub struct Refused {
-    /// The reason.
+    /// Why.
     pub reason: Refusal,
     /// What is said, as far as that can be told where something of it is wrong.
     pub layers: Layers,
@@ -32,7 +32,7 @@ pub struct Refused {
     pub inputs: Option<Vec<PathBuf>>,
 }
 
-/// The reason.
+/// Why a command line is refused.
 #[derive(Debug)]
 pub enum Refusal {
     /// The command line is wrong, or asks for help.

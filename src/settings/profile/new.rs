@@ -46,7 +46,7 @@ pub struct NewProfile<'a> {
 /// What was said before anybody is asked.
 #[derive(Debug, Clone)]
 pub struct Stated<T> {
-    /// It.
+    /// What was said.
     pub value: T,
     /// The variable that says it, where no flag does.
     pub variable: Option<&'static str>,
