@@ -65,8 +65,11 @@ fn perform(command: &Command, layers: Layers, line: CommandLine) -> Result<ExitC
 /// JSON as JSON too.
 fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
     let wants_json = wants_json(&refused.layers);
-    if refused.layers.said().log.form() == LogFormat::Json {
-        Log::start(Level::INFO, LogFormat::Json);
+    let log = refused.layers.said().log;
+    match (log.form(), &refused.reason) {
+        (LogFormat::Json, _) => drop(Log::start(Level::INFO, LogFormat::Json)),
+        (LogFormat::Text, Refusal::Settings(_)) => drop(start_log(&log)),
+        (LogFormat::Text, Refusal::CommandLine(_)) => {}
     }
     let error = match refused.reason {
         Refusal::CommandLine(error) => error,

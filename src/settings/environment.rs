@@ -22,23 +22,30 @@ pub fn environment() -> Vec<Layer> {
 pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Layer> {
     let value = |name| value(name).filter(|value| !value.is_empty());
     let mut layers: Vec<Layer> = Vec::new();
-    if let Some(token) = value(LEADLOAD_TOKEN) {
-        // What is no text is no token; taken as far as it goes, it is refused as such.
-        let token = SecretString::from(token.to_string_lossy().into_owned());
-        let said = Said::told_as(TokenSource::Text(token), LEADLOAD_TOKEN);
+    let mut add = |name, said: &dyn Fn(&mut Options)| {
         let mut options = Options::default();
-        options.connection.token_file = Some(said);
-        layers.push(Layer::new(Origin::Environment(LEADLOAD_TOKEN), options));
-    }
+        said(&mut options);
+        layers.push(Layer::new(Origin::Environment(name), options));
+    };
     for declared in Options::declared() {
-        let said = declared
+        if let Some(token) = value(LEADLOAD_TOKEN).filter(|_| declared.is_secret) {
+            // What is no text is no token; taken as far as it goes, it is refused as such.
+            let token = SecretString::from(token.to_string_lossy().into_owned());
+            let token = Said::told_as(TokenSource::Text(token), LEADLOAD_TOKEN);
+            add(LEADLOAD_TOKEN, &|said| {
+                said.connection.token_file = Some(token.clone())
+            });
+        }
+        if let Some((name, text)) = declared
             .variable
-            .and_then(|name| Some((name, value(name)?)));
-        let mut options = Options::default();
-        if let (Some((name, text)), Some(field)) = (said, options.field_mut(declared.key)) {
+            .and_then(|name| Some((name, value(name)?)))
+        {
             // Each takes any text; what it means is looked into where it is used.
-            let _ = field.say(&[&text]);
-            layers.push(Layer::new(Origin::Environment(name), options));
+            add(name, &|said| {
+                let _ = said
+                    .field_mut(declared.key)
+                    .map(|field| field.say(&[&text]));
+            });
         }
     }
     layers

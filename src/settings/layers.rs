@@ -246,15 +246,18 @@ pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Optio
     options
 }
 
-/// The address that the token is for: the one beside it, or in a weaker layer.
+/// The address that a profile's token is for: the one beside it or common to all, if that is the
+/// profile's own.
 pub(super) fn home_of_token(layers: &[Layer]) -> Option<BaseUrl> {
     let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
-    let at = layers.iter().position(says_token)?;
-    address(&layers[at..])
+    let token = layers.iter().position(says_token)?;
+    let profile = layers.iter().position(|layer| layer.origin.is_profile())?;
+    let of_profile = address(&layers[profile..]);
+    address(&layers[token..]).filter(|home| of_profile.as_ref() == Some(home))
 }
 
 /// The address that these layers give, whether it may be used or not.
-pub(super) fn address(layers: &[Layer]) -> Option<BaseUrl> {
+fn address(layers: &[Layer]) -> Option<BaseUrl> {
     let url = combined(layers).connection.base_url?;
     BaseUrl::parse(&url.0, true).ok()
 }

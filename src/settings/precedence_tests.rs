@@ -119,7 +119,12 @@ fn in_file(declared: &Declaration, value: &Json) -> String {
         true => "base_url = 'https://a.example.com'\n",
         false => "",
     };
-    format!("{beside}{} = {}\n", declared.key, toml_of(value))
+    // The columns of one list are nothing to be common to all profiles.
+    let head = match declared.has_flag {
+        true => "",
+        false => "[profiles.default]\n",
+    };
+    format!("{beside}{head}{} = {}\n", declared.key, toml_of(value))
 }
 
 #[test]
@@ -275,7 +280,8 @@ fn what_says_nothing_switches_nothing_off() {
     assert_eq!(names(&import(own, &[]), "rate"), ["auto"]);
     assert_eq!(origin_of(&layers(&[], own, &[]), "rate"), Origin::Default);
     assert_eq!(names(&import(own, &["--sandbox"]), "rate"), ["50/s"]);
-    let none = import("var = []\ncolumns = ['a', '']", &[]).mapping;
+    let own = "[profiles.default]\nvar = []\ncolumns = ['a', '']";
+    let none = import(own, &[]).mapping;
     assert_eq!(
         (none.var.unwrap().len(), none.columns.unwrap().len()),
         (0, 2)
@@ -378,6 +384,7 @@ fn a_token_goes_to_the_service_beside_it_alone() {
         (own, &["--base-url", to_b], false),
         ("token_file = 'a.token'", &["--base-url", to_a], false),
         (&moved, &[], false),
+        (&moved, &["--base-url", to_a], false),
         (shared, &[], true),
     ] {
         let token = import(toml, line).connection.token_file;

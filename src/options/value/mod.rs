@@ -128,13 +128,20 @@ impl From<&str> for ValueError {
 pub fn unusable(value: &str, name: &str, is_personal: bool) -> String {
     if value.is_empty() {
         format!("`{name}` has no value")
-    } else if is_personal {
+    } else if is_personal || is_long_number(value) {
         format!("the value of `{name}` cannot be used")
     } else if name.starts_with('-') {
         format!("{} cannot be used for `{name}`", quoted_value(value))
     } else {
         format!("{} cannot be used as {name}", quoted_value(value))
     }
+}
+
+/// Whether it is a number, perhaps with a unit, that would be taken for a token or for a number
+/// of somebody.
+fn is_long_number(value: &str) -> bool {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    digits.len() > 15 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Refuses each of these texts.

@@ -8,48 +8,52 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, place_of, unwritable};
 use super::table::PROFILE_TABLES;
-use crate::options::{Group, Options, toml_of};
+use crate::options::{Declared, Field, Group, Options, toml_of};
 use crate::private_file;
 use crate::text::printable;
 
 /// How long a line of the file gets, in characters, before a list takes several.
 const WIDTH: usize = 80;
 
-/// Writes what is said into a profile, and takes these keys out of it. The file is made if it
-/// is not there yet; a reader meets the old file or the new one, never half of it.
+/// What options say, by key, as it is written.
+pub(super) fn lines(said: &Options) -> Vec<(&'static str, Value)> {
+    let fields = said.fields().into_iter();
+    let line = |(declared, field): Declared<&dyn Field>| {
+        Some((declared.key, wrapped(toml_of(&field.json()?), declared.key)))
+    };
+    fields.filter_map(line).collect()
+}
+
+/// Writes lines into a profile, and takes these keys out of it. The file is made if it is not
+/// there yet; a reader meets the old file or the new one, never half of it.
 ///
 /// # Errors
 ///
 /// Where the file cannot be written, or is none of settings.
-pub(super) fn edit(path: &Path, profile: &str, said: &Options, taken_out: &[&str]) -> Result<()> {
-    let file = ConfigFile::read(path)?;
-    let text = file.map(|file| edited(&file, profile, said, taken_out));
-    let text = text.unwrap_or_else(|| with(DocumentMut::new(), profile, said))?;
-    let path = place_of(path);
-    let permissions = fs::metadata(&path).map(|found| found.permissions());
-    let written = private_file::replace(&path, text.as_bytes(), permissions.ok());
-    written.map_err(|error| unwritable(&path, &error))
-}
-
-fn edited(file: &ConfigFile, profile: &str, said: &Options, taken_out: &[&str]) -> Result<String> {
-    let mut document: DocumentMut = without(file, profile, taken_out).parse()?;
-    // What is left of them stands within braces, or has a head of its own.
+pub(super) fn edit(
+    path: &Path,
+    profile: &str,
+    lines: Vec<(&'static str, Value)>,
+    taken_out: &[&str],
+) -> Result<()> {
+    let mut document = match ConfigFile::read(path)? {
+        Some(file) => without(&file, profile, taken_out).parse()?,
+        None => DocumentMut::new(),
+    };
     let table = table_to_edit(&mut document, profile)?;
     for key in taken_out {
+        // What is left of it stands within braces, or has a head of its own.
         table.remove(key);
         table.remove(&key.replace('_', "-"));
     }
-    with(document, profile, said)
-}
-
-fn with(mut document: DocumentMut, profile: &str, said: &Options) -> Result<String> {
-    let table = table_to_edit(&mut document, profile)?;
-    for (declared, field) in said.fields() {
-        if let Some(json) = field.json() {
-            put(table, declared.key, wrapped(toml_of(&json), declared.key));
-        }
+    for (key, value) in lines {
+        put(table, key, value);
     }
-    Ok(document.to_string())
+    let path = place_of(path);
+    let permissions = fs::metadata(&path).map(|found| found.permissions());
+    let text = document.to_string();
+    let written = private_file::replace(&path, text.as_bytes(), permissions.ok());
+    written.map_err(|error| unwritable(&path, &error))
 }
 
 /// The text of the file without the lines of these keys. What stands around a line stays where
@@ -169,7 +173,7 @@ mod tests {
         let mut options = Options::default();
         options.phones.region = region.map(|region| region.parse().unwrap());
         let taken_out: &[&str] = if region.is_none() { &["region"] } else { &[] };
-        edit(&path, "crm", &options, taken_out).unwrap();
+        edit(&path, "crm", lines(&options), taken_out).unwrap();
         fs::read_to_string(&path).unwrap()
     }
 

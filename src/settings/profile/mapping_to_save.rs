@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use toml_edit::{Item, Value};
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::edit::edit;
+use super::edit::{edit, lines};
 use super::table::{check_name_in, flags_for, table_of};
 use crate::mapping::AllowList;
 use crate::options::{Column, Declared, Field, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
-use crate::settings::layers::{address, home_of_token};
+use crate::settings::layers::home_of_token;
 use crate::settings::reading::texts;
 
 /// A mapping that is about to be kept.
@@ -26,9 +27,9 @@ pub struct MappingToSave {
     pub newly_sent: Vec<String>,
     /// The columns that the mapping has sent so far, and that are left out from now on.
     pub sent_no_more: Vec<String>,
-    /// Where the profile is about to be made: the settings of the one in force, so that
-    /// it reaches the same service in the same way.
-    others: Options,
+    /// Where the profile is about to be made: the settings of the one in use, as they are
+    /// written, so that it reaches the same service in the same way.
+    others: Vec<(&'static str, Value)>,
     /// The mapping, and what makes a list readable.
     mapping: Options,
     /// Whether the profile or the command line says to which campaign leads go.
@@ -52,8 +53,9 @@ impl MappingToSave {
         let config = ConfigFile::read(&file)?;
         check_name_in(config.as_ref(), profile)?;
         config_file::probe(&file)?;
-        let earlier = config.filter(|config| table_of(config, profile).is_some());
-        let earlier = earlier.map(|config| Profile::of(&config, Some(profile)));
+        let earlier = config.as_ref();
+        let earlier = earlier.filter(|config| table_of(config, profile).is_some());
+        let earlier = earlier.map(|config| Profile::of(config, Some(profile)));
         let mut earlier = earlier.transpose()?;
         if let Some(wrong) = earlier.as_mut().and_then(|earlier| earlier.wrong.take()) {
             return Err(wrong);
@@ -70,8 +72,8 @@ impl MappingToSave {
             newly_sent: list.sent_of(&left_out),
             sent_no_more: list.not_sent_of(&AllowList::sent(&columns, &variables)),
             others: match (&earlier, in_use) {
-                (None, Some(in_use)) => others(in_use, &file),
-                _ => Options::default(),
+                (None, Some(in_use)) => others(in_use, &file, config.as_ref()),
+                _ => Vec::new(),
             },
             mapping: mapping(said, list, earlier.as_ref())?,
             has_campaign: list.campaign_column.is_some()
@@ -96,9 +98,9 @@ impl MappingToSave {
             declared.is_kept_with_mapping && !field.is_said()
         };
         let gone: Vec<&str> = fields.filter(is_gone).map(|(d, _)| d.key).collect();
-        let mut said = self.others.clone();
-        said.complete(&self.mapping);
-        edit(&self.file, &self.profile, &said, &gone)
+        let mapping = lines(&self.mapping);
+        let lines = [self.others, mapping].concat();
+        edit(&self.file, &self.profile, lines, &gone)
     }
 }
 
@@ -139,25 +141,36 @@ fn absolute(paths: impl Iterator<Item = Said<PathBuf>>) -> Result<Vec<Said<PathB
 /// The settings of a profile beside a mapping, to be those of another profile in `file`
 /// too. What an import leaves behind is of one profile alone, and what is common to all
 /// profiles of a file stands there already.
-fn others(profile: &Profile, file: &Path) -> Options {
+fn others(
+    profile: &Profile,
+    file: &Path,
+    config: Option<&ConfigFile>,
+) -> Vec<(&'static str, Value)> {
+    let is_here = profile.file == file;
     let mut others = profile.own.clone();
-    if profile.file != file {
+    if !is_here {
         others.complete(&profile.common);
     }
     others.retain(|declared| !declared.is_kept_with_mapping && !declared.is_output);
     // A token beside an address that is not its own would be sent there from now on.
-    let layers = profile.layers();
-    let home = home_of_token(&layers);
-    if home.is_none() || home != address(&layers) {
+    if home_of_token(&profile.layers()).is_none() {
         others.connection.token_file = None;
     }
-    others
+    let name = profile.name.as_deref().filter(|_| is_here);
+    let own = name.and_then(|name| table_of(config?, name));
+    let as_written = |key: &'static str, value: Value| {
+        let other = key.replace('_', "-");
+        let item = own.and_then(|own| own.get(key).or(own.get(&other)));
+        let value = item.and_then(Item::as_value).cloned().unwrap_or(value);
+        (key, value.decorated(" ", ""))
+    };
+    let lines = lines(&others).into_iter();
+    lines.map(|(key, value)| as_written(key, value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::toml_of;
 
     /// What a profile takes along into `file`, line by line.
     fn taken_into(file: &Path, from: &Path, toml: &str) -> Vec<String> {
@@ -165,12 +178,10 @@ mod tests {
         let config = ConfigFile::read(from).unwrap().unwrap();
         let profile = Profile::of(&config, None).unwrap();
         assert!(profile.wrong.is_none());
-        let others = others(&profile, file);
-        let fields = others.fields().into_iter();
-        let lines = fields.filter_map(|(declared, field)| {
-            Some(format!("{} = {}", declared.key, toml_of(&field.json()?)))
-        });
-        lines.collect()
+        let others = others(&profile, file, Some(&config)).into_iter();
+        others
+            .map(|(key, value)| format!("{key} ={value}"))
+            .collect()
     }
 
     #[test]
@@ -196,9 +207,9 @@ mod tests {
         let text = "region = 'GB'\nrate = '5/s'\n[profiles.default]\nledger = 'own.db'\n\
                     results = 'one.csv'\ntimeout = '9s'\nset = { a = 'b' }\n";
         let shown = |file: &Path| taken_into(file, &system, text);
-        let ledger = toml_edit::Value::from(folder.path().join("own.db").display().to_string());
+        let ledger = Value::from(folder.path().join("own.db").display().to_string());
         let ledger = format!("ledger = {ledger}");
-        assert_eq!(shown(&system), [&ledger, "timeout = \"9s\""]);
+        assert_eq!(shown(&system), ["ledger = \"own.db\"", "timeout = \"9s\""]);
         assert_eq!(
             shown(&folder.path().join("own/config.toml")),
             [&ledger, "rate = [\"5/s\"]", "timeout = \"9s\""]

@@ -142,10 +142,11 @@ impl<'f> Reading<'f> {
     fn one(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
         let place = self.place_of(key, line);
         let is_table = item.is_table() || item.is_array_of_tables();
-        let declared = declared(key).map_err(|text| match self.is_common && is_table {
-            true => anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item)),
-            false => anyhow!("{place} {text}"),
-        })?;
+        let declared =
+            declared(key, self.is_common).map_err(|text| match self.is_common && is_table {
+                true => anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item)),
+                false => anyhow!("{place} {text}"),
+            })?;
         let key = declared.key;
         if let Some((_, other)) = self.read.iter().find(|(other, _)| *other == key) {
             return Err(anyhow!(
@@ -170,11 +171,15 @@ impl<'f> Reading<'f> {
     }
 }
 
-/// The option that a key means, or why it can stand in no profile.
-fn declared(key: &str) -> Result<&'static Declaration, String> {
+/// The option that a key means, or why it can stand in no profile. What has no flag belongs to
+/// the mapping of one list, and so to one profile.
+fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> {
     let name = key.replace('-', "_");
     let all = Options::declared();
-    match all.iter().find(|declared| declared.key == name) {
+    let mut meant = all
+        .iter()
+        .filter(|declared| declared.has_flag || !is_common);
+    match meant.find(|declared| declared.key == name) {
         Some(declared) if declared.may_stand_in_profile() => Ok(declared),
         Some(declared) => Err(format!(
             "is said for one command only\n\nhint: leave it out here, and type `{}` where it is meant",

@@ -10,7 +10,7 @@ use tracing::warn;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::edit::edit;
+use super::edit::{edit, lines};
 use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, table_of, tables};
 use crate::api::{BaseUrl, Token};
 use crate::options::{Address, ConnectionOptions, Group, Options, Said, TokenSource};
@@ -93,10 +93,10 @@ impl<'a> NewProfile<'a> {
     pub fn new(layers: &'a Layers, is_offered: bool) -> Result<NewProfile<'a>> {
         let said = layers.said();
         let file = config_file::place_to_write(&said.place)?;
-        config_file::probe(&file)?;
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
+        config_file::probe(&file)?;
         let variable = |is_said: fn(&Options) -> bool| match layers.origin(is_said) {
             Origin::Environment(name) => Some(name),
             _ => None,
@@ -264,7 +264,7 @@ impl<'a> NewProfile<'a> {
             RegionChoice::None => &["region"],
             _ => &[],
         };
-        edit(&self.file, name, &options, gone)
+        edit(&self.file, name, lines(&options), gone)
     }
 
     /// Where the token goes: into the file that is called after the profile, unless

@@ -11,6 +11,7 @@ const WRONG: &[&str] = &[
     "'17|s3cretToken' = 1",
     "'+447911000001' = 1",
     "again = true",
+    "columns = ['Phone']",
     "region = 'GB'\nregion = 'DE'",
     "region = GB",
     "token-file = 'a'\ntoken_file = 'a'",
