@@ -128,7 +128,7 @@ async fn confirm(
     is_possible: bool,
     questions: &mut Questions<'_>,
 ) -> Result<(), Failure> {
-    if !new.replaces {
+    if !new.replaces() {
         return Ok(());
     }
     let name = quoted_value(name);

@@ -39,8 +39,8 @@ pub struct NewProfile<'a> {
     connection: ConnectionOptions,
     /// The profile as it is, where there is a file already.
     present: Option<Profile>,
-    /// Whether the profile has an address or a token, which would be replaced.
-    pub replaces: bool,
+    /// The keys that stand in it, be their values right or not.
+    keys: Vec<String>,
 }
 
 /// What was said before anybody is asked.
@@ -120,7 +120,7 @@ impl<'a> NewProfile<'a> {
             is_offered,
             connection: layers.typed().connection,
             present: None,
-            replaces: false,
+            keys: Vec::new(),
         })
     }
 
@@ -134,8 +134,8 @@ impl<'a> NewProfile<'a> {
         let file = ConfigFile::read(&self.file)?;
         check_name_in(file.as_ref(), name)?;
         let own = file.as_ref().and_then(|file| table_of(file, name));
-        let keys = ["base_url", "base-url", "token_file", "token-file"];
-        self.replaces = own.is_some_and(|own| keys.iter().any(|key| own.contains_key(key)));
+        let keys = own.into_iter().flat_map(|own| own.iter());
+        self.keys = keys.map(|(key, _)| key.replace('-', "_")).collect();
         let present = file.map(|file| Profile::of(&file, Some(name)));
         self.present = present.transpose()?;
         self.connection = self.layers.typed().connection;
@@ -182,6 +182,15 @@ impl<'a> NewProfile<'a> {
         })
     }
 
+    /// Whether the profile has an address or a token, which would be replaced.
+    pub fn replaces(&self) -> bool {
+        self.has("base_url") || self.has("token_file")
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|there| there == key)
+    }
+
     /// The address in the profile, if it is one.
     pub fn present_url(&self) -> Option<BaseUrl> {
         let own = &self.present.as_ref()?.own;
@@ -199,10 +208,13 @@ impl<'a> NewProfile<'a> {
     /// The country of national numbers in the profile.
     pub fn region(&self) -> Option<PresentRegion> {
         let present = self.present.as_ref()?;
-        Some(PresentRegion {
-            region: *present.options().phones.region?,
-            is_common: present.own.phones.region.is_none(),
-        })
+        let is_common = !self.has("region");
+        let said = match is_common {
+            true => &present.common,
+            false => &present.own,
+        };
+        let region = *said.phones.region.as_deref()?;
+        Some(PresentRegion { region, is_common })
     }
 
     /// Writes the token into a file of its own, and the profile. What else stands in a
