@@ -413,7 +413,7 @@ fn a_mapping_is_kept_as_a_list_of_what_is_sent() {
     output.shows("--profile crm --campaign ID_OR_NAME");
     assert_eq!(
         folder.read("config.toml"),
-        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nphone_column = [\"Phone\"]\nvar = [\"first_name=First Name\"]\nset = [\"source=fair\"]\ncolumns = [\"Phone\", \"First Name\", \"Notes\"]\nregion = \"GB\"\n"
+        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nregion = \"GB\"\nphone_column = [\"Phone\"]\nvar = [\"first_name=First Name\"]\nset = [\"source=fair\"]\ncolumns = [\"Phone\", \"First Name\", \"Notes\"]\n"
     );
 }
 

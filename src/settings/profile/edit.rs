@@ -33,9 +33,11 @@ pub(super) fn lines(said: &Options) -> Vec<(&'static str, Value)> {
 pub(super) fn edit(
     path: &Path,
     profile: &str,
-    lines: Vec<(&'static str, Value)>,
+    mut lines: Vec<(&'static str, Value)>,
     taken_out: &[&str],
 ) -> Result<()> {
+    // A long list hides what stands below it.
+    lines.sort_by_key(|(_, value)| value.is_array());
     let mut document = match ConfigFile::read(path)? {
         Some(file) => without(&file, profile, taken_out).parse()?,
         None => DocumentMut::new(),
