@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::help::command;
@@ -14,7 +15,9 @@ use crate::text::{alternatives, quoted_value, shown_name};
 
 /// What is wrong, and what next; none where the parser's own text has to do.
 pub fn mistake(error: &clap::Error, args: &[OsString]) -> Option<String> {
-    let command = command_of(args);
+    let commands = commands_in(args);
+    let names: Vec<&str> = commands.iter().map(Command::get_name).collect();
+    let command = names.join(" ");
     let (what, next) = match error.kind() {
         ErrorKind::UnknownArgument => unknown(error, &command)?,
         ErrorKind::InvalidSubcommand => {
@@ -132,18 +135,14 @@ fn missing(args: &[String]) -> String {
     }
 }
 
-/// The commands that were typed, the program's name first.
-fn command_of(args: &[OsString]) -> String {
-    let mut typed = String::from("leadload");
-    let mut command = command();
-    for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
-        let Some(subcommand) = command.find_subcommand(word) else {
-            break;
-        };
-        typed = format!("{typed} {word}");
-        command = subcommand.clone();
-    }
-    typed
+/// The commands that were typed, the program first.
+pub fn commands_in(args: &[OsString]) -> Vec<Command> {
+    let words = args.iter().skip(1).map_while(|arg| arg.to_str());
+    let typed = words.scan(command(), |command, word| {
+        *command = command.find_subcommand(word)?.clone();
+        Some(command.clone())
+    });
+    std::iter::once(command()).chain(typed).collect()
 }
 
 /// `--rate` of `--rate <RATE>`, `SHELL` of `<SHELL>`.

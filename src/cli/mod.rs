@@ -16,7 +16,7 @@ mod typed;
 pub use help::{command, manual};
 pub use import::ImportArgs;
 pub use man_page::man_page;
-pub use mistake::mistake;
+pub use mistake::{commands_in, mistake};
 pub use typed::typed_anyway;
 
 use clap::{Parser, Subcommand, ValueEnum};

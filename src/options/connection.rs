@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueHint;
 
 use super::Said;
-use super::declare::prelude::*;
+use super::declare::options;
 use super::value::{Address, Name, TokenSource};
 
 options! {

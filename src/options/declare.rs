@@ -157,22 +157,25 @@ macro_rules! options {
         }
 
         impl $group {
-            const DECLARED: &'static [Declaration] = &[$(
-                Declaration {
+            const DECLARED: &'static [$crate::options::Declaration] = &[$(
+                $crate::options::Declaration {
                     $($($otherwise)*,)?
-                    ..Declaration::new(stringify!($key), Scope::$scope)
+                    ..$crate::options::Declaration::new(
+                        stringify!($key),
+                        $crate::options::Scope::$scope,
+                    )
                 },
             )*];
         }
 
-        impl Group for $group {
-            fn fields(&self) -> Vec<Declared<&dyn Field>> {
-                let fields: [&dyn Field; $group::DECLARED.len()] = [$(&self.$key),*];
+        impl $crate::options::Group for $group {
+            fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
+                let fields: [&dyn $crate::options::Field; $group::DECLARED.len()] = [$(&self.$key),*];
                 $group::DECLARED.iter().zip(fields).collect()
             }
 
-            fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>> {
-                let fields: [&mut dyn Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
+            fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
+                let fields: [&mut dyn $crate::options::Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
                 $group::DECLARED.iter().zip(fields).collect()
             }
 
@@ -200,12 +203,12 @@ macro_rules! groups {
             )*
         }
 
-        impl Group for $all {
-            fn fields(&self) -> Vec<Declared<&dyn Field>> {
+        impl $crate::options::Group for $all {
+            fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
                 [$(self.$group.fields()),*].into_iter().flatten().collect()
             }
 
-            fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>> {
+            fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
                 [$(self.$group.fields_mut()),*].into_iter().flatten().collect()
             }
 
@@ -217,10 +220,4 @@ macro_rules! groups {
 }
 
 pub(super) use groups;
-pub(crate) use options;
-
-/// What declares options.
-pub(super) mod prelude {
-    pub(in crate::options) use super::{Declaration, Declared, Group, Scope, options};
-    pub(in crate::options) use crate::options::field::Field;
-}
+pub(super) use options;

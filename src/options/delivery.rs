@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::Said;
-use super::declare::prelude::*;
+use super::declare::options;
 use super::value::{Name, RateArg};
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};

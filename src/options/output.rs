@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ValueEnum, ValueHint};
 
 use super::Said;
-use super::declare::prelude::*;
+use super::declare::options;
 
 options! {
     /// What an import leaves behind, and what it says on standard output.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueHint;
 
 use super::Said;
-use super::declare::prelude::*;
+use super::declare::options;
 use super::value::{CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn, Value};
 use crate::mapping::{EmptyCells, VarNames};
 use crate::phone::{PhoneRule, Region};

@@ -98,17 +98,15 @@ fn refused(reason: Refusal, layers: Layers, inputs: Option<Vec<PathBuf>>) -> Box
     })
 }
 
-/// Whether a profile stands behind the command that these words lead to, be they right or not:
-/// one that can be named, unless it is about to be made.
+/// Whether a profile stands behind the command, be its words right or not: one that can be
+/// named, unless it is about to be made.
 fn takes_profile(args: &[OsString]) -> bool {
-    let (mut command, mut takes) = (cli::command(), false);
-    for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
-        if let Some(named) = command.find_subcommand(word).cloned() {
-            takes |= named.get_arguments().any(|flag| flag.get_id() == "profile");
-            command = named;
-        }
-    }
-    takes && command.get_name() != "init"
+    let commands = cli::commands_in(args);
+    let mut flags = commands.iter().flat_map(|command| command.get_arguments());
+    let is_init = commands
+        .last()
+        .is_some_and(|last| last.get_name() == "init");
+    !is_init && flags.any(|flag| flag.get_id() == "profile")
 }
 
 /// The profile that is named, or the default one; nothing where there are no settings.
