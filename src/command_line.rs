@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// The command after this import.
-    fn mending(line: &str, knows_run: bool) -> String {
+    fn command_for_rejects(line: &str, knows_run: bool) -> String {
         let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let matches = crate::cli::command().try_get_matches_from(&typed).unwrap();
         let cli = <crate::cli::Cli as clap::FromArgMatches>::from_arg_matches(&matches).unwrap();
@@ -183,12 +183,12 @@ mod tests {
                      --suppress=b.csv --rate 5/s --rate 100/min --limit 10 --delimiter ; \
                      --results out.csv --rejects bad.csv --token-file t -vv --wait";
         assert_eq!(
-            mending(typed, true),
+            command_for_rejects(typed, true),
             "leadload import leads.rejects.csv --token-file t --rate 5/s --rate 100/min \
              --wait --verbose --verbose"
         );
         assert_eq!(
-            mending(typed, false),
+            command_for_rejects(typed, false),
             "leadload import leads.rejects.csv --token-file t --campaign 101 --region GB \
              --suppress a.csv --suppress b.csv --rate 5/s --rate 100/min --wait --verbose \
              --verbose"
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(operand(Path::new("-a.csv")), Path::new("./-a.csv"));
         assert_eq!(operand(Path::new("-")), Path::new("-"));
         assert_eq!(
-            mending("leadload import a.csv --ledger=-l", true),
+            command_for_rejects("leadload import a.csv --ledger=-l", true),
             "leadload import leads.rejects.csv '--ledger=-l'"
         );
     }

@@ -137,12 +137,16 @@ fn missing(args: &[String]) -> String {
 
 /// The commands that were typed, the program first.
 pub fn commands_in(args: &[OsString]) -> Vec<Command> {
-    let words = args.iter().skip(1).map_while(|arg| arg.to_str());
-    let typed = words.scan(command(), |command, word| {
-        *command = command.find_subcommand(word)?.clone();
-        Some(command.clone())
-    });
-    std::iter::once(command()).chain(typed).collect()
+    let (mut last, mut commands) = (command(), Vec::new());
+    for word in args.iter().skip(1) {
+        let named = word.to_str().and_then(|word| last.find_subcommand(word));
+        let Some(named) = named.cloned() else {
+            break;
+        };
+        commands.push(std::mem::replace(&mut last, named));
+    }
+    commands.push(last);
+    commands
 }
 
 /// `--rate` of `--rate <RATE>`, `SHELL` of `<SHELL>`.

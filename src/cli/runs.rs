@@ -192,7 +192,7 @@ impl FromStr for RunArg {
 /// A phone number as it was sent.
 fn e164(text: &str) -> Result<PhoneNumber, String> {
     PhoneNumber::from_e164(text)
-        .map_err(|_| "write it as it stands in the results, such as `+447911123456`".into())
+        .map_err(|_| "copy it from the results file, such as `+447911123456`".into())
 }
 
 /// What a row that was sent or refused can end in.

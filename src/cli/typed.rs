@@ -57,7 +57,7 @@ pub fn typed_anyway(args: &[OsString]) -> Options {
     let mut options = Options::default();
     for (declared, field) in options.fields_mut() {
         if let Some(text) = said(args, &declared.flag()) {
-            // What is wrong with it is told elsewhere, or does not matter any more.
+            // An error here is reported by the parser, which has read the same words.
             let _ = field.say(&[text]);
         }
     }

@@ -66,10 +66,10 @@ fn perform(command: &Command, layers: Layers, line: CommandLine) -> Result<ExitC
 fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
     let wants_json = wants_json(&refused.layers);
     let log = refused.layers.said().log;
-    match (log.form(), &refused.reason) {
-        (LogFormat::Json, _) => drop(Log::start(Level::INFO, LogFormat::Json)),
-        (LogFormat::Text, Refusal::Settings(_)) => drop(start_log(&log)),
-        (LogFormat::Text, Refusal::CommandLine(_)) => {}
+    if log.form() == LogFormat::Json {
+        Log::start(Level::INFO, LogFormat::Json);
+    } else if let Refusal::Settings(_) = refused.reason {
+        start_log(&log);
     }
     let error = match refused.reason {
         Refusal::CommandLine(error) => error,

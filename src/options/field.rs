@@ -87,7 +87,7 @@ impl Field for Option<bool> {
     }
 
     fn texts(&self) -> Vec<OsString> {
-        self.words("true")
+        vec!["true".into(); usize::from(*self == Some(true))]
     }
 
     fn words(&self, flag: &str) -> Vec<OsString> {
@@ -177,7 +177,7 @@ impl<T: Value> Field for Option<Said<T>> {
     }
 
     fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
-        let said = texts.last().map(|text| read(text));
+        let said = texts.last().map(|text| parsed(text));
         *self = said.transpose()?;
         Ok(())
     }
@@ -210,26 +210,18 @@ impl<T: Value> Field for Option<Vec<Said<T>>> {
             }
             one => vec![text::<T>(one, folder)?],
         };
-        let texts = texts.iter().flat_map(|text| match T::SEPARATOR {
-            Some(separator) => text.split(separator).collect(),
-            None => vec![text.as_str()],
-        });
-        *self = Some(
-            texts
-                .map(|text| value(text, folder))
-                .collect::<Result<_, _>>()?,
-        );
+        let texts = texts.iter().flat_map(|text| split::<T>(text));
+        let said = texts.map(|text| value(text, folder));
+        *self = Some(said.collect::<Result<_, _>>()?);
         Ok(())
     }
 
     fn say(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
-        let several = texts
-            .iter()
-            .flat_map(|text| match (T::SEPARATOR, text.to_str()) {
-                (Some(separator), Some(text)) => text.split(separator).map(OsStr::new).collect(),
-                _ => vec![*text],
-            });
-        let said = several.map(read).collect::<Result<Vec<_>, _>>()?;
+        let texts = texts.iter().flat_map(|text| match text.to_str() {
+            Some(text) => split::<T>(text).into_iter().map(OsStr::new).collect(),
+            None => vec![*text],
+        });
+        let said = texts.map(parsed).collect::<Result<Vec<_>, _>>()?;
         *self = Some(said).filter(|said| !said.is_empty());
         Ok(())
     }
@@ -249,7 +241,15 @@ fn last<T: FromStr>(texts: &[&OsStr], instead: &str) -> Result<Option<T>, Wrong>
     texts.last().map(read).transpose()
 }
 
-fn read<T: Value>(text: &OsStr) -> Result<Said<T>, Wrong> {
+/// The values in one text.
+fn split<T: Value>(text: &str) -> Vec<&str> {
+    match T::SEPARATOR {
+        Some(separator) => text.split(separator).collect(),
+        None => vec![text],
+    }
+}
+
+fn parsed<T: Value>(text: &OsStr) -> Result<Said<T>, Wrong> {
     let wrong = |error| Wrong::Value(text.to_string_lossy().into_owned(), error);
     Said::read(text).map_err(wrong)
 }

@@ -39,14 +39,15 @@ pub(super) fn kind(json: &Json) -> &'static str {
         Json::Number(_) | Json::Null => "a number with a point",
         Json::String(_) => "a text",
         Json::Array(_) => "a list",
-        Json::Object(table) if table.contains_key(DATE) => "a date or a time",
-        Json::Object(_) => "a table",
+        Json::Object(_) if is_table(json) => "a table",
+        Json::Object(_) => "a date or a time",
     }
 }
 
 /// Whether it is a table; a date is handed over as one.
 pub(super) fn is_table(json: &Json) -> bool {
-    kind(json) == "a table"
+    let table = json.as_object();
+    table.is_some_and(|table| !table.contains_key(DATE))
 }
 
 /// Whether it is a whole number.

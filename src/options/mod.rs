@@ -89,15 +89,15 @@ impl Options {
         fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
     }
 
-    /// Whether anything is said of it.
-    pub fn says(&self, declared: &Declaration) -> bool {
-        self.field(declared.key).is_some_and(Field::is_said)
-    }
-
     /// The same, to be changed.
     pub fn field_mut(&mut self, key: &str) -> Option<&mut dyn Field> {
         let mut fields = self.fields_mut().into_iter();
         fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
+    }
+
+    /// Whether anything is said of this option.
+    pub fn says(&self, declared: &Declaration) -> bool {
+        self.field(declared.key).is_some_and(Field::is_said)
     }
 
     /// Forgets those that are not meant.

@@ -4,7 +4,7 @@ use crate::intake::OnUncertain;
 use crate::options::{Options, RateArg, Said};
 use crate::rate::Rate;
 
-/// What the sandbox is sent, so that a trial is short and yet to be watched.
+/// The rate for the sandbox: a trial is short, and slow enough to watch.
 const SANDBOX_RATE: Rate = Rate::per_second(50);
 
 /// The defaults, where these options are said.

@@ -1,7 +1,7 @@
 //! The environment variables that say what options say, read once.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 #[cfg(not(unix))]
 use std::path::PathBuf;
 
@@ -22,33 +22,30 @@ pub fn environment() -> Vec<Layer> {
 pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Layer> {
     let value = |name| value(name).filter(|value| !value.is_empty());
     let mut layers: Vec<Layer> = Vec::new();
-    let mut add = |name, said: &dyn Fn(&mut Options)| {
-        let mut options = Options::default();
-        said(&mut options);
-        layers.push(Layer::new(Origin::Environment(name), options));
-    };
     for declared in Options::declared() {
         if let Some(token) = value(LEADLOAD_TOKEN).filter(|_| declared.is_secret) {
-            // What is no text is no token; taken as far as it goes, it is refused as such.
-            let token = SecretString::from(token.to_string_lossy().into_owned());
-            let token = Said::told_as(TokenSource::Text(token), LEADLOAD_TOKEN);
-            add(LEADLOAD_TOKEN, &|said| {
-                said.connection.token_file = Some(token.clone())
-            });
+            layers.push(token_layer(&token));
         }
-        if let Some((name, text)) = declared
+        let said = declared
             .variable
-            .and_then(|name| Some((name, value(name)?)))
-        {
-            // Each takes any text; what it means is looked into where it is used.
-            add(name, &|said| {
-                let _ = said
-                    .field_mut(declared.key)
-                    .map(|field| field.say(&[&text]));
-            });
+            .and_then(|name| Some((name, value(name)?)));
+        let mut options = Options::default();
+        if let (Some((name, text)), Some(field)) = (said, options.field_mut(declared.key)) {
+            // Any text is right here; what it means is checked where it is used.
+            let _ = field.say(&[&text]);
+            layers.push(Layer::new(Origin::Environment(name), options));
         }
     }
     layers
+}
+
+fn token_layer(token: &OsStr) -> Layer {
+    // What is not Unicode is no token; its readable part is refused as one.
+    let token = SecretString::from(token.to_string_lossy().into_owned());
+    let mut options = Options::default();
+    let said = Said::told_as(TokenSource::Text(token), LEADLOAD_TOKEN);
+    options.connection.token_file = Some(said);
+    Layer::new(Origin::Environment(LEADLOAD_TOKEN), options)
 }
 
 /// Where Windows keeps what holds for all users.
