@@ -21,10 +21,6 @@ pub struct CommandLine {
 impl CommandLine {
     /// The command of these arguments, the program's name first.
     pub fn of(args: &[OsString]) -> CommandLine {
-        let quote = match cfg!(windows) {
-            true => for_windows,
-            false => for_posix,
-        };
         CommandLine {
             args: args.to_vec(),
             typed: Options::default(),
@@ -105,6 +101,18 @@ fn joined(args: &[OsString], quote: impl Fn(&str) -> Option<String>) -> Option<S
     // In PowerShell a quoted word at the beginning is text, not a program.
     let is_program = words.first().is_some_and(|word| !word.starts_with('"'));
     is_program.then(|| words.join(" "))
+}
+
+/// One word of a command as this system's shells take it; in double quotes where they differ.
+pub fn quoted(word: &str) -> String {
+    quote(word).unwrap_or_else(|| format!("\"{}\"", printable(word)))
+}
+
+fn quote(word: &str) -> Option<String> {
+    match cfg!(windows) {
+        true => for_windows(word),
+        false => for_posix(word),
+    }
 }
 
 /// As any POSIX shell takes it.

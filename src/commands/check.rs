@@ -12,7 +12,7 @@ use super::lookup::{self, LookedUp};
 use super::{inputs, places, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::command_line::CommandLine;
-use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::CampaignId;
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
@@ -20,7 +20,7 @@ use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
     CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Show, Tally,
-    check_json, check_text, console, log_check, log_end,
+    check_json, check_text, console, doubt_text, log_check, log_end,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
@@ -169,7 +169,8 @@ fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> L
     }
 }
 
-/// How it ended: a check is never stopped half-way.
+/// How it ended: a check is never stopped half-way, but what it finds may keep an import from
+/// sending anything.
 fn ended<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
@@ -177,6 +178,10 @@ fn ended<'a>(
     written: Written,
     began: Instant,
 ) -> Ended<'a> {
+    let stop = doubt_text(intake).map(|text| Stop {
+        by: StoppedBy::Usage,
+        text,
+    });
     Ended {
         run: None,
         continue_with: None,
@@ -184,8 +189,8 @@ fn ended<'a>(
         campaign_names: CampaignNames::default(),
         tally,
         inputs: intake.names(),
-        stop: None,
-        exit_code: tally.exit_code(None),
+        exit_code: tally.exit_code(stop.as_ref()),
+        stop,
         requests: 0,
         rows_total: Some(tally.counts.total()),
         elapsed_s: began.elapsed().as_secs_f64(),
@@ -307,6 +312,9 @@ fn say(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     inputs::warn_of_nothing(checked.ended.tally);
     inputs::warn_of_files(checked.ended, format);
     log_end(checked.ended);
+    if let Some(stop) = &checked.ended.stop {
+        console::error(&stop.text);
+    }
     let text = match format {
         Format::Text => check_text(checked),
         Format::Json => check_json(checked),

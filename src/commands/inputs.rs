@@ -15,7 +15,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
-use crate::report::{Ended, RowTotal, Show, Tally};
+use crate::report::{Ended, RowTotal, Show, Tally, doubt_text};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
 use crate::settings::{
@@ -72,19 +72,34 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
     planned.iter().for_each(warn_of_new_columns);
     refuse_kept_names(&planned)?;
     let phones = PhoneReader::new(settings.phones.clone());
-    let suppression = SuppressionLists::read(&settings.suppress, &phones, settings.region)
-        .or_stopped(StoppedBy::Usage)?;
-    let intake = Intake {
+    let suppression = SuppressionLists::read(
+        &settings.suppress,
+        &phones,
+        settings.region.as_ref().map(|g| g.region),
+    )
+    .or_stopped(StoppedBy::Usage)?;
+    let mut intake = Intake {
         inputs: planned.into(),
         limit: settings.limit,
         phones,
-        region: settings.region,
+        region: settings.region.clone(),
+        doubts: settings.doubts,
+        doubt: None,
         suppression: Arc::new(suppression),
         allow_duplicates: settings.allow_duplicates,
         once: settings.once,
     };
     refuse_too_few_rows(&intake, settings.min_rows)?;
+    intake.look_for_doubt()?;
     Ok(intake)
+}
+
+/// So many numbers may be of another country that nothing is sent before somebody says which.
+pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
+    match doubt_text(intake) {
+        None => Ok(()),
+        Some(text) => Err(Failure::new(StoppedBy::Usage, anyhow!(text))),
+    }
 }
 
 /// Two columns of the results by one name would be read for each other.

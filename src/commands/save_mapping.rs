@@ -67,7 +67,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
         (
             mapping.phone_columns.clone(),
             mapping.campaign_column,
-            mapping.region_column,
+            mapping.region_columns.clone(),
         )
     };
     let is_like_it = |other: &&PlannedInput| {

@@ -7,6 +7,8 @@
 //! takes little memory, and reading waits whenever sending does.
 
 mod batches;
+mod doubt;
+mod evidence;
 mod memory;
 mod message;
 mod numbers;
@@ -17,12 +19,14 @@ mod rules;
 mod surveyed;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
+pub use doubt::{Against, Doubt, ListDoubt};
+pub use evidence::{Completed, Evidence};
 pub use memory::Memory;
 pub use message::IntakeError;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
 pub use surveyed::SurveyedInput;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
@@ -64,6 +68,17 @@ pub struct PlannedInput {
     pub samples: Vec<Vec<String>>,
     /// What is read and sent of each row.
     pub mapping: Mapping,
+    /// What its rows say together, once all of them have been read.
+    learned: OnceLock<Evidence>,
+}
+
+/// The country of numbers in national form, where a row names none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenRegion {
+    /// The country.
+    pub region: Region,
+    /// Who says so, in words: `--region`, or a profile.
+    pub from: String,
 }
 
 /// What a run reads and how.
@@ -75,8 +90,12 @@ pub struct Intake {
     pub limit: Option<u64>,
     /// What makes a phone number.
     pub phones: PhoneReader,
-    /// The country of numbers in national form.
-    pub region: Option<Region>,
+    /// The country of numbers in national form, where a row names none.
+    pub region: Option<GivenRegion>,
+    /// Whether numbers that it completes may be doubtful.
+    pub doubts: bool,
+    /// What is doubtful of these; none before all of them have been looked at.
+    pub doubt: Option<Arc<Doubt>>,
     /// Who is not to be called.
     pub suppression: Arc<SuppressionLists>,
     /// Whether numbers that repeat are sent all the same.
@@ -154,7 +173,13 @@ impl PlannedInput {
             form,
             header,
             mapping,
+            learned: OnceLock::new(),
         })
+    }
+
+    /// What its rows say together; none until all of them have been read.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.learned.get()
     }
 }
 
@@ -194,7 +219,7 @@ impl Intake {
             return Ok(names);
         }
         for batch in Readings::start(self, Purpose::Sending) {
-            let ReadBatch { rows, readings } = batch?;
+            let ReadBatch { rows, readings, .. } = batch?;
             let Some(column) = self.inputs[rows.file()].mapping.campaign_column else {
                 continue;
             };
@@ -221,14 +246,33 @@ impl Intake {
     pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
         let mut reader = planned.input.read(&planned.form)?;
         reader.read_header(planned.form.has_header)?;
-        let mut numbers = NumberReader::new(self.phones.clone(), self.region, false);
+        let mut numbers = NumberReader::new(self, false);
         let mut found = RoundNumbers::default();
         for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
-            if let Some(number) = numbers.read(&planned.mapping, row).number() {
+            if let Some(number) = numbers.read(planned, row).number() {
                 found.note(number);
             }
         }
         Ok(found)
+    }
+
+    /// Reads all inputs to their end to see whether the numbers that the region completes
+    /// are of that country, unless there is no region, or nobody wants to know.
+    ///
+    /// # Errors
+    ///
+    /// Where an input cannot be read.
+    pub fn look_for_doubt(&mut self) -> Result<(), IntakeError> {
+        let Some(given) = self.region.as_ref().filter(|_| self.doubts) else {
+            return Ok(());
+        };
+        for batch in Readings::start(self, Purpose::Sending) {
+            batch?;
+        }
+        let inputs = self.inputs.iter();
+        let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
+        self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
+        Ok(())
     }
 
     /// Counts rows of new lists, rejects aside, until there are `enough`.

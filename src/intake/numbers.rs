@@ -1,23 +1,32 @@
 //! What the phone cells of a row say.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::doubt::{Doubt, Held};
+use super::evidence::{CompletedBy, Evidence};
+use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::Mapping;
-use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region};
+use crate::phone::{
+    CountryCell, NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written,
+};
 use crate::source::Row;
-
-/// What stands in a cell for no country.
-const NO_COUNTRY: [&str; 5] = ["n/a", "n.a.", "none", "null", "unknown"];
+use crate::text::{shortened, shown_name};
 
 /// More spellings of countries than this are not remembered.
 const MOST_SPELLINGS: usize = 10_000;
+
+/// How much is quoted of a country that is not known, in characters.
+const LONGEST_COUNTRY: usize = 60;
 
 /// What a row says before anything else is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
     /// It cannot be read as a row: no cell is believed.
     Misshapen(Box<RowOutcome>),
+    /// It is not among the rows that are wanted; its number, where it has one.
+    Excluded(Option<PhoneNumber>),
     /// It holds no number that can be used.
     NoNumber(Box<RowOutcome>),
     /// It holds a number, of this kind if that was asked for.
@@ -25,11 +34,11 @@ pub(super) enum Reading {
 }
 
 impl Reading {
-    /// The number, where there is one.
+    /// The number of a row that may be sent.
     pub(super) fn number(&self) -> Option<PhoneNumber> {
         match self {
             Reading::Number(number, _) => Some(*number),
-            Reading::Misshapen(_) | Reading::NoNumber(_) => None,
+            Reading::Misshapen(_) | Reading::NoNumber(_) | Reading::Excluded(_) => None,
         }
     }
 }
@@ -42,43 +51,65 @@ pub(super) struct NumberReader {
     /// For rows whose country is not known by its name: they have one.
     cautious: PhoneReader,
     /// The country of numbers in national form, where the row names none.
-    default_region: Option<Region>,
+    region: Option<Region>,
+    /// Whether numbers that it completes may be doubtful.
+    doubts: bool,
+    /// What is doubtful of them, where all lists have been looked at.
+    doubt: Option<Arc<Doubt>>,
     /// Whether kinds are asked for.
     tells_kinds: bool,
-    /// The countries that rows have named.
-    regions: HashMap<String, Option<Region>>,
+    /// What cells have said of countries.
+    countries: HashMap<String, CountryCell>,
+    /// What has been counted since it was taken.
+    evidence: Evidence,
 }
 
 /// The country of a row's number in national form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowRegion {
+    /// The row names it.
     Known(Region),
+    /// The row names none.
     None,
-    /// The row names one that there is not.
-    Unknown,
+    /// The cell in this column (from 0) names one that there is not.
+    Unknown(usize),
+    /// The cells in these columns (from 0) name different ones.
+    Disagree(usize, usize),
 }
 
 impl NumberReader {
-    pub(super) fn new(
-        phones: PhoneReader,
-        default_region: Option<Region>,
-        tells_kinds: bool,
-    ) -> NumberReader {
+    pub(super) fn new(intake: &Intake, tells_kinds: bool) -> NumberReader {
         NumberReader {
-            cautious: phones.without_assuming(),
-            phones,
-            default_region,
+            cautious: intake.phones.without_assuming(),
+            phones: intake.phones.clone(),
+            region: intake.region.as_ref().map(|given| given.region),
+            doubts: intake.doubts,
+            doubt: intake.doubt.clone(),
             tells_kinds,
-            regions: HashMap::new(),
+            countries: HashMap::new(),
+            evidence: Evidence::default(),
         }
     }
 
+    /// What has been counted since the last time.
+    pub(super) fn take_evidence(&mut self) -> Evidence {
+        std::mem::take(&mut self.evidence)
+    }
+
     /// What the row says.
-    pub(super) fn read(&mut self, mapping: &Mapping, row: Row<'_>) -> Reading {
+    pub(super) fn read(&mut self, planned: &PlannedInput, row: Row<'_>) -> Reading {
+        let mapping = &planned.mapping;
         if let Some(outcome) = mapping.misshapen(row) {
             return Reading::Misshapen(Box::new(outcome));
         }
-        match self.number(mapping, row) {
+        if mapping.excludes(row) {
+            let counted = self.take_evidence();
+            let number = self.number(planned, row).ok();
+            // Whoever is not wanted says nothing of the others.
+            self.evidence = counted;
+            return Reading::Excluded(number);
+        }
+        match self.number(planned, row) {
             Ok(number) => {
                 let kind = self.tells_kinds.then(|| NumberKind::of(number));
                 Reading::Number(number, kind)
@@ -89,61 +120,168 @@ impl NumberReader {
 
     /// The number in the first phone column that has a usable one; else what is
     /// wrong with the first that is not empty.
-    fn number(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
-        let region = self.region(mapping, row);
-        let (phones, known) = match region {
+    fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
+        let mapping = &planned.mapping;
+        let of_row = self.row_region(mapping, row);
+        let (phones, region) = match of_row {
             RowRegion::Known(region) => (&self.phones, Some(region)),
-            RowRegion::None => (&self.phones, None),
-            RowRegion::Unknown => (&self.cautious, None),
+            RowRegion::None => (&self.phones, self.region),
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => (&self.cautious, None),
         };
         let mut problem = PhoneProblem::Missing;
         for column in &mapping.phone_columns {
             let cell = row.text(*column).unwrap_or_default();
-            match phones.read(cell, known) {
-                Ok(number) => return Ok(number),
+            match phones.read_as(cell, region) {
+                Ok((number, written)) => {
+                    return self.completed(mapping, row, of_row, number, written);
+                }
                 Err(found) if problem == PhoneProblem::Missing => problem = found,
                 Err(_) => {}
             }
         }
-        if region == RowRegion::Unknown && problem.needs_region() {
-            return Err(RowOutcome::invalid(
-                ErrorCode::PhoneNotE164,
-                "a number in national form, and its country is not known by that name: write an ISO code such as GB, or the number with + and country code",
-            ));
-        }
-        if problem == PhoneProblem::Missing && row.cells().all(|cell| cell.trim_ascii().is_empty())
-        {
-            return Err(RowOutcome::invalid(problem.code(), "the row is empty"));
-        }
-        Err(RowOutcome::invalid(problem.code(), problem.to_string()))
+        Err(self.refused(planned, row, of_row, problem))
     }
 
-    fn region(&mut self, mapping: &Mapping, row: Row<'_>) -> RowRegion {
-        let default = self
-            .default_region
-            .map_or(RowRegion::None, RowRegion::Known);
-        let Some(column) = mapping.region_column else {
-            return default;
+    /// The number of a row, if nothing speaks against the country that it was completed with.
+    fn completed(
+        &mut self,
+        mapping: &Mapping,
+        row: Row<'_>,
+        of_row: RowRegion,
+        number: PhoneNumber,
+        written: Written,
+    ) -> Result<PhoneNumber, RowOutcome> {
+        let by = match (written, of_row, self.region) {
+            (Written::International, ..) => CompletedBy::Itself,
+            (_, RowRegion::Known(region), _) => CompletedBy::Row(region),
+            (_, _, Some(_)) => CompletedBy::Region,
+            (_, _, None) => CompletedBy::Itself,
         };
-        let cell = row.text(column).unwrap_or_default().trim();
-        let says_nothing = !cell.chars().any(char::is_alphanumeric);
-        if says_nothing
-            || NO_COUNTRY
-                .iter()
-                .any(|none| cell.eq_ignore_ascii_case(none))
-        {
-            return default;
+        if let RowRegion::Known(region) = of_row {
+            *self.evidence.countries.entry(region).or_default() += 1;
         }
-        let region = match self.regions.get(cell) {
-            Some(region) => *region,
-            None => {
-                let region = Region::parse(cell);
-                if self.regions.len() < MOST_SPELLINGS {
-                    self.regions.insert(cell.to_owned(), region);
-                }
-                region
-            }
-        };
-        region.map_or(RowRegion::Unknown, RowRegion::Known)
+        let is_doubtful = self.evidence.note(row.line(), number, written, by);
+        if by != CompletedBy::Region || !self.doubts {
+            return Ok(number);
+        }
+        match self.held(row.file()) {
+            _ if mapping.was_doubtful(row) => Err(doubtful(
+                "the country of the phone number is still in doubt",
+            )),
+            Held::All => Err(doubtful(
+                "the list speaks against the region that completes the phone number",
+            )),
+            Held::Each if is_doubtful && written == Written::Foreign => Err(doubtful(
+                "the phone number is not written as numbers of the region are that completes it",
+            )),
+            Held::Each if is_doubtful => Err(doubtful(
+                "completed with the region, the phone number is in no range in use",
+            )),
+            Held::Each | Held::None => Ok(number),
+        }
     }
+
+    /// Which of the numbers that the region completes are held back in a list.
+    fn held(&self, list: usize) -> Held {
+        let lists = self.doubt.as_ref().map(|doubt| &doubt.lists);
+        let list = lists.and_then(|lists| lists.get(list));
+        list.map(|list| list.held).unwrap_or_default()
+    }
+
+    /// Why a row has no number.
+    fn refused(
+        &mut self,
+        planned: &PlannedInput,
+        row: Row<'_>,
+        of_row: RowRegion,
+        problem: PhoneProblem,
+    ) -> RowOutcome {
+        let code = problem.code();
+        let name = |column: usize| shown_name(&planned.header.names[column]);
+        match of_row {
+            RowRegion::Unknown(column) if problem.needs_region() => RowOutcome::invalid_quoting(
+                code,
+                format!(
+                    "a number in national form, and its country is not known by the name `{}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
+                    shortened(&row.lossy(column), LONGEST_COUNTRY),
+                    name(column)
+                ),
+            ),
+            RowRegion::Disagree(first, second) if problem.needs_region() => RowOutcome::invalid(
+                code,
+                format!(
+                    "a number in national form, and the columns `{}` and `{}` name different countries: write the number with + and calling code, or say which column counts with --region-column",
+                    name(first),
+                    name(second)
+                ),
+            ),
+            _ if problem != PhoneProblem::Missing => RowOutcome::invalid(code, problem.to_string()),
+            _ => {
+                self.evidence.missing += 1;
+                self.missing(planned, row)
+            }
+        }
+    }
+
+    /// That a row has no number, and where else it may have one.
+    fn missing(&mut self, planned: &PlannedInput, row: Row<'_>) -> RowOutcome {
+        let code = ErrorCode::PhoneMissing;
+        if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
+            return RowOutcome::invalid(code, "the row is empty");
+        }
+        let (phones, region) = (&self.phones, self.region);
+        let has_number = |column: &&usize| {
+            let cell = row.text(**column).unwrap_or_default();
+            phones.read(cell, region).is_ok()
+        };
+        let mut spare = planned.mapping.spare_phone_columns.iter();
+        let missing = PhoneProblem::Missing.to_string();
+        match spare.find(has_number) {
+            None => RowOutcome::invalid(code, missing),
+            Some(column) => {
+                *self.evidence.would_fill.entry(*column).or_default() += 1;
+                let name = shown_name(&planned.header.names[*column]);
+                RowOutcome::invalid(code, format!("{missing}; the column `{name}` has one"))
+            }
+        }
+    }
+
+    fn row_region(&mut self, mapping: &Mapping, row: Row<'_>) -> RowRegion {
+        let mut found = None;
+        for column in &mapping.region_columns {
+            match (self.country(row.text(*column).unwrap_or_default()), found) {
+                (CountryCell::Empty, _) => {}
+                (CountryCell::Unknown, _) => return RowRegion::Unknown(*column),
+                (CountryCell::Known(region), None) => found = Some((region, *column)),
+                (CountryCell::Known(region), Some((other, first))) => {
+                    if !region.shares_calling_code(other) {
+                        return RowRegion::Disagree(first, *column);
+                    }
+                }
+            }
+        }
+        found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
+    }
+
+    /// What a cell says of a country. Many rows say the same.
+    fn country(&mut self, cell: &str) -> CountryCell {
+        if let Some(country) = self.countries.get(cell) {
+            return *country;
+        }
+        let country = CountryCell::read(cell);
+        if self.countries.len() < MOST_SPELLINGS {
+            self.countries.insert(cell.to_owned(), country);
+        }
+        country
+    }
+}
+
+/// The outcome of a row whose number may be somebody else's.
+fn doubtful(why: &str) -> RowOutcome {
+    RowOutcome::invalid(
+        ErrorCode::PhoneDoubtful,
+        format!(
+            "{why}: write it with + and calling code, or say its country in a column; --phone-rule possible takes it as it is"
+        ),
+    )
 }

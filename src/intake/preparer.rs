@@ -37,7 +37,7 @@ impl Preparer {
 
     /// Decides on the rows of a batch.
     pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
-        let ReadBatch { rows, readings } = batch;
+        let ReadBatch { rows, readings, .. } = batch;
         if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {
             let numbers = readings.iter().filter_map(Reading::number);
             self.first_rows.warm(self.scope(campaign.key), numbers);
@@ -91,6 +91,10 @@ impl Preparer {
             .and_then(|campaign| campaign.as_ref().ok()?.id);
         let (phone, kind) = match reading {
             Reading::Misshapen(outcome) | Reading::NoNumber(outcome) => return Err(*outcome),
+            Reading::Excluded(number) => {
+                prepared.phone = number;
+                return Err(RowOutcome::not_sent(Status::Excluded, None, None));
+            }
             Reading::Number(phone, kind) => (phone, kind),
         };
         prepared.phone = Some(phone);

@@ -6,12 +6,13 @@
 //! needs neither numbers nor waiting lists. All channels are bounded: reading waits
 //! whenever what follows does, and a file of any size takes little memory.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::message::{IntakeError, Message};
 use super::numbers::{NumberReader, Reading};
-use super::{Intake, Purpose};
+use super::{Evidence, Intake, PlannedInput, Purpose};
 use crate::source::RowBatch;
 
 /// How many batches may wait for each thread, and at each for who takes them.
@@ -25,19 +26,23 @@ pub(super) struct Readings {
     threads: Vec<Receiver<Message<ReadBatch>>>,
     turn: usize,
     has_ended: bool,
+    inputs: Arc<[PlannedInput]>,
+    /// What the rows of each input have said so far.
+    evidence: Vec<Evidence>,
 }
 
 /// Rows and what each says.
 pub(super) struct ReadBatch {
     pub(super) rows: RowBatch,
     pub(super) readings: Vec<Reading>,
+    evidence: Evidence,
 }
 
 impl Readings {
     /// Starts the threads. Dropping the readings ends them.
     pub(super) fn start(intake: &Intake, purpose: Purpose) -> Readings {
         let tells_kinds = purpose == Purpose::Checking;
-        let numbers = NumberReader::new(intake.phones.clone(), intake.region, tells_kinds);
+        let numbers = NumberReader::new(intake, tells_kinds);
         let count = thread::available_parallelism().map_or(1, usize::from);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MOST_THREADS))
             .map(|_| sync_channel(BATCHES_AHEAD))
@@ -51,12 +56,30 @@ impl Readings {
                 read
             })
             .collect();
-        let intake = intake.clone();
-        thread::spawn(move || deal_out(&intake, purpose, &senders));
+        let reading = intake.clone();
+        thread::spawn(move || deal_out(&reading, purpose, &senders));
         Readings {
             threads,
             turn: 0,
             has_ended: false,
+            inputs: Arc::clone(&intake.inputs),
+            evidence: vec![Evidence::default(); intake.inputs.len()],
+        }
+    }
+
+    /// Takes up what a batch says, and at the end hands over what each input has said.
+    fn note(&mut self, taken: Option<&mut ReadBatch>) {
+        match taken {
+            Some(batch) => {
+                let evidence = std::mem::take(&mut batch.evidence);
+                self.evidence[batch.rows.file()].add(evidence);
+            }
+            None => {
+                for (planned, evidence) in self.inputs.iter().zip(self.evidence.drain(..)) {
+                    // The first to have read them all has said the same.
+                    let _ = planned.learned.set(evidence);
+                }
+            }
         }
     }
 }
@@ -68,9 +91,12 @@ impl Iterator for Readings {
         if self.has_ended {
             return None;
         }
-        let taken = Message::taken(self.threads[self.turn].recv().ok());
+        let mut taken = Message::taken(self.threads[self.turn].recv().ok());
         self.turn = (self.turn + 1) % self.threads.len();
         self.has_ended = !matches!(taken, Some(Ok(_)));
+        if !matches!(taken, Some(Err(_))) {
+            self.note(taken.as_mut().and_then(|taken| taken.as_mut().ok()));
+        }
         taken
     }
 }
@@ -103,7 +129,11 @@ fn read_numbers(
 }
 
 fn read_batch(intake: &Intake, numbers: &mut NumberReader, rows: RowBatch) -> ReadBatch {
-    let mapping = &intake.inputs[rows.file()].mapping;
-    let readings = rows.rows().map(|row| numbers.read(mapping, row)).collect();
-    ReadBatch { rows, readings }
+    let planned = &intake.inputs[rows.file()];
+    let readings = rows.rows().map(|row| numbers.read(planned, row)).collect();
+    ReadBatch {
+        rows,
+        readings,
+        evidence: numbers.take_evidence(),
+    }
 }

@@ -21,6 +21,9 @@ pub enum ErrorCode {
     PhoneAmbiguous,
     /// A spreadsheet has put something else in the number's place.
     PhoneDamaged,
+    /// The region for all numbers of the list has completed it, and something speaks against
+    /// that country.
+    PhoneDoubtful,
     /// The number is of a country that is not allowed.
     CountryNotAllowed,
     /// The row has more or fewer cells than the header.
@@ -48,13 +51,14 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code but those of HTTP statuses, with its word.
-    const WORDS: [(ErrorCode, &'static str); 16] = [
+    const WORDS: [(ErrorCode, &'static str); 17] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
         (ErrorCode::PhoneImpossible, "phone_impossible"),
         (ErrorCode::PhoneInvalid, "phone_invalid"),
         (ErrorCode::PhoneAmbiguous, "phone_ambiguous"),
         (ErrorCode::PhoneDamaged, "phone_damaged"),
+        (ErrorCode::PhoneDoubtful, "phone_doubtful"),
         (ErrorCode::CountryNotAllowed, "country_not_allowed"),
         (ErrorCode::FieldCount, "field_count"),
         (ErrorCode::UnclosedQuote, "unclosed_quote"),

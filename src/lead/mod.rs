@@ -66,6 +66,8 @@ pub struct RowOutcome {
     pub error: Option<String>,
     /// When the row was settled (`created` or `duplicate`), in UTC.
     pub settled_at: Option<Timestamp>,
+    /// Whether the sentence quotes cells of the row: then it is for the results alone.
+    pub quotes_cells: bool,
     /// Whether a row with these cells ended so in an earlier run, and is to be left alone
     /// (`--known-bad skip`): nobody is asked to mend it again.
     pub is_known_bad: bool,
@@ -82,7 +84,16 @@ impl RowOutcome {
             error_code,
             error,
             settled_at: None,
+            quotes_cells: false,
             is_known_bad: false,
+        }
+    }
+
+    /// The same as [`invalid`](Self::invalid), with cells of the row quoted in the sentence.
+    pub fn invalid_quoting(code: ErrorCode, error: impl Into<String>) -> Self {
+        RowOutcome {
+            quotes_cells: true,
+            ..RowOutcome::invalid(code, error)
         }
     }
 

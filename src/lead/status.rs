@@ -16,6 +16,8 @@ pub enum Status {
     Repeated,
     /// Settled by an earlier run; not sent.
     AlreadyImported,
+    /// Left out by `--only`; not sent.
+    Excluded,
     /// On a do-not-call list; not sent.
     Suppressed,
     /// Cannot be sent as it stands; not sent.
@@ -32,11 +34,12 @@ pub enum Status {
 
 impl Status {
     /// Every status, in the order in which they are reported.
-    pub const ALL: [Status; 10] = [
+    pub const ALL: [Status; 11] = [
         Status::Created,
         Status::Duplicate,
         Status::Repeated,
         Status::AlreadyImported,
+        Status::Excluded,
         Status::Suppressed,
         Status::Invalid,
         Status::Rejected,
@@ -52,6 +55,7 @@ impl Status {
             Status::Duplicate => "duplicate",
             Status::Repeated => "repeated",
             Status::AlreadyImported => "already_imported",
+            Status::Excluded => "excluded",
             Status::Suppressed => "suppressed",
             Status::Invalid => "invalid",
             Status::Rejected => "rejected",
@@ -104,6 +108,7 @@ mod tests {
                 "duplicate",
                 "repeated",
                 "already_imported",
+                "excluded",
                 "suppressed",
                 "invalid",
                 "rejected",

@@ -70,6 +70,7 @@ fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
         error_code: error_code.map(|StoredErrorCode(code)| code),
         error: row.get(12)?,
         settled_at: settled_at.map(time).transpose()?,
+        quotes_cells: false,
         is_known_bad: false,
     })
 }
@@ -109,6 +110,7 @@ pub(super) fn status_code(status: Status) -> i64 {
         Status::Suppressed => 7,
         Status::Invalid => 8,
         Status::Ready => 9,
+        Status::Excluded => 10,
     }
 }
 
@@ -155,7 +157,7 @@ mod tests {
     fn no_two_statuses_have_one_code() {
         let mut codes = Status::ALL.map(status_code);
         codes.sort_unstable();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 
     #[test]

@@ -195,6 +195,7 @@ pub(super) fn releases(rows: impl IntoIterator<Item = u64>) -> Group {
 
 pub(super) fn created() -> RowOutcome {
     RowOutcome {
+        quotes_cells: false,
         is_known_bad: false,
         status: Status::Created,
         lead_id: Some("4711".to_owned()),
@@ -208,6 +209,7 @@ pub(super) fn created() -> RowOutcome {
 
 pub(super) fn rejected() -> RowOutcome {
     RowOutcome {
+        quotes_cells: false,
         is_known_bad: false,
         status: Status::Rejected,
         lead_id: None,
@@ -221,6 +223,7 @@ pub(super) fn rejected() -> RowOutcome {
 
 pub(super) fn uncertain() -> RowOutcome {
     RowOutcome {
+        quotes_cells: false,
         is_known_bad: false,
         status: Status::Uncertain,
         lead_id: None,

@@ -16,7 +16,7 @@ pub struct AllowList {
     pub phone_columns: Vec<String>,
     /// `--campaign-column`.
     pub campaign_column: Option<String>,
-    /// `--region-column`.
+    /// `--region-column`; none where several were found, which are found again.
     pub region_column: Option<String>,
     /// `--var`, one for each variable.
     pub variables: Vec<String>,
@@ -45,7 +45,7 @@ impl AllowList {
         Some(AllowList {
             phone_columns: phone_columns.collect::<Option<_>>()?,
             campaign_column: optional(mapping.campaign_column)?,
-            region_column: optional(mapping.region_column)?,
+            region_column: optional(one_of(&mapping.region_columns))?,
             variables: variables.collect::<Option<_>>()?,
             columns: header.names.clone(),
         })
@@ -77,6 +77,14 @@ impl AllowList {
     /// The columns among these that this list sends.
     pub fn sent_of(&self, headers: &[String]) -> Vec<String> {
         among(AllowList::sent(&self.columns, &self.variables), headers)
+    }
+}
+
+/// The only one of them.
+fn one_of(columns: &[usize]) -> Option<usize> {
+    match columns {
+        [column] => Some(*column),
+        _ => None,
     }
 }
 
@@ -132,7 +140,7 @@ fn variable(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::MappingSpec;
+    use crate::mapping::{MappingSpec, RegionColumns};
     use crate::source::RowBatch;
 
     /// Keeps the mapping of a list, and plans the list again by what was kept.
@@ -148,7 +156,10 @@ mod tests {
         let again = MappingSpec {
             phone_columns: kept.phone_columns.clone(),
             campaign_column: kept.campaign_column.clone(),
-            region_column: kept.region_column.clone(),
+            region_columns: match &kept.region_column {
+                Some(column) => RegionColumns::Named(column.clone()),
+                None => RegionColumns::Found,
+            },
             variables: kept.variables.clone(),
             var_names: spec.var_names,
             ..MappingSpec::default()

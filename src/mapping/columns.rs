@@ -1,5 +1,6 @@
 //! Which column a flag means.
 
+use super::plan::PHONE_COLUMN;
 use super::saved::folded;
 use super::{MappingError, RejectsForm, SavedMapping};
 use crate::source::Header;
@@ -105,6 +106,16 @@ impl<'a> Columns<'a> {
             column + 1,
             listed(&self.headers[column..=column])
         )
+    }
+
+    /// What means this column (from 0) to a flag: its header, or its number where the header
+    /// would not do.
+    pub(super) fn flag_text(&self, column: usize) -> String {
+        let header = self.headers[column].trim();
+        match self.find(PHONE_COLUMN, header) {
+            Ok(found) if found == column => header.to_owned(),
+            _ => (column + 1).to_string(),
+        }
     }
 
     /// The headers of the input's own columns.

@@ -3,10 +3,13 @@
 //! A header says what somebody meant the column to be; the cells say what it is.
 //! Where the two disagree the cells win, and it is said.
 
+use std::cmp::Reverse;
+
 use super::MappingError;
 use super::columns::Columns;
+use super::error::PhoneCandidate;
 use super::phone_words::{LAST_RESORTS, NOT_TO_CALL, PARTS, WHOLE_NAMES, WORDS};
-use super::spec::snake;
+use super::spec::{snake, words};
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::{Row, RowBatch};
 
@@ -56,21 +59,39 @@ impl Evidence {
     }
 }
 
-/// The one column that holds the phone numbers. Headers that mean it as a whole come
-/// before those that merely contain such a word, so that `phone` is not in doubt
-/// because of `phone verified`. Of rejects, whose numbers are bad by nature, the header
-/// is believed: the same column must be found as in the list that they are of.
+/// The one column that holds the phone numbers. Where several do, whom to call is not guessed.
+///
+/// Where none has numbers, headers that mean it as a whole come before those that merely
+/// contain such a word. So it is with rejects too, whose numbers are bad by nature: the same
+/// column must be found as in the list that they are of.
 pub(super) fn phone_column(
     columns: &Columns<'_>,
     sample: &RowBatch,
     is_rejects: bool,
 ) -> Result<Found, MappingError> {
-    let confirms = |column: &usize| Evidence::of(*column, sample).confirms();
+    let evidence = |column: &usize| Evidence::of(*column, sample);
+    let named = phone_headers(columns);
+    let mut usable = named.clone();
+    usable.retain(|column| evidence(column).numbers > 0 && evidence(column).confirms());
+    match usable[..] {
+        [column] if !is_rejects => {
+            let [by_name, ..] = TIERS;
+            let mut named = columns.that(|header| by_name(&words(header))).into_iter();
+            let overruled = named.find(|named| !evidence(named).confirms());
+            return Ok(Found {
+                column,
+                note: overruled.map(|named| few_numbers(columns, named, Some(column))),
+            });
+        }
+        [_, _, ..] if !is_rejects => return Err(several(columns, &usable, sample)),
+        _ => {}
+    }
     let mut overruled: Vec<usize> = Vec::new();
     for fits in TIERS {
-        let mut tier = columns.that(|header| fits(&snake(header)));
+        let mut tier = columns.that(|header| fits(&words(header)));
         tier.retain(|column| !overruled.contains(column));
-        let confirmed: Vec<usize> = tier.iter().copied().filter(confirms).collect();
+        let confirmed = tier.iter().copied();
+        let confirmed: Vec<usize> = confirmed.filter(|c| evidence(c).confirms()).collect();
         let left = match confirmed.is_empty() {
             true if is_rejects => tier.clone(),
             _ => confirmed,
@@ -87,6 +108,45 @@ pub(super) fn phone_column(
     by_cells(columns, sample, &overruled)
 }
 
+/// The columns whose headers mean a phone that can be called.
+fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
+    let [by_name, by_word, _] = TIERS;
+    columns.that(|header| by_name(&words(header)) || by_word(&words(header)))
+}
+
+/// The columns beside those in use that have numbers as well.
+pub(super) fn others_with_numbers(
+    columns: &Columns<'_>,
+    used: &[usize],
+    sample: &RowBatch,
+) -> Vec<usize> {
+    let mut others = phone_headers(columns);
+    others.retain(|column| {
+        let evidence = Evidence::of(*column, sample);
+        !used.contains(column) && evidence.numbers > 0 && evidence.confirms()
+    });
+    others
+}
+
+/// What is to be said of columns that somebody has named, where few of their cells hold
+/// numbers.
+pub(super) fn doubt_about(
+    columns: &Columns<'_>,
+    named: &[usize],
+    sample: &RowBatch,
+) -> Option<String> {
+    let evidence = |column: &usize| Evidence::of(*column, sample);
+    let wrong = named.iter().find(|named| !evidence(named).confirms())?;
+    let numbers = |column: &usize| evidence(column).numbers;
+    let others = others_with_numbers(columns, named, sample);
+    let other = others.into_iter().max_by_key(numbers)?;
+    Some(format!(
+        "{} holds few phone numbers, and {} holds many",
+        columns.label(*wrong),
+        columns.label(other)
+    ))
+}
+
 /// The one column whose cells say that it holds the phone numbers, where no header does,
 /// or where the cells of those that do (`named`) say otherwise.
 fn by_cells(
@@ -95,7 +155,7 @@ fn by_cells(
     named: &[usize],
 ) -> Result<Found, MappingError> {
     let found: Vec<usize> = columns
-        .that(|header| !is_not_to_call(&snake(header)))
+        .that(|header| !is_not_to_call(&words(header)))
         .into_iter()
         .filter(|column| Evidence::of(*column, sample).suffices())
         .collect();
@@ -115,7 +175,7 @@ fn by_cells(
                 }
             )),
         }),
-        (_, [_, _, ..]) => Err(several(columns, &found)),
+        (_, [_, _, ..]) => Err(several(columns, &found, sample)),
         ([named], []) => Ok(Found {
             column: *named,
             note: Some(few_numbers(columns, *named, None)),
@@ -125,7 +185,7 @@ fn by_cells(
             headers: columns.names(),
             input: columns.input.to_owned(),
         }),
-        (several_named, []) => Err(several(columns, several_named)),
+        (several_named, []) => Err(several(columns, several_named, sample)),
     }
 }
 
@@ -144,21 +204,18 @@ fn few_numbers(columns: &Columns<'_>, named: usize, taken: Option<usize>) -> Str
 /// All columns that hold phone numbers, for a list on which every number counts.
 pub(super) fn phone_columns(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
     let [by_name, by_word, _] = TIERS;
-    let named = columns.that(|header| by_name(&snake(header)));
-    let suggested = columns.that(|header| by_word(&snake(header)));
-    columns
-        .own
-        .iter()
-        .copied()
-        .filter(|column| {
-            let evidence = Evidence::of(*column, sample);
-            // What is called a phone number counts whatever stands there: what cannot
-            // be read is to be complained of.
-            named.contains(column)
-                || suggested.contains(column) && evidence.confirms()
-                || evidence.suffices()
-        })
-        .collect()
+    let named = columns.that(|header| by_name(&words(header)));
+    let suggested = columns.that(|header| by_word(&words(header)));
+    let own = columns.own.iter().copied();
+    own.filter(|column| {
+        let evidence = Evidence::of(*column, sample);
+        // What is called a phone number counts whatever stands there: what cannot
+        // be read is to be complained of.
+        named.contains(column)
+            || suggested.contains(column) && evidence.confirms()
+            || evidence.suffices()
+    })
+    .collect()
 }
 
 /// Which headers mean a phone number, the surest first.
@@ -197,13 +254,21 @@ fn one_of(
     };
     match left[..] {
         [column] => Ok(column),
-        _ => Err(several(columns, &left)),
+        _ => Err(several(columns, &left, sample)),
     }
 }
 
-fn several(columns: &Columns<'_>, found: &[usize]) -> MappingError {
+fn several(columns: &Columns<'_>, found: &[usize], sample: &RowBatch) -> MappingError {
+    let candidate = |column: &usize| PhoneCandidate {
+        label: columns.label(*column),
+        name: columns.flag_text(*column),
+        numbers: Evidence::of(*column, sample).numbers,
+    };
+    let mut candidates: Vec<PhoneCandidate> = found.iter().map(candidate).collect();
+    candidates.sort_by_key(|candidate| Reverse(candidate.numbers));
     MappingError::SeveralPhoneColumns {
-        columns: found.iter().map(|column| columns.label(*column)).collect(),
+        candidates,
+        rows: sample.len(),
         input: columns.input.to_owned(),
     }
 }
@@ -217,7 +282,7 @@ fn header_below(sample: &RowBatch) -> Option<u64> {
         let mut names = row
             .cells()
             .filter_map(|cell| std::str::from_utf8(cell).ok());
-        row.len() > 1 && names.any(|name| is_phone(&snake(name)))
+        row.len() > 1 && names.any(|name| is_phone(&words(name)))
     };
     rows.find(is_header).map(|row| row.line())
 }

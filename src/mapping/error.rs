@@ -4,7 +4,8 @@
 use thiserror::Error;
 
 use super::columns::Columns;
-use crate::text::{listed, shown_name};
+use crate::command_line::quoted;
+use crate::text::{grouped, listed, shown_name};
 
 /// A mapping that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -71,12 +72,14 @@ pub enum MappingError {
     },
     /// Several do.
     #[error(
-        "several columns of `{input}` look like a phone number: {}\n\nhint: choose with `--phone-column`, which can be given more than once: the first with a usable number wins",
-        columns.join(", ")
+        "{} columns of `{input}` have phone numbers: {}\n\nhint: say which are to be called, in order: of each row the first usable number is taken. For all of them, {}",
+        candidates.len(), candidates_listed(candidates, *rows), phone_column_flags(candidates)
     )]
     SeveralPhoneColumns {
-        /// What they are called.
-        columns: Vec<String>,
+        /// The columns, those with most numbers first.
+        candidates: Vec<PhoneCandidate>,
+        /// How many rows have been looked at.
+        rows: usize,
         /// The file.
         input: String,
     },
@@ -148,6 +151,39 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
+}
+
+/// A column that holds phone numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhoneCandidate {
+    /// Where it stands and what it is called.
+    pub label: String,
+    /// What means it to a flag.
+    pub name: String,
+    /// In how many of the rows that have been looked at it has a number.
+    pub numbers: usize,
+}
+
+/// The columns, each with how many rows it fills.
+fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
+    let candidates = candidates.iter();
+    let listed = candidates.map(|PhoneCandidate { label, numbers, .. }| match rows {
+        0 => label.clone(),
+        _ => format!("{label} in {}", grouped(*numbers as u64)),
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    match rows {
+        0 => listed,
+        1 => format!("{listed} of the first row"),
+        _ => format!("{listed} of the first {} rows", grouped(rows as u64)),
+    }
+}
+
+/// The flags that take these columns in this order.
+fn phone_column_flags(candidates: &[PhoneCandidate]) -> String {
+    let flags = candidates.iter();
+    let flags = flags.map(|candidate| format!("--phone-column {}", quoted(&candidate.name)));
+    flags.collect::<Vec<_>>().join(" ")
 }
 
 impl MappingError {

@@ -6,8 +6,12 @@
 
 mod allow_list;
 mod columns;
+mod country_columns;
+mod country_words;
 mod detect;
 mod error;
+mod list_columns;
+mod only;
 mod phone_words;
 mod plan;
 mod rejects_form;
@@ -15,8 +19,10 @@ mod saved;
 mod spec;
 
 pub use allow_list::AllowList;
-pub use error::MappingError;
-pub use plan::{ColumnRole, ColumnUse, Mapping};
+pub use error::{MappingError, PhoneCandidate};
+pub use list_columns::ListColumns;
+pub use only::OnlyRule;
+pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 pub use saved::{MissingColumn, SavedMapping};
-pub use spec::{EmptyCells, MappingSpec, VarNames};
+pub use spec::{EmptyCells, MappingSpec, RegionColumns, VarNames};

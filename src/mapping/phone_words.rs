@@ -275,4 +275,14 @@ pub(super) const LAST_RESORTS: &[&str] = &[
 ];
 
 /// Words of columns that hold numbers which are not to be called.
-pub(super) const NOT_TO_CALL: &[&str] = &["fax", "telefax", "faks", "факс", "faxnummer"];
+pub(super) const NOT_TO_CALL: &[&str] = &[
+    "fax",
+    "telefax",
+    "faks",
+    "факс",
+    "faxnummer",
+    "telecopie",
+    "pager",
+    "beeper",
+    "telex",
+];

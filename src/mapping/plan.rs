@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use memchr::memmem::find;
 
 use super::columns::Columns;
+use super::country_columns::country_columns;
 use super::detect;
+use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
 use super::spec::snake;
-use super::{EmptyCells, MappingError, MappingSpec, SavedMapping};
+use super::{EmptyCells, MappingError, MappingSpec, RegionColumns, SavedMapping};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
 use crate::text::shown_name;
@@ -21,6 +23,9 @@ pub(super) const VAR: &str = "--var";
 
 /// The flag that says where the number is.
 pub(super) const PHONE_COLUMN: &str = "--phone-column";
+
+/// The flag that says where the country of each row stands.
+pub(super) const REGION_COLUMN: &str = "--region-column";
 
 /// The flag that copies a column into the results.
 pub(super) const KEEP: &str = "--keep";
@@ -46,10 +51,16 @@ pub struct Mapping {
     pub other_lengths: Vec<usize>,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
+    /// The columns (from 0) beside these that have phone numbers as well.
+    pub spare_phone_columns: Vec<usize>,
     /// The column (from 0) that names the campaign.
     pub campaign_column: Option<usize>,
-    /// The column (from 0) that names the country of numbers in national form.
-    pub region_column: Option<usize>,
+    /// The columns (from 0) that name the country of numbers in national form.
+    pub region_columns: Vec<usize>,
+    /// Whether these were found, and are variables all the same, rather than named.
+    pub finds_regions: bool,
+    /// Which rows are wanted: each of these must hold.
+    pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
     /// Variables that are the same in every row.
@@ -60,13 +71,22 @@ pub struct Mapping {
     pub empty_cells: EmptyCells,
     /// Set where the input is a rejects file that comes back.
     pub rejects_form: Option<RejectsForm>,
-    /// What the user is to be told of how the phone column was found, if anything.
-    pub note: Option<String>,
+    /// What the user is to be told of how columns were found.
+    pub notes: Vec<Note>,
     /// The columns (from 0) that are not sent because they were not there when the mapping
     /// was kept.
     pub new_columns: Vec<usize>,
     /// What a mapping that is kept anew names no more, since the list has lost it.
     pub lost_columns: Vec<String>,
+}
+
+/// Something to be said of how a column was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What.
+    pub text: String,
+    /// The flag that says otherwise.
+    pub flag: &'static str,
 }
 
 /// What becomes of a column.
@@ -112,7 +132,10 @@ impl Mapping {
             _ => error,
         });
         planned.map_err(|error| match &spec.saved {
-            Some(saved) => saved.explain(error),
+            Some(saved) => {
+                let columns = Columns::of(input, header, None);
+                saved.explain(error, &columns, sample)
+            }
             None => error,
         })
     }
@@ -132,20 +155,19 @@ impl Mapping {
             saved: spec.saved.as_ref(),
             columns: Vec::new(),
         };
-        let named = lost.each(PHONE_COLUMN, &spec.phone_columns, |name| {
-            columns.find(PHONE_COLUMN, name)
-        })?;
+        let named = spec.phone_columns.iter();
+        let named = named.map(|name| columns.find(PHONE_COLUMN, name));
+        let named: Vec<usize> = named.collect::<Result<_, _>>()?;
         let skipped = lost.each(SKIP_COLUMN, &spec.skipped, |name| {
             columns.find(SKIP_COLUMN, name)
         })?;
-        let mut left_out = skipped.clone();
-        if let Some(saved) = lost.saved.filter(|saved| saved.can_lose(PHONE_COLUMN)) {
-            left_out.extend(saved.known_columns(&columns));
-        }
         let is_rejects = rejects_form.is_some();
         let found = match named.is_empty() {
-            false => Ok((named, None)),
-            true => phone_column(&columns, &left_out, sample, is_rejects),
+            false => {
+                let doubt = detect::doubt_about(&columns, &named, sample);
+                Ok((named, doubt.filter(|_| !is_rejects)))
+            }
+            true => phone_column(&columns, &skipped, sample, is_rejects),
         };
         let read = found.as_ref().map(|(found, _)| &found[..]);
         if let Some(error) = header_is_data(&columns, header, read.unwrap_or_default()) {
@@ -163,17 +185,26 @@ impl Mapping {
             empty_from: 0,
             other_lengths: Vec::new(),
             phone_columns,
+            spare_phone_columns: Vec::new(),
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
-            region_column: find("--region-column", &spec.region_column)?,
+            region_columns: Vec::new(),
+            finds_regions: spec.region_columns == RegionColumns::Found,
+            only: only_rules(&columns, &spec.only)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
             kept: kept_columns(&columns, spec)?,
             empty_cells: spec.empty_cells,
             rejects_form: rejects_form.clone(),
-            note,
+            notes: Vec::from_iter(note.map(|text| Note {
+                text,
+                flag: PHONE_COLUMN,
+            })),
             new_columns: Vec::new(),
             lost_columns: Vec::new(),
         };
+        mapping.spare_phone_columns =
+            detect::others_with_numbers(&columns, &mapping.phone_columns, sample);
+        mapping.find_regions(&columns, spec, sample)?;
         let is_chosen = spec.no_variables || !spec.variables.is_empty();
         mapping.variables = match is_chosen {
             true => named_columns(&columns, spec, &skipped, &mut lost)?,
@@ -218,14 +249,6 @@ impl Mapping {
             .filter_map(move |column| row.cell(column))
     }
 
-    /// The plan for a list of numbers to be left alone: all its phone columns, and
-    /// nothing else.
-    pub fn plan_numbers(input: &str, header: &Header, sample: &RowBatch) -> Vec<usize> {
-        let rejects_form = RejectsForm::of(&header.names);
-        let columns = Columns::of(input, header, rejects_form.as_ref());
-        detect::phone_columns(&columns, sample)
-    }
-
     /// How many cells the header has up to the last that has a name or is used: it may end
     /// in delimiters that mean nothing.
     fn named_cells(&self, header: &Header) -> usize {
@@ -236,7 +259,7 @@ impl Mapping {
         let used = self.phone_columns.iter().copied();
         let last = used
             .chain(self.campaign_column)
-            .chain(self.region_column)
+            .chain(self.region_columns.iter().copied())
             .chain(self.variables.iter().map(|(_, column)| *column))
             .chain(named)
             .max();
@@ -283,12 +306,41 @@ impl Mapping {
             role: match () {
                 () if self.phone_columns.contains(&column) => ColumnRole::Phone,
                 () if self.campaign_column == Some(column) => ColumnRole::Campaign,
-                () if self.region_column == Some(column) => ColumnRole::Region,
+                () if self.region_columns.contains(&column) => ColumnRole::Region,
                 () if self.rejects_form.as_ref().is_some_and(is_ours) => ColumnRole::Ours,
                 () => ColumnRole::None,
             },
             variables: from_column.map(|(name, _)| name.as_str()).collect(),
         }
+    }
+
+    /// The columns with each row's country: the one that a flag names, or those that are
+    /// found.
+    fn find_regions(
+        &mut self,
+        columns: &Columns<'_>,
+        spec: &MappingSpec,
+        sample: &RowBatch,
+    ) -> Result<(), MappingError> {
+        match &spec.region_columns {
+            RegionColumns::None => {}
+            RegionColumns::Named(name) => {
+                self.region_columns = vec![columns.find(REGION_COLUMN, name)?];
+            }
+            RegionColumns::Found => {
+                let found = country_columns(columns, sample, self.rejects_form.is_some());
+                self.region_columns = found.used;
+                self.notes
+                    .extend(found.unknown.into_iter().map(|column| Note {
+                    text: format!(
+                        "{} holds few countries that are known, so it says nothing of the numbers",
+                        columns.label(column)
+                    ),
+                    flag: REGION_COLUMN,
+                }));
+            }
+        }
+        Ok(())
     }
 
     /// Every column with a header, less those that are something else and those
@@ -302,7 +354,7 @@ impl Mapping {
         let is_left_out = |column: &usize| {
             self.phone_columns.contains(column)
                 || self.campaign_column == Some(*column)
-                || self.region_column == Some(*column)
+                || !self.finds_regions && self.region_columns.contains(column)
                 || skipped.contains(column)
                 // Of a rejects file that has lost some of these.
                 || snake(&columns.headers[*column]).starts_with("leadload_")
@@ -350,6 +402,18 @@ impl Mapping {
             }
         }
         Ok(())
+    }
+
+    /// Whether `--only` leaves the row out.
+    pub fn excludes(&self, row: Row<'_>) -> bool {
+        !self.only.iter().all(|rule| rule.takes(row))
+    }
+
+    /// Whether a row of a rejects file says that its number's country was in doubt.
+    pub fn was_doubtful(&self, row: Row<'_>) -> bool {
+        let code = self.rejects_form.as_ref().map(|form| form.error_code);
+        let cell = code.and_then(|column| row.text(column));
+        cell.is_some_and(|cell| cell.trim() == ErrorCode::PhoneDoubtful.to_string())
     }
 
     /// Why the row cannot be read at all, if so.
@@ -555,6 +619,25 @@ pub(super) fn named_column(
     Ok((name.or_else(of_header), column))
 }
 
+/// The column and the value that `COL=VALUE` names.
+pub(super) fn column_and_value<'t>(
+    columns: &Columns<'_>,
+    flag: &'static str,
+    text: &'t str,
+) -> Result<(usize, &'t str), MappingError> {
+    // A column may be called `a=b`.
+    let splits = text
+        .match_indices('=')
+        .map(|(at, _)| (&text[..at], &text[at + 1..]));
+    for (column, value) in splits {
+        if let Some(column) = columns.named(flag, column)? {
+            return Ok((column, value));
+        }
+    }
+    let (column, value) = text.split_once('=').unwrap_or((text, ""));
+    Ok((columns.find(flag, column)?, value))
+}
+
 /// What `COL` or `NAME=COL` says.
 fn name_and_column(
     columns: &Columns<'_>,
@@ -697,7 +780,7 @@ mod tests {
         ));
         let error = plan(&["Mobile", "name", "Phone"], &MappingSpec::default()).unwrap_err();
         assert!(
-            matches!(&error, MappingError::SeveralPhoneColumns { columns, .. } if *columns == ["column 1 (`Mobile`)", "column 3 (`Phone`)"])
+            matches!(&error, MappingError::SeveralPhoneColumns { candidates, .. } if candidates.iter().map(|c| &*c.label).eq(["column 1 (`Mobile`)", "column 3 (`Phone`)"]))
         );
         assert_eq!(
             plan(&["phone verified", "phone"], &MappingSpec::default())

@@ -1,9 +1,11 @@
 //! A mapping that was kept in a profile: which columns are sent is settled, whatever else a
 //! list may have by now.
 
-use super::MappingError;
 use super::columns::Columns;
 use super::plan::{Mapping, PHONE_COLUMN, SKIP_COLUMN, VAR};
+use super::{MappingError, detect};
+use crate::source::RowBatch;
+use crate::text::nearest;
 
 /// What the profile brings, beside the flags themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,16 +44,31 @@ impl SavedMapping {
     }
 
     /// Whether the mapping goes on without what this flag names, where that is missing.
-    /// Without its campaign or its region a row would be another one.
+    /// Without its number, its campaign or its region a row would be another one.
     pub(super) fn can_lose(&self, flag: &str) -> bool {
-        let is_optional = [VAR, PHONE_COLUMN, SKIP_COLUMN].contains(&flag);
+        let is_optional = [VAR, SKIP_COLUMN].contains(&flag);
         is_optional && self.missing == MissingColumn::LeftOut && self.brings(flag)
     }
 
     /// An error about a flag, as one about the profile that has it.
-    pub(super) fn explain(&self, error: MappingError) -> MappingError {
-        let flag = match &error {
-            MappingError::NoSuchColumn { flag, .. } => *flag,
+    pub(super) fn explain(
+        &self,
+        mut error: MappingError,
+        columns: &Columns<'_>,
+        sample: &RowBatch,
+    ) -> MappingError {
+        let flag = match &mut error {
+            MappingError::NoSuchColumn {
+                flag,
+                column,
+                nearest,
+                ..
+            } => {
+                *nearest = self
+                    .renamed(flag, column, columns, sample)
+                    .or(nearest.take());
+                *flag
+            }
             MappingError::SeveralColumns { flag, .. } => *flag,
             _ => return error,
         };
@@ -72,16 +89,30 @@ impl SavedMapping {
         }
     }
 
-    /// The columns (from 0) that were there then: what the mapping does not name of them was
-    /// left out on purpose.
-    pub(super) fn known_columns(&self, columns: &Columns<'_>) -> Vec<usize> {
-        let known: Vec<String> = self
-            .columns
-            .iter()
-            .flatten()
-            .map(|header| folded(header))
-            .collect();
-        columns.that(|header| known.contains(&folded(header)))
+    /// What a column may be called now that is missing: one that was not there then, and
+    /// holds phone numbers where they are missing, or has a name like it, or is the only one.
+    fn renamed(
+        &self,
+        flag: &str,
+        column: &str,
+        columns: &Columns<'_>,
+        sample: &RowBatch,
+    ) -> Option<String> {
+        let then = self.columns.as_ref()?;
+        let is_new = |header: &str| !then.iter().any(|known| folded(known) == folded(header));
+        let new = columns.that(|header| !header.is_empty() && is_new(header));
+        let header = |column: &usize| columns.headers[*column].clone();
+        if flag == PHONE_COLUMN {
+            let known = columns.that(|header| !is_new(header));
+            let found = detect::phone_column(&columns.without(&known), sample, false).ok()?;
+            return Some(header(&found.column));
+        }
+        let names: Vec<String> = new.iter().map(header).collect();
+        match (nearest(column, &names), &names[..]) {
+            (Some(nearest), _) => Some(nearest.to_owned()),
+            (None, [only]) => Some(only.clone()),
+            _ => None,
+        }
     }
 
     /// The columns (from 0) that were not there then and are not used now.
@@ -113,8 +144,8 @@ pub(super) fn folded(header: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::MappingSpec;
-    use crate::source::{Header, RowBatch};
+    use crate::mapping::{MappingSpec, RegionColumns};
+    use crate::source::Header;
 
     fn plan(names: &[&str], saved: &MappingSpec) -> Result<Mapping, MappingError> {
         let header = Header {
@@ -166,7 +197,7 @@ mod tests {
         assert_eq!(
             plan(&["Phone", "Town"], &spec).unwrap_err().to_string(),
             "`--var City` names no column of `leads.csv`; the mapping stands in profile `crm` of `config.toml`\n\n\
-             hint: its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` keeps its mapping anew"
+             hint: did you mean `Town`? its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` keeps its mapping anew"
         );
     }
 
@@ -186,18 +217,28 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_was_left_out_does_not_become_the_number_that_is_called() {
+    fn a_phone_column_that_is_missing_is_never_replaced_but_its_new_name_is_offered() {
         let mut spec = saved(&["name=Name"], &["Phone", "Name", "Emergency phone"]);
-        spec.saved.as_mut().unwrap().missing = MissingColumn::LeftOut;
-        let error = plan(&["Name", "Emergency phone"], &spec).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with("the columns are `Name`, `Emergency phone`"),
-            "{error}"
-        );
-        let mapping = plan(&["Name", "Emergency phone", "Mobile"], &spec).unwrap();
-        assert_eq!(mapping.phone_columns, [2]);
+        for missing in [MissingColumn::Refused, MissingColumn::LeftOut] {
+            spec.saved.as_mut().unwrap().missing = missing;
+            let told = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
+            let error = told(&["Name", "Emergency phone"]);
+            assert!(error.contains("hint: its columns are `Name`"), "{error}");
+            let error = told(&["Name", "Emergency phone", "Mobile"]);
+            assert!(error.contains("did you mean `Mobile`?"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_was_renamed_is_offered_by_its_new_name() {
+        let spec = saved(&["city=City"], &["Phone", "City", "Name"]);
+        let told = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
+        let error = told(&["Phone", "Name", "Town"]);
+        assert!(error.contains("did you mean `Town`?"), "{error}");
+        let error = told(&["Phone", "Name", "Town", "Region"]);
+        assert!(!error.contains("did you mean"), "{error}");
+        let error = told(&["Phone", "Name", "Town", "Cities"]);
+        assert!(error.contains("did you mean `Cities`?"), "{error}");
     }
 
     #[test]
@@ -212,24 +253,24 @@ mod tests {
     fn a_mapping_that_is_kept_anew_loses_what_the_list_has_lost_and_gains_nothing() {
         let mut spec = saved(&["city=City", "a=A"], &["Phone", "City", "A", "Notes"]);
         spec.saved.as_mut().unwrap().missing = MissingColumn::LeftOut;
-        let mapping = plan(&["Mobile", "Notes", "A", "Salary"], &spec).unwrap();
+        let mapping = plan(&["Phone", "Notes", "A", "Salary"], &spec).unwrap();
         assert_eq!(mapping.phone_columns, [0]);
         assert_eq!(mapping.variables, [("a".to_owned(), 2)]);
         assert_eq!(mapping.new_columns, [3]);
-        assert_eq!(mapping.lost_columns, ["Phone", "City"]);
+        assert_eq!(mapping.lost_columns, ["City"]);
     }
 
     #[test]
     fn a_column_that_makes_rows_what_they_are_is_not_lost() {
         let mut spec = saved(&[], &["Phone", "Land"]);
-        spec.region_column = Some("Land".into());
+        spec.region_columns = RegionColumns::Named("Land".into());
         let saved = spec.saved.as_mut().unwrap();
         saved.missing = MissingColumn::LeftOut;
         saved.flags.push("--region-column".into());
         assert_eq!(
             plan(&["Phone", "Country"], &spec).unwrap_err().to_string(),
             "`--region-column Land` names no column of `leads.csv`; the mapping stands in profile `crm` of `config.toml`\n\n\
-             hint: its columns are `Phone`, `Country`; say with `--region-column` which one is meant now"
+             hint: did you mean `Country`? its columns are `Phone`, `Country`; say with `--region-column` which one is meant now"
         );
     }
 

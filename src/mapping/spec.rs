@@ -37,6 +37,18 @@ pub enum EmptyCells {
     Send,
 }
 
+/// Where the country of each row's number stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RegionColumns {
+    /// In every column whose header and cells say so.
+    #[default]
+    Found,
+    /// Nowhere.
+    None,
+    /// In this column.
+    Named(String),
+}
+
 /// The mapping flags of one command. Columns are named by header or by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MappingSpec {
@@ -45,7 +57,7 @@ pub struct MappingSpec {
     /// `--campaign-column`.
     pub campaign_column: Option<String>,
     /// `--region-column`.
-    pub region_column: Option<String>,
+    pub region_columns: RegionColumns,
     /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
     /// column's name may hold an `=`. When any is given, only these are sent.
     pub variables: Vec<String>,
@@ -55,6 +67,8 @@ pub struct MappingSpec {
     pub skipped: Vec<String>,
     /// `--set`: name and value.
     pub constants: Vec<(String, String)>,
+    /// `--only`, `COL=VALUE`.
+    pub only: Vec<String>,
     /// `--keep`, `COL` or `NAME=COL`: columns that are copied into the results.
     pub kept: Vec<String>,
     /// `--var-names`.
@@ -87,6 +101,20 @@ pub(super) fn snake(text: &str) -> String {
     }
     name.truncate(name.trim_end_matches('_').len());
     name
+}
+
+/// The words of a header, with `_` between them, also where it is written `MobilePhone`.
+pub(super) fn words(header: &str) -> String {
+    let mut spaced = String::with_capacity(header.len());
+    let mut follows_small = false;
+    for c in header.chars() {
+        if follows_small && c.is_uppercase() {
+            spaced.push(' ');
+        }
+        follows_small = c.is_lowercase();
+        spaced.push(c);
+    }
+    snake(&spaced)
 }
 
 #[cfg(test)]

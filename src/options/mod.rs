@@ -28,8 +28,8 @@ pub use output::{Format, LogFormat, LogOptions, OutputOptions, Progress};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
 pub use said::Said;
 pub use value::{
-    Address, CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn, RateArg,
-    TokenSource, Value, ValueError, unusable,
+    Address, CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn,
+    RateArg, RegionColumn, TokenSource, Value, ValueError, unusable,
 };
 
 use std::ffi::OsString;

@@ -6,7 +6,10 @@ use clap::ValueHint;
 
 use super::Said;
 use super::declare::options;
-use super::value::{CampaignText, Column, Constant, Delimiter, Header, Name, NamedColumn, Value};
+use super::value::{
+    CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn,
+    RegionColumn, Value,
+};
 use crate::mapping::{EmptyCells, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
@@ -77,6 +80,13 @@ options! {
         #[arg(long, value_name = "NAME=VALUE")]
         set: Vec<Said<Constant>> => Mapping { is_personal: true };
 
+        /// Send only rows with this value in this column; the others are `excluded`. Repeatable
+        ///
+        /// Any case, spaces trimmed. Several columns must all fit; several values for one column
+        /// are alternatives.
+        #[arg(long, value_name = "COL=VALUE")]
+        only: Vec<Said<Constant>> => Mapping { is_identity: true, names_columns: true };
+
         /// How headers become names of variables [default: snake]
         #[arg(long, value_name = "FORM")]
         var_names: Said<VarNames> => Mapping { default: Some("snake") };
@@ -104,13 +114,17 @@ options! {
     /// What makes a phone number, and who is not called.
     #[command(next_help_heading = "Phone numbers")]
     pub struct PhoneOptions {
-        /// Country of national numbers: GB for `07911 123456`
+        /// Country of numbers without +, such as GB, or `none`
         #[arg(long, value_name = "CC")]
-        region: Said<Region> => Mapping { is_identity: true };
+        region: Said<DefaultRegion> => Mapping { is_identity: true };
 
-        /// Column with each row's country, as ISO code or English name; an empty cell takes --region
+        /// Column with each row's country, `auto` or `none`; an empty cell takes --region [default: auto]
+        ///
+        /// A country is an ISO code, its name in English or in its own language, or a calling
+        /// code such as +49. With `auto`, columns whose header means country and whose cells are
+        /// mostly countries are used, and stay variables.
         #[arg(long, value_name = "COL")]
-        region_column: Said<Column> => Mapping { names_columns: true };
+        region_column: Said<RegionColumn> => Mapping { names_columns: true, default: Some("auto") };
 
         /// Take digits without + and without a country for international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]

@@ -1,6 +1,8 @@
 //! What Google's library reads in digits.
 
-use rlibphonenumber::{PHONE_NUMBER_UTIL, ParseError, get_national_significant_number_owned};
+use rlibphonenumber::{
+    PHONE_NUMBER_UTIL, ParseError, PhoneNumberFormat, get_national_significant_number_owned,
+};
 
 use super::number::FEWEST_DIGITS;
 use super::plan::CallingCode;
@@ -30,6 +32,15 @@ pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProbl
 pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(digits, Some(region), Origin::of(code))
+}
+
+/// Whether the number is written with a zero in front within its country.
+pub(super) fn is_written_with_zero(number: PhoneNumber) -> bool {
+    let number = PHONE_NUMBER_UTIL.parse(number.to_string(), None);
+    number.is_ok_and(|number| {
+        let national = number.format_as(PhoneNumberFormat::National);
+        national.trim_start_matches('(').starts_with('0')
+    })
 }
 
 fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber, PhoneProblem> {

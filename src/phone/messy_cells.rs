@@ -371,7 +371,12 @@ const BAD: &[Case] = &[
         "GB",
         "phone_not_e164",
     ),
-    ("a plus at the end", "447911123456+", "GB", "phone_not_e164"),
+    (
+        "a plus at the end alone",
+        "447911123456+",
+        "",
+        "phone_not_e164",
+    ),
     (
         "a national number without a region",
         "07911 123456",

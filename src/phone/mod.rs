@@ -3,10 +3,11 @@
 //! | file | what it is about |
 //! |---|---|
 //! | `number` | the number itself |
-//! | `region` | countries and their names |
+//! | `region`, `country_name`, `country_cell` | countries, their names, and cells with these |
 //! | `rules` | what the user wants, and whether a number is so |
 //! | `reader` | from a cell to a number: the order of the steps |
 //! | `tidy`, `damage`, `several`, `extension`, `dialled` | the steps |
+//! | `written` | in what form it was written |
 //! | `google` | what the library reads in digits |
 //! | `plan`, `plans` | what Google's metadata says of the digits |
 //! | `kind` | country and line |
@@ -16,6 +17,8 @@
 //! Nothing here reads or writes anything; a cell goes in, a number or a reason comes
 //! out.
 
+mod country_cell;
+mod country_name;
 mod damage;
 mod dialled;
 mod extension;
@@ -33,12 +36,14 @@ mod round_numbers;
 mod rules;
 mod several;
 mod tidy;
+mod written;
 
 #[cfg(test)]
 mod against_google;
 #[cfg(test)]
 mod messy_cells;
 
+pub use country_cell::CountryCell;
 pub use kind::{LineKind, NumberKind};
 pub use looks::{is_surely_number, looks_like_number};
 pub use number::PhoneNumber;
@@ -47,3 +52,4 @@ pub use reader::PhoneReader;
 pub use region::Region;
 pub use round_numbers::RoundNumbers;
 pub use rules::{PhoneRule, PhoneRules};
+pub use written::Written;

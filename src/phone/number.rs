@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::PhoneProblem;
+use super::plan::National;
 
 /// The fewest digits of a number, calling code included. The service asks for no
 /// fewer, and nobody abroad can be called by fewer.
@@ -38,6 +39,11 @@ impl PhoneNumber {
     /// The digits as a number: the same for the same phone, and no other's.
     pub fn key(self) -> u64 {
         self.0
+    }
+
+    /// The calling code with which it begins; 0 if no country has it.
+    pub fn calling_code(self) -> u16 {
+        National::of(self).map_or(0, |national| national.plan.code)
     }
 
     /// The number with this [`key`](Self::key); none where no number has it.

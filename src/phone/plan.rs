@@ -113,6 +113,12 @@ impl CallingCode {
         CALLING_CODES.get(usize::from(place))
     }
 
+    /// The calling code that is written in these digits, and nothing else.
+    pub fn written(digits: &str) -> Option<&'static CallingCode> {
+        let code = digits.trim().parse::<u16>().ok()?;
+        CALLING_CODES.iter().find(|known| known.code == code)
+    }
+
     /// The calling code of a country.
     pub fn of(region: Region) -> Option<&'static CallingCode> {
         CALLING_CODES.iter().find(|code| code.is_of(region))
@@ -138,6 +144,12 @@ impl National {
             value,
             length,
         })
+    }
+
+    /// The number of another calling code that has the same digits behind it.
+    pub fn with_calling_code(&self, code: u16) -> Option<PhoneNumber> {
+        let digits = self.length as usize;
+        PhoneNumber::from_digits(&format!("{code}{:0digits$}", self.value))
     }
 
     /// Whether Google's reading of the number may be another number, because the

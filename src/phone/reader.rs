@@ -10,7 +10,7 @@ use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::problem::Origin;
 use super::rules::{check_length, is_possible, is_valid};
-use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
+use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
 use super::{damage, extension, google, several, tidy};
 
 /// The most characters of a cell that are read: Google's limit for a number.
@@ -22,6 +22,9 @@ const FEWEST_AFTER_011: usize = 10;
 
 /// Italy and the Vatican, where the zero of a landline is part of the number.
 const KEEPS_ZERO: u16 = 39;
+
+/// A number, and in what form it was written.
+pub type Read = (PhoneNumber, Written);
 
 /// Reads the phone cells of an input by the user's rules.
 #[derive(Debug, Clone)]
@@ -43,18 +46,29 @@ impl PhoneReader {
     ///
     /// Why there is no number that may be called.
     pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
+        self.read_as(cell, region).map(|(number, _)| number)
+    }
+
+    /// The same with the form in which it was written.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no number that may be called.
+    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
         let cell = cell.trim();
         if let Some(number) = PhoneNumber::clean(cell) {
             let national = National::of(number);
             if !may_have_prefix(national) {
-                return self.rules.judge(number, national);
+                let judged = self.rules.judge(number, national)?;
+                return Ok((judged, Written::International));
             }
         }
         if cell.len() > MOST_CHARACTERS && cell.chars().count() > MOST_CHARACTERS {
             return Err(PhoneProblem::TooMuchText);
         }
-        let number = self.written(&tidy::plain_characters(cell), region)?;
-        self.rules.judge(number, National::of(number))
+        let (number, written) = self.written(&tidy::plain_characters(cell), region)?;
+        let judged = self.rules.judge(number, National::of(number))?;
+        Ok((judged, written))
     }
 
     /// A reader for do-not-call lists: a number of any country counts, also one that is
@@ -79,7 +93,7 @@ impl PhoneReader {
     }
 
     /// The number in a text of plain characters, whatever it is good for.
-    fn written(&self, text: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
+    fn written(&self, text: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
         let text = extension::without_parameters(tidy::unwrapped(text))?;
         if damage::is_damaged(&text) {
             return Err(PhoneProblem::Damaged);
@@ -88,8 +102,10 @@ impl PhoneReader {
         if let Some((first, rest)) = several::split(text) {
             return self.repeated(first, rest, region);
         }
-        let dialled = Dialled::of(extension::without_extension(text)?)?;
-        self.with_or_without_zero(&dialled, region)
+        let text = extension::without_extension(text)?;
+        let dialled = Dialled::of(text)?;
+        let number = self.with_or_without_zero(&dialled, region)?;
+        Ok((number, Written::of(text, &dialled, number, region)))
     }
 
     /// One number that is written twice, perhaps in two ways.
@@ -98,9 +114,13 @@ impl PhoneReader {
         first: &str,
         rest: &str,
         region: Option<Region>,
-    ) -> Result<PhoneNumber, PhoneProblem> {
+    ) -> Result<Read, PhoneProblem> {
         match (self.written(first, region), self.written(rest, region)) {
-            (Ok(first), Ok(second)) if first == second => Ok(first),
+            (Ok((number, written)), Ok((other, also))) if number == other => {
+                // What has its calling code once is told beyond doubt.
+                let is_plain = also == Written::International;
+                Ok((number, if is_plain { also } else { written }))
+            }
             _ => Err(PhoneProblem::Several),
         }
     }

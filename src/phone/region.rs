@@ -1,16 +1,11 @@
-//! Countries as people write them.
-//!
-//! The names are a list of our own, beside this file. The crates that know ISO 3166
-//! bring its official names alone ("Bolivia (Plurinational State of)"), so that the
-//! everyday name and the other names of a third of the countries would be ours in
-//! any case; none knows the three territories that have telephone numbers and no
-//! place in ISO; and the one that is well kept (`rust_iso3166`) brings five thousand
-//! provinces and a shared library along.
+//! Countries.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::LazyLock;
 
+use super::country_name::{self, COUNTRIES};
+use super::plan::{CallingCode, National};
+use super::plans::CALLING_CODES;
+use super::{LineKind, NumberKind, PhoneNumber};
 use crate::text;
 
 /// A country, or a territory with telephone numbers of its own. Shown as its
@@ -35,19 +30,57 @@ impl Region {
         })
     }
 
-    /// The country with this code (of two or three letters) or English name. Case,
-    /// accents, punctuation, "the" and "and" make no difference.
+    /// The country that is meant by its code (of two or three letters), by its name in
+    /// English or in one of the languages that people write lists in, or by its calling
+    /// code (`+49`). Case, accents, punctuation, "the" and "and" make no difference.
+    ///
+    /// Where two of these stand together (`Germany (+49)`), they must mean the same.
     pub fn parse(text: &str) -> Option<Region> {
-        let name = simplified(text);
-        // `N/A` is no country, and is not Namibia.
-        let is_short = name.len() <= LONGEST_CODE;
-        if is_short && !text.trim().chars().all(|c| c.is_alphabetic() || c == '.') {
-            return None;
+        if let Some(region) = country_name::find(text) {
+            return Some(region);
         }
-        COUNTRIES
-            .by_name
-            .get(&name)
-            .map(|at| COUNTRIES.list[*at].region)
+        let at = text.find(['(', '+'])?;
+        let (name, rest) = text.split_at(at);
+        let rest = rest.trim_matches(|c: char| matches!(c, '(' | ')') || c.is_whitespace());
+        let name = name.trim_end_matches(|c: char| !c.is_alphanumeric());
+        match rest.strip_prefix('+').map(CallingCode::written) {
+            Some(code) if name.is_empty() => code?.regions.first().copied().map(Region),
+            Some(code) => country_name::find(name)
+                .filter(|region| code.is_some_and(|code| code.is_of(*region))),
+            None => {
+                country_name::find(name).filter(|region| country_name::find(rest) == Some(*region))
+            }
+        }
+    }
+
+    /// The calling code, without a plus.
+    pub fn calling_code(self) -> Option<u16> {
+        CallingCode::of(self).map(|code| code.code)
+    }
+
+    /// Whether both have the same calling code, so that a number in national form is the same
+    /// number in both.
+    pub fn shares_calling_code(self, other: Region) -> bool {
+        self.calling_code() == other.calling_code()
+    }
+
+    /// The countries with another calling code in which any of these numbers, dialled as they
+    /// are within this one, would be in use, each with how many of them.
+    pub fn others_fitting(self, numbers: &[PhoneNumber]) -> Vec<(Region, usize)> {
+        let own = self.calling_code();
+        let others = CALLING_CODES.iter().filter(|code| Some(code.code) != own);
+        let fitting = others.filter_map(|code| {
+            let elsewhere = numbers.iter().filter_map(|number| {
+                let number = National::of(*number)?.with_calling_code(code.code)?;
+                let kind = NumberKind::of(number);
+                kind.country.filter(|_| kind.line != LineKind::Unknown)
+            });
+            let countries: Vec<Region> = elsewhere.collect();
+            let times = |country: &Region| countries.iter().filter(|c| *c == country).count();
+            let most = countries.iter().copied().max_by_key(times)?;
+            Some((most, countries.len()))
+        });
+        fitting.collect()
     }
 
     /// The everyday English name.
@@ -73,96 +106,9 @@ impl fmt::Display for Region {
     }
 }
 
-/// The letters of the longer codes of ISO 3166-1.
-const LONGEST_CODE: usize = 3;
-
-struct Country {
-    region: Region,
-    name: &'static str,
-}
-
-struct Countries {
-    /// In the order of their codes.
-    list: Vec<Country>,
-    /// Places in the list by simplified names and codes.
-    by_name: HashMap<String, usize>,
-    /// Every name, as written.
-    names: Vec<&'static str>,
-}
-
-static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
-    let mut countries = Countries {
-        list: Vec::new(),
-        by_name: HashMap::new(),
-        names: Vec::new(),
-    };
-    for line in include_str!("countries.txt").lines() {
-        countries.add(line);
-    }
-    countries
-});
-
-impl Countries {
-    /// Takes up a line of the list; comments and what is no country are left out.
-    fn add(&mut self, line: &'static str) -> Option<()> {
-        let (code, rest) = line.split_once(' ')?;
-        let (long_code, names) = rest.split_once(' ')?;
-        let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
-        let at = self.list.len();
-        for name in [code, long_code].into_iter().chain(names.split("; ")) {
-            self.by_name.insert(simplified(name), at);
-        }
-        self.names.extend(names.split("; "));
-        let name = names.split("; ").next()?;
-        self.list.push(Country { region, name });
-        Some(())
-    }
-}
-
-/// The name without what people write in different ways.
-fn simplified(name: &str) -> String {
-    let mut simple = String::with_capacity(name.len());
-    let plain: String = name.trim().chars().filter_map(plain_letter).collect();
-    // A word by itself is a code or a name: AND is Andorra, and ST São Tomé.
-    let is_only_word = plain.split_whitespace().nth(1).is_none();
-    for word in plain.split_whitespace() {
-        match word {
-            _ if is_only_word => simple.push_str(word),
-            "the" | "and" => {}
-            "st" => simple.push_str("saint"),
-            _ => simple.push_str(word),
-        }
-    }
-    simple
-}
-
-/// The letter in lower case and without its accent; a space for what joins words;
-/// nothing for a point or an apostrophe.
-fn plain_letter(c: char) -> Option<char> {
-    let c = c.to_lowercase().next()?;
-    Some(match c {
-        'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
-        'ç' | 'ć' | 'č' => 'c',
-        'è'..='ë' | 'ē' | 'ę' | 'ě' => 'e',
-        'ì'..='ï' | 'ī' | 'ı' => 'i',
-        'ñ' | 'ń' | 'ň' => 'n',
-        'ò'..='ö' | 'ø' | 'ō' => 'o',
-        'š' | 'ş' | 'ș' => 's',
-        'ù'..='ü' | 'ū' | 'ů' => 'u',
-        'ý' | 'ÿ' => 'y',
-        'ž' => 'z',
-        '.' | '\'' | '’' | '‘' | '`' | '´' => return None,
-        // Accents that follow their letter.
-        '\u{0300}'..='\u{036F}' => return None,
-        c if c.is_alphanumeric() => c,
-        _ => ' ',
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phone::plans::CALLING_CODES;
 
     fn code(text: &str) -> String {
         Region::parse(text).map_or("-".to_owned(), |region| region.to_string())
@@ -264,9 +210,61 @@ mod tests {
     }
 
     #[test]
+    fn a_country_is_known_by_its_names_in_many_languages_and_by_its_calling_code() {
+        let cases = [
+            (
+                "DE",
+                "Deutschland;Allemagne;Alemania;Niemcy;Německo;Германия;德国;ドイツ;BRD;+49;(+49);Germany (+49);DE +49;Deutschland (DE)",
+            ),
+            ("ES", "España;Espana;Espagne;Spanien;Hiszpania;西班牙"),
+            ("CZ", "Česko;Cesko;Česká republika;Tschechien;Tchéquie"),
+            (
+                "GB",
+                "Großbritannien;Grossbritannien;Vereinigtes Königreich;Royaume-Uni;Reino Unido;Regno Unito;Verenigd Koninkrijk;Wielka Brytania;Великобритания;イギリス;英国;+44",
+            ),
+            (
+                "US",
+                "Vereinigte Staaten;États-Unis;Etats Unis;Estados Unidos;Stati Uniti;EE. UU.;EUA;Stany Zjednoczone;美国;+1",
+            ),
+            ("AT", "Österreich;Oesterreich;Autriche;Rakousko"),
+            ("CH", "Schweiz;Suisse;Svizzera;Suiza;Szwajcaria"),
+            ("IT", "Italia;Italie;Italien;Włochy"),
+            ("PL", "Polska;Polen;Pologne"),
+            ("GR", "Ελλάδα;ελλαδα;Griechenland"),
+            ("JP", "日本;Japon;Japonsko"),
+            ("CA", "Kanada;Canada (+1)"),
+            ("TR", "TÜRKİYE;türkiye;Turquie"),
+            ("KZ", "Kazakhstan (+7)"),
+        ];
+        for (expected, names) in cases {
+            for name in names.split(';') {
+                assert_eq!(code(name), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_country_is_none() {
         for text in [
-            "", " ", "001", "ZZ", "Korea", "Atlantis", "AQ", "the", "44", "+44",
+            "",
+            " ",
+            "001",
+            "ZZ",
+            "Korea",
+            "Atlantis",
+            "AQ",
+            "the",
+            "44",
+            "N/A",
+            "Kongo",
+            "Nga",
+            "Áo",
+            "Germany (FR)",
+            "Germany (+44)",
+            "+49 30",
+            "+999",
+            "+",
+            "()",
         ] {
             assert_eq!(Region::parse(text), None, "{text}");
         }

@@ -31,7 +31,8 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
         let separates = match c {
             '+' => seen > 0,
             ';' | ',' => is_full && !extension::begins_with_label(&rest[1..]),
-            '|' | '&' | '\n' | '~' => is_full,
+            // Google's contacts have three colons between the numbers of a person.
+            '|' | '&' | '\n' | '~' | ':' => is_full,
             // `0475/12/34/56` is one number; `089 1234567/68` is one and half another.
             '/' | '\\' => in_group >= FEWEST,
             ' ' => is_full && total > MOST_DIGITS && total - seen >= FEWEST,
@@ -51,7 +52,11 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
 /// The text after what separates it from the number before.
 fn without_separator(rest: &str) -> &str {
     rest.trim_start_matches(|c: char| {
-        c.is_alphabetic() || matches!(c, ' ' | ';' | ',' | '|' | '&' | '\n' | '/' | '\\' | '~')
+        c.is_alphabetic()
+            || matches!(
+                c,
+                ' ' | ';' | ',' | '|' | '&' | '\n' | '/' | '\\' | '~' | ':'
+            )
     })
 }
 
@@ -78,6 +83,8 @@ mod tests {
             "089 1234567;0171 7654321",
             "089 1234567, 0171 7654321",
             "089 1234567|1",
+            "089 1234567 ::: 0171 7654321",
+            "+44 7911 123456 ::: +44 7911 123457",
             "089 1234567 & 1",
             "089 1234567\n0171 7654321",
             "089 1234567 or 0171 7654321",

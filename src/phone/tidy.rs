@@ -61,11 +61,11 @@ fn ascii_digit(c: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// The text without what wraps it: `="…"`, quotes, apostrophes, and `tel:` or `Tel.`
-/// in front.
+/// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, a label such as `tel:`
+/// in front, and a `+` or `*` behind, which stands for nothing.
 pub(super) fn unwrapped(text: &str) -> &str {
-    const QUOTES: [char; 13] = [
-        '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»',
+    const QUOTES: [char; 15] = [
+        '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
     ];
     let mut text = text.trim();
     if let Some(formula) = text.strip_prefix("=\"") {
@@ -74,20 +74,41 @@ pub(super) fn unwrapped(text: &str) -> &str {
     text = text.trim_matches(QUOTES).trim();
     text = without_label(text).trim_matches(QUOTES);
     // What follows a number in a list, where the rest of the list is gone.
-    text.trim_matches([',', ';', ' ', '\n'])
+    text = text.trim_matches([',', ';', ' ', '\n']);
+    match text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
+        true => text.trim_end_matches(['+', '*', '>', ' ']),
+        false => text,
+    }
 }
 
-/// The text without `tel` and the point, colon or space after it.
+/// What programs and people write before a number, with a colon: Facebook's lead forms `p:`,
+/// Twilio `whatsapp:`, links `tel:` and `callto:`.
+const LABELS: [&str; 10] = [
+    "p",
+    "tel",
+    "phone",
+    "telephone",
+    "mobile",
+    "mob",
+    "cell",
+    "whatsapp",
+    "callto",
+    "sms",
+];
+
+/// The text without a label and the colon after it; `tel` may have a point or a space there.
 fn without_label(text: &str) -> &str {
-    match text.split_at_checked(3) {
-        Some((label, rest)) if label.eq_ignore_ascii_case("tel") => {
-            let number = rest.trim_start_matches(['.', ':', ' ']);
-            if number.len() < rest.len() {
-                number
-            } else {
-                text
-            }
-        }
+    let Some(end) = text.find([':', '.', ' ']) else {
+        return text;
+    };
+    let (label, rest) = text.split_at(end);
+    let number = rest.trim_start_matches(['.', ':', ' ']);
+    let has_colon = rest[..rest.len() - number.len()].contains(':');
+    let known = LABELS
+        .iter()
+        .find(|known| label.eq_ignore_ascii_case(known));
+    match known {
+        Some(label) if has_colon || *label == "tel" => number,
         _ => text,
     }
 }
@@ -140,6 +161,14 @@ mod tests {
             " 'tel:0171' ",
             "0171;",
             "„0171“",
+            "p:0171",
+            "whatsapp:0171",
+            "Mobile: 0171",
+            "<0171>",
+            "tel:<0171>",
+            "0171*",
+            "0171 >",
+            "0171+",
         ] {
             assert_eq!(unwrapped(text), "0171", "{text}");
         }
@@ -149,5 +178,8 @@ mod tests {
     fn a_word_that_begins_like_a_label_stays() {
         assert_eq!(unwrapped("tel0171"), "tel0171");
         assert_eq!(unwrapped("tél 1"), "tél 1");
+        assert_eq!(unwrapped("p 0171"), "p 0171");
+        assert_eq!(unwrapped("*123*"), "*123*");
+        assert_eq!(unwrapped("+"), "");
     }
 }

@@ -206,6 +206,8 @@ pub(super) fn prepare_list(
         limit: None,
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
+        doubts: false,
+        doubt: None,
         suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,
         once: Once::Campaign,

@@ -128,7 +128,8 @@ fn mending(code: ErrorCode, group: &Group) -> &str {
         | ErrorCode::PhoneInvalid
         | ErrorCode::PhoneAmbiguous
         | ErrorCode::PhoneDamaged
-        | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or_default(),
+        | ErrorCode::PhoneDoubtful
+        | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or(SEE_RESULTS),
         ErrorCode::FieldCount => {
             "look for a missing or surplus comma or quote in the row; in the rejects, clear \
              its leadload_error_code when it is mended"
@@ -147,6 +148,8 @@ fn mending(code: ErrorCode, group: &Group) -> &str {
         ErrorCode::Timeout | ErrorCode::Connection | ErrorCode::AnswerLost => SEE_ERROR,
     }
 }
+
+const SEE_RESULTS: &str = "the column error in the results says what is wrong with each";
 
 const SEE_ERROR: &str = "what the service said stands in the results, in the column error";
 
@@ -177,6 +180,7 @@ pub(super) fn meaning(status: Status) -> &'static str {
         Status::Duplicate => "the campaign had the number already",
         Status::Repeated => "the number stands earlier in the input; not sent",
         Status::AlreadyImported => "an earlier run settled it; not sent",
+        Status::Excluded => "left out by --only; not sent",
         Status::Suppressed => "on a do-not-call list; not sent",
         Status::Invalid => "cannot be sent as it stands; not sent",
         Status::Rejected => "the service refused the row",

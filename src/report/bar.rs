@@ -33,7 +33,7 @@ const SHORTEST_BAR: usize = 10;
 const LINES_OF_COUNTS: usize = 2;
 
 /// What is shown rather than others where there is no room for all.
-const BY_IMPORTANCE: [Status; 10] = [
+const BY_IMPORTANCE: [Status; 11] = [
     Status::Ready,
     Status::Created,
     Status::Failed,
@@ -42,6 +42,7 @@ const BY_IMPORTANCE: [Status; 10] = [
     Status::Invalid,
     Status::Duplicate,
     Status::Suppressed,
+    Status::Excluded,
     Status::AlreadyImported,
     Status::Repeated,
 ];
@@ -382,8 +383,8 @@ mod tests {
         assert_eq!(
             counts(79, &all, Work::Sending),
             [
-                "1 created, 1 duplicate, 1 repeated, 1 already_imported, 1 suppressed,",
-                "1 invalid, 1 rejected, 1 failed, 1 uncertain, 1 ready"
+                "1 created, 1 duplicate, 1 repeated, 1 already_imported, 1 excluded,",
+                "1 suppressed, 1 invalid, 1 rejected, 1 failed, 1 uncertain, 1 ready"
             ]
         );
         assert_eq!(

@@ -57,7 +57,7 @@ struct Input<'a> {
     sheet: Option<&'a str>,
     header_line: Option<u64>,
     is_rejects_file: bool,
-    note: Option<&'a str>,
+    note: Option<String>,
     new_columns: Vec<String>,
     columns: Vec<Column<'a>>,
 }
@@ -191,10 +191,17 @@ fn input(planned: &PlannedInput) -> Input<'_> {
         },
         header_line: planned.header.line,
         is_rejects_file: planned.mapping.rejects_form.is_some(),
-        note: planned.mapping.note.as_deref(),
+        note: note(planned),
         new_columns: planned.new_columns(),
         columns: columns(planned),
     }
+}
+
+/// What is to be said of how its columns were found.
+fn note(planned: &PlannedInput) -> Option<String> {
+    let notes = planned.mapping.notes.iter();
+    let notes: Vec<&str> = notes.map(|note| &*note.text).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 fn columns(planned: &PlannedInput) -> Vec<Column<'_>> {

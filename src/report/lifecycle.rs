@@ -20,6 +20,7 @@ macro_rules! info_with_counts {
             duplicate = counts.of(Status::Duplicate),
             repeated = counts.of(Status::Repeated),
             already_imported = counts.of(Status::AlreadyImported),
+            excluded = counts.of(Status::Excluded),
             suppressed = counts.of(Status::Suppressed),
             invalid = counts.of(Status::Invalid),
             rejected = counts.of(Status::Rejected),

@@ -684,7 +684,7 @@ mod tests {
                 r#"{"level":"WARN","event":"recovered","outage_s":750.0}"#,
                 r#"{"level":"INFO","event":"retrying","row":7,"attempt":2,"after_s":1.5,"reason":"timeout"}"#,
                 r#"{"level":"WARN","event":"campaign_stopped","campaign":102,"stopped_by":"campaign"}"#,
-                r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,
+                r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"excluded":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,
                 r#"{"level":"WARN","event":"stopping","stopped_by":"signal","in_flight":3}"#,
             ]
         );

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use super::countries::{completed, country};
 use super::width::{Width, write_line};
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
@@ -132,9 +133,16 @@ fn write_input(
         &format!("{} (--phone-column)", listed(&phones)),
         width,
     )?;
+    if let Some(country) = country(intake, planned) {
+        write_line(text, "country", &printable(&country), width)?;
+    }
+    if let Some(completed) = completed(intake, planned) {
+        write_line(text, "completed", &printable(&completed), width)?;
+    }
     write_line(text, "variables", &variables(planned), width)?;
-    if let Some(note) = &planned.mapping.note {
-        write_line(text, "note", &format!("{note} (--phone-column)"), width)?;
+    for note in &planned.mapping.notes {
+        let found = format!("{} ({})", note.text, note.flag);
+        write_line(text, "note", &found, width)?;
     }
     if let Some(new) = planned.new_columns_listed() {
         let found = format!(

@@ -125,14 +125,16 @@ impl Overview<'_> {
 
     fn left_out(&self) -> String {
         let repeated = self.tally.counts.of(Status::Repeated);
+        let excluded = self.tally.counts.of(Status::Excluded);
         let suppressed = self.tally.counts.of(Status::Suppressed);
         let bad = self.tally.known_bad;
         let parts = [
+            (excluded, "excluded by --only"),
             (repeated, "repeated"),
             (suppressed, "on a do-not-call list"),
             (bad, "known to be bad"),
         ];
-        in_parts(repeated + suppressed + bad, &parts)
+        in_parts(excluded + repeated + suppressed + bad, &parts)
     }
 
     /// Rows in a status, but for those that are left alone since they are known to be bad.

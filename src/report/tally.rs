@@ -136,7 +136,7 @@ impl Tally {
         group.rows += 1;
         // What is wrong with a cell is said without it; what the service says may
         // name a person.
-        if outcome.status == Status::Invalid && group.example.is_none() {
+        if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
             group.example.clone_from(&outcome.error);
         }
         let place = Place {

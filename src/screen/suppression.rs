@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::numbers::Numbers;
 use crate::lead::RowId;
-use crate::mapping::Mapping;
+use crate::mapping::ListColumns;
 use crate::phone::{
     PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number, looks_like_number,
 };
@@ -206,8 +206,8 @@ struct ListPlan {
     form: Form,
     /// How many cells a row has.
     width: usize,
-    /// The columns (from 0) that hold numbers.
-    columns: Vec<usize>,
+    /// Where its numbers stand.
+    columns: ListColumns,
 }
 
 /// The fewest digits of what may be somebody's number and is no heading.
@@ -265,16 +265,10 @@ fn plan(input: &Input, mut form: Form) -> Result<ListPlan, SourceError> {
     let mut reader = input.read(&form)?;
     let header = reader.read_header(form.has_header)?;
     let sample = reader.read_sample(SAMPLE_ROWS)?;
-    let width = header.names.len();
-    let columns = match width {
-        // There is no other that it could be.
-        1 => vec![0],
-        _ => Mapping::plan_numbers(input.name(), &header, &sample),
-    };
     Ok(ListPlan {
         form,
-        width,
-        columns,
+        width: header.names.len(),
+        columns: ListColumns::find(input.name(), &header, &sample),
     })
 }
 
@@ -326,7 +320,7 @@ impl Gathered {
         }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         let mut has_number = false;
-        for column in &plan.columns {
+        for column in &plan.columns.phones {
             let cell = row.cell(*column).unwrap_or_default();
             let read = match std::str::from_utf8(cell) {
                 Ok(text) => phones.read(text, region),
@@ -344,7 +338,7 @@ impl Gathered {
         // A number elsewhere is as much on the list.
         for (column, cell) in row.cells().enumerate() {
             let text = String::from_utf8_lossy(cell);
-            if plan.columns.contains(&column) || !may_be_number(&text) {
+            if plan.columns.phones.contains(&column) || !may_be_number(&text) {
                 continue;
             }
             let Ok(number) = phones.read(&text, region) else {

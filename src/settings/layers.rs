@@ -85,6 +85,7 @@ impl Layers {
         };
         layers.reserved = layers.files_of_settings();
         layers.leave_out(writes_outputs);
+        layers.leave_out_weaker_regions();
         layers.withhold_token();
         layers
     }
@@ -173,7 +174,20 @@ impl Layers {
         }
         let of_run = Layer::new(Origin::Run(run), options);
         self.layers.insert(at, of_run);
+        self.leave_out_weaker_regions();
         self
+    }
+
+    /// Whoever says that digits are international says that no region completes them, unless
+    /// one is said beside it.
+    fn leave_out_weaker_regions(&mut self) {
+        let mut assumes_plus = false;
+        for Layer { options, .. } in &mut self.layers {
+            if assumes_plus {
+                options.phones.region = None;
+            }
+            assumes_plus |= options.phones.assume_plus == Some(true);
+        }
     }
 
     /// What a weaker layer says does not count where a stronger one says something that it

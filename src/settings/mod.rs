@@ -27,9 +27,7 @@ pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::LedgerChoice;
 pub use parsed::{Parsed, Refusal, Refused};
-pub use profile::{
-    MappingToSave, NewProfile, PresentRegion, Profile, RegionChoice, Stated, WrittenProfile,
-};
+pub use profile::{MappingToSave, NewProfile, Profile, Stated, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};
 

@@ -308,7 +308,7 @@ fn a_named_profile_comes_before_that_of_the_environment_and_that_before_the_defa
     ] {
         let options = layers(environment, TWO, line).options();
         assert_eq!(options.mapping.campaign.unwrap().0, campaign);
-        assert_eq!(options.phones.region.unwrap().to_string(), region);
+        assert_eq!(options.phones.region.unwrap().text(), region);
     }
     let options = import("region = 'GB'\n[profile.crm]\ncampaign = 8", &[]);
     assert!(options.mapping.campaign.is_none() && options.phones.region.is_some());

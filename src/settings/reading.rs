@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Layers;
 use super::import::campaign;
 use super::layers::settled;
 use super::profile::saved_mapping;
+use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
-use crate::intake::{KnownBad, Once};
-use crate::mapping::MappingSpec;
-use crate::options::{Column, Format, Options, Progress, ReadingOptions, Said};
-use crate::phone::{PhoneRules, Region};
+use crate::intake::{GivenRegion, KnownBad, Once};
+use crate::mapping::{MappingSpec, RegionColumns};
+use crate::options::{Column, Format, Options, Progress, ReadingOptions, RegionColumn, Said};
+use crate::phone::PhoneRules;
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
 
@@ -25,8 +25,10 @@ pub struct ReadingSettings {
     pub min_rows: u64,
     /// What makes a phone number.
     pub phones: PhoneRules,
-    /// The country of numbers in national form.
-    pub region: Option<Region>,
+    /// The country of numbers in national form, where a row names none.
+    pub region: Option<GivenRegion>,
+    /// Whether numbers that it completes may be doubtful: unless the rule for numbers is set.
+    pub doubts: bool,
     /// The do-not-call lists.
     pub suppress: Vec<PathBuf>,
     /// How headers become mappings.
@@ -70,7 +72,8 @@ impl ReadingSettings {
                 assume_plus: phones.assume_plus == Some(true),
                 countries: values(&phones.countries),
             },
-            region: phones.region.as_deref().copied(),
+            region: region(layers, &options),
+            doubts: layers.said().phones.phone_rule.is_none(),
             suppress: values(&phones.suppress),
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,
@@ -83,6 +86,21 @@ impl ReadingSettings {
             progress: settled(&output.progress)?,
         })
     }
+}
+
+/// The country of numbers in national form, and who says so.
+fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
+    let region = options.phones.region.as_deref()?.country()?;
+    let from = match layers.origin(|said| said.phones.region.is_some()) {
+        Origin::Flag | Origin::Default => "--region".to_owned(),
+        Origin::Environment(name) => name.to_owned(),
+        Origin::Run(run) => format!("run {run}"),
+        Origin::Profile | Origin::AllProfiles => match &layers.profile {
+            Some(profile) => profile.place(),
+            None => "the profile".to_owned(),
+        },
+    };
+    Some(GivenRegion { region, from })
 }
 
 /// What was said of the inputs' form.
@@ -105,7 +123,12 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
         saved: saved_mapping::in_use(layers, options),
         phone_columns: texts(&mapping.phone_column),
         campaign_column: column(&mapping.campaign_column),
-        region_column: column(&phones.region_column),
+        region_columns: match settled(&phones.region_column)? {
+            RegionColumn::Auto => RegionColumns::Found,
+            RegionColumn::None => RegionColumns::None,
+            RegionColumn::Named(column) => RegionColumns::Named(column),
+        },
+        only: texts(&mapping.only),
         variables: texts(&mapping.var),
         no_variables: mapping.var.as_ref().is_some_and(Vec::is_empty),
         skipped: texts(&mapping.skip_column),

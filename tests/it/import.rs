@@ -101,6 +101,7 @@ fn the_json_summary_has_every_name_and_adds_up() {
     let counts = |created: u64, repeated: u64, invalid: u64| {
         json!({
             "created": created, "duplicate": 0, "repeated": repeated, "already_imported": 0,
+            "excluded": 0,
             "suppressed": 0, "invalid": invalid, "rejected": 0, "failed": 0, "uncertain": 0, "ready": 0
         })
     };
@@ -136,6 +137,7 @@ fn the_sample_data_goes_in_with_the_readmes_first_command() {
          delimiter  `,` (--delimiter)\n  \
          header     line 1 (--no-header)\n  \
          phone      `Phone` (--phone-column)\n  \
+         country    `Country` (--region-column)\n  \
          variables  `first_name`, `last_name`, `city`, `country`, `plan`,\n             \
          `renewal_date`, `notes` (--var, --skip-column)\n"
     );

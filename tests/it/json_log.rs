@@ -79,7 +79,7 @@ fn a_run_is_told_from_start_to_end_without_asking_for_more() {
             "timestamp": null, "level": "INFO", "message": "complete after 4 rows, exit code 1",
             "event": "end", "exit_code": 1, "complete": true, "run": 1, "rows": 4,
             "rows_total": 4,
-            "created": 3, "duplicate": 0, "repeated": 0, "already_imported": 0, "suppressed": 0,
+            "created": 3, "duplicate": 0, "repeated": 0, "already_imported": 0, "excluded": 0, "suppressed": 0,
             "invalid": 1, "rejected": 0, "failed": 0, "uncertain": 0, "ready": 0,
             "known_bad": 0, "requests": 3, "elapsed_s": null
         })

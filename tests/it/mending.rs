@@ -559,14 +559,14 @@ fn another_column_is_not_called_because_the_rejected_numbers_are_bad() {
          Bob,x,+447400123458\n";
     check(
         input,
-        "",
+        "--phone-column phone",
         "exit 1
          UTF-8, comma, header in line 1
          2 | +447400123456 | ready | name=Ada | emergency_contact_phone=+447400123457
          3 | x | invalid phone_not_e164",
     );
     check(
-        rejects_of(input, &[]),
+        rejects_of(input, &["--phone-column", "phone"]),
         "",
         "exit 1
          UTF-8, mark, comma, rejects, header in line 1

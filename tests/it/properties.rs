@@ -371,6 +371,8 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         limit: None,
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
+        doubts: false,
+        doubt: None,
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,

@@ -316,6 +316,7 @@ fn a_run_is_shown_for_machines() {
             "rows": 4,
             "counts": {
                 "created": 2, "duplicate": 0, "repeated": 0, "already_imported": 0,
+                "excluded": 0,
                 "suppressed": 0, "invalid": 1, "rejected": 1, "failed": 0, "uncertain": 0,
                 "ready": 0,
             },

@@ -87,11 +87,11 @@ fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
 }
 
 #[test]
-fn a_country_is_replaced_or_taken_out_and_the_comment_above_it_stays() {
+fn a_country_is_replaced_by_another_or_by_none_and_the_comment_above_it_stays() {
     let service = strict();
     for (answer, line) in [
         ("Germny\rDE\r", "region = \"DE\" # most of them\n"),
-        ("-\r", ""),
+        ("-\r", "region = \"none\" # most of them\n"),
     ] {
         let folder = with_settings(REPLACED);
         let mut terminal = Terminal::start(crm(&folder), 100, 40);
@@ -114,42 +114,18 @@ fn a_country_is_replaced_or_taken_out_and_the_comment_above_it_stays() {
 }
 
 #[test]
-fn the_last_line_may_be_taken_out_and_the_comment_above_it_stays() {
-    let service = strict();
-    let folder = with_settings(
-        "[profiles.crm]\nbase_url = 'https://a.example.com'\ntoken_file = 'crm.token' # a\n# b\nregion = 'GB'\n\n[profiles.other]\n",
-    );
-    let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    replace(&mut terminal, &service);
-    terminal.type_in("-\r");
-    let (code, shown) = terminal.end();
-    assert_eq!(code, 0, "{shown}");
-    assert_eq!(
-        folder.read("config.toml"),
-        format!(
-            "[profiles.crm]\nbase_url = \"{}\"\ntoken_file = \"crm-2.token\" # a\n# b\n\n[profiles.other]\n",
-            service.base_url()
-        )
-    );
-}
-
-#[test]
-fn the_country_of_all_profiles_is_no_profiles_to_take_out() {
+fn a_profile_may_have_no_country_where_all_profiles_have_one() {
     let service = strict();
     let folder = with_settings("region = 'GB'\n[profiles.crm]\nbase_url = 'https://a.example'\n");
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
     replace(&mut terminal, &service);
-    terminal.wait_for("[GB, as for all profiles]:");
-    terminal.type_in("-\r");
-    terminal.wait_for("GB is the country for all profiles");
-    terminal.wait_until("second question", |shown| {
-        shown.matches("Country of numbers").count() == 2
-    });
-    terminal.type_in("\r");
+    terminal.wait_for("[GB; `-` for none]:");
+    terminal.type_in("none\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     let toml = folder.read("config.toml");
-    assert_eq!(toml.matches("region").count(), 1, "{toml}");
+    assert!(toml.starts_with("region = 'GB'\n"), "{toml}");
+    assert!(toml.ends_with("region = \"none\"\n"), "{toml}");
 }
 
 #[test]

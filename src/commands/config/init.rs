@@ -19,9 +19,7 @@ use crate::commands::directory::list_failure;
 use crate::commands::service;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Width, console, hides, paragraph};
-use crate::settings::{
-    Connection, Layers, NewProfile, RegionChoice, Service, Stated, TIMEOUT, WrittenProfile,
-};
+use crate::settings::{Connection, Layers, NewProfile, Service, Stated, TIMEOUT, WrittenProfile};
 use crate::signals;
 use crate::text::{counted, listed, printable, quoted_value};
 
@@ -74,8 +72,8 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
         note(&found(&campaigns));
     }
     let region = match asks {
-        true => questions.region(new.region(), &new.file).await?,
-        false => RegionChoice::Same,
+        true => questions.region(new.region()).await?,
+        false => None,
     };
     let written = new.write(&name, &connection, region);
     let written = written.or_stopped(StoppedBy::Usage)?;

@@ -2,18 +2,16 @@
 //! brackets, and Enter alone takes it.
 
 use std::io;
-use std::path::Path;
 
 use super::init::refused;
 use crate::api::{BaseUrl, Token};
 use crate::ask::{self, NoEcho};
 use crate::commands::question;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::phone::Region;
+use crate::options::{DefaultRegion, Value};
 use crate::report::console;
-use crate::settings::{NewProfile, PresentRegion, RegionChoice, Stated};
+use crate::settings::{NewProfile, Stated};
 use crate::signals::Interrupts;
-use crate::text::printable;
 
 /// What takes a country out.
 const NONE: &str = "-";
@@ -97,34 +95,33 @@ impl Questions<'_> {
         }
     }
 
-    /// The country of national numbers, where the profile in `file` may have one already.
+    /// The country of national numbers, where the profile may have one already; none where it
+    /// is to stay as it is.
     pub(super) async fn region(
         &mut self,
-        present: Option<PresentRegion>,
-        file: &Path,
-    ) -> Result<RegionChoice, Failure> {
+        present: Option<DefaultRegion>,
+    ) -> Result<Option<DefaultRegion>, Failure> {
         let asked = "Country of numbers written without `+`";
-        let asked = match present {
+        let asked = match present.and_then(DefaultRegion::country) {
             None => format!("{asked}, such as GB (Enter if there are none):"),
-            Some(PresentRegion { region, is_common }) => match is_common {
-                true => format!("{asked} [{region}, as for all profiles]:"),
-                false => format!("{asked} [{region}; `{NONE}` for none]:"),
-            },
+            Some(region) => format!("{asked} [{region}; `{NONE}` for none]:"),
         };
         loop {
             let text = self.line(asked.clone()).await?;
-            match (text.as_str(), present) {
-                ("", _) | (NONE, None) => return Ok(RegionChoice::Same),
-                (NONE, Some(present)) if present.is_common => console::error(&format!(
-                    "{} is the country for all profiles\n\nhint: name another for this profile, or take `region` out of the head of `{}` later",
-                    present.region,
-                    printable(&file.display().to_string())
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let said = match text.as_str() {
+                NONE => Ok(DefaultRegion::None),
+                text => DefaultRegion::parse(text),
+            };
+            match said {
+                // There is nothing to take back.
+                Ok(DefaultRegion::None) if present.is_none() => return Ok(None),
+                Ok(region) => return Ok(Some(region)),
+                Err(hint) => console::error(&format!(
+                    "no country has this ISO code or name\n\nhint: {hint}"
                 )),
-                (NONE, Some(_)) => return Ok(RegionChoice::None),
-                (text, _) => match Region::parse(text) {
-                    Some(region) => return Ok(RegionChoice::Is(region)),
-                    None => console::error(&no_country(text)),
-                },
             }
         }
     }
@@ -142,12 +139,4 @@ impl Questions<'_> {
         let answer = question::answered(self.interrupts, ask).await?;
         answer.map_or_else(|| refused("nothing was written"), Ok)
     }
-}
-
-fn no_country(text: &str) -> String {
-    let hint = match Region::nearest(text) {
-        Some(name) => format!("did you mean {name}?"),
-        None => "write a code such as GB, or an English name".to_owned(),
-    };
-    format!("no country has this ISO code or name\n\nhint: {hint}")
 }

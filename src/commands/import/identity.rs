@@ -54,7 +54,9 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
             columns(i, i.mapping.phone_columns.iter())
         }),
         ("variables", variables),
-        ("region_column", |i| column(i, i.mapping.region_column)),
+        ("region_columns", |i| {
+            columns(i, i.mapping.region_columns.iter())
+        }),
     ];
     let found = found.into_iter();
     found

@@ -74,6 +74,7 @@ impl Prepared {
         let planning = inputs::plan(&asked.settings.reading, surveyed);
         let intake = service::unless(interrupts, planning).await?;
         refuse_results_files(&intake)?;
+        inputs::refuse_doubtful(&intake)?;
         let paths = inputs::output_paths(&asked.settings, &intake)?;
         let writer = writer(&asked.settings, &intake, &paths, record.as_ref())?;
         // Not before it is known that no other run is at work on this.

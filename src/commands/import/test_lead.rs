@@ -52,7 +52,8 @@ impl TestLead {
             assume_plus: settings.reading.phones.assume_plus,
             ..PhoneRules::default()
         });
-        let number = phones.read(typed, settings.reading.region);
+        let region = settings.reading.region.as_ref();
+        let number = phones.read(typed, region.map(|given| given.region));
         let number = number.map_err(|problem| {
             let error = anyhow!(
                 "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"

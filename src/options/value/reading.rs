@@ -1,5 +1,6 @@
-//! How lists are written, and where their numbers are at home.
+//! How lists are written, and which countries their numbers are of.
 
+use super::texts::COLUMN;
 use super::{Form, Value, ValueError};
 use crate::phone::Region;
 use crate::source::{Encoding, EncodingError};
@@ -64,6 +65,71 @@ impl Value for Region {
             ValueError(format!(
                 "write an ISO code such as DE, or an English name{hint}"
             ))
+        })
+    }
+}
+
+/// The word that says that there is none of something.
+const NONE: &str = "none";
+
+/// The country of numbers in national form, where a row names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultRegion {
+    /// This one.
+    Country(Region),
+    /// None, whatever a weaker layer says.
+    None,
+}
+
+impl DefaultRegion {
+    /// The country, if it is one.
+    pub fn country(self) -> Option<Region> {
+        match self {
+            DefaultRegion::Country(region) => Some(region),
+            DefaultRegion::None => None,
+        }
+    }
+}
+
+impl Value for DefaultRegion {
+    const FORM: Form = Form::Text;
+    const INSTEAD: &'static str = "write an ISO code in quotes, such as `\"GB\"`, or `\"none\"`";
+
+    fn usual_form(&self) -> Option<String> {
+        Some(match self {
+            DefaultRegion::Country(region) => region.to_string(),
+            DefaultRegion::None => NONE.to_owned(),
+        })
+    }
+
+    fn parse(text: &str) -> Result<DefaultRegion, ValueError> {
+        match text.trim().eq_ignore_ascii_case(NONE) {
+            true => Ok(DefaultRegion::None),
+            false => <Region as Value>::parse(text).map(DefaultRegion::Country),
+        }
+    }
+}
+
+/// Where the country of each row's number stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegionColumn {
+    /// In every column whose header and cells say so.
+    Auto,
+    /// Nowhere.
+    None,
+    /// In this column, by its header or its number.
+    Named(String),
+}
+
+impl Value for RegionColumn {
+    const FORM: Form = Form::TextOrNumber;
+    const INSTEAD: &'static str = COLUMN;
+
+    fn parse(text: &str) -> Result<RegionColumn, ValueError> {
+        Ok(match text.trim().to_lowercase().as_str() {
+            "auto" => RegionColumn::Auto,
+            NONE => RegionColumn::None,
+            _ => RegionColumn::Named(text.to_owned()),
         })
     }
 }

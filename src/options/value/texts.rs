@@ -38,7 +38,7 @@ macro_rules! texts {
     )*};
 }
 
-const COLUMN: &str = "write the column's header in quotes, or its number";
+pub(super) const COLUMN: &str = "write the column's header in quotes, or its number";
 
 texts! {
     /// Where a service is. Whether it may be plain http is for another option to say, so that

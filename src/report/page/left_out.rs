@@ -66,6 +66,7 @@ fn name((status, is_after_lost): Kind) -> &'static str {
         Status::Duplicate => "In the campaign already",
         Status::Repeated => "More than once in the list",
         Status::AlreadyImported => "Imported before",
+        Status::Excluded => "Not among the rows to send",
         Status::Suppressed => "On a do-not-call list",
         _ => status.as_str(),
     }
@@ -88,6 +89,9 @@ fn why((status, is_after_lost): Kind) -> &'static str {
         }
         Status::AlreadyImported => {
             "An earlier run has brought these people to the campaign, so they are not sent again."
+        }
+        Status::Excluded => {
+            "Whoever started the import has said which rows are wanted (--only), and these are not."
         }
         Status::Suppressed => {
             "These people are not to be called. Somebody who is on the list by mistake has to be \

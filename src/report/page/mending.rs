@@ -169,6 +169,16 @@ fn cell(code: ErrorCode) -> Mending {
                 "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
             ],
         },
+        ErrorCode::PhoneDoubtful => Mending {
+            title: "Perhaps a number of another country",
+            meaning: "The number has no calling code. Completed with the country that is set for the whole list, it would be somebody's number; but it is not written as numbers there are, no such numbers are in use there, or the rest of the list is of another country.",
+            steps: &[
+                AS_TEXT,
+                "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
+                "If the list has a column with countries, fill it in for these rows: it goes before the country of the whole list.",
+                "If you know that they are right as they are, import them with `--phone-rule possible`.",
+            ],
+        },
         ErrorCode::CountryNotAllowed => Mending {
             title: "A number of another country",
             meaning: "The import was limited to some countries (`--countries`), and this number is of none of them.",
@@ -251,6 +261,6 @@ mod tests {
         titles.sort_unstable();
         titles.dedup();
         // What kept the service from answering is one problem to whoever has the list.
-        assert_eq!(titles.len(), 15);
+        assert_eq!(titles.len(), 16);
     }
 }

@@ -30,6 +30,8 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
         limit: None,
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
+        doubts: false,
+        doubt: None,
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,

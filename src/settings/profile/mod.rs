@@ -12,7 +12,7 @@ pub(in crate::settings) mod saved_mapping;
 pub(in crate::settings) mod table;
 
 pub use mapping_to_save::MappingToSave;
-pub use new::{NewProfile, PresentRegion, RegionChoice, Stated, WrittenProfile};
+pub use new::{NewProfile, Stated, WrittenProfile};
 
 use std::path::PathBuf;
 

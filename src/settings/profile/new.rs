@@ -13,8 +13,9 @@ use super::config_file::{self, ConfigFile};
 use super::edit::{edit, lines};
 use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, table_of, tables};
 use crate::api::{BaseUrl, Token};
-use crate::options::{Address, ConnectionOptions, Group, Options, Said, TokenSource};
-use crate::phone::Region;
+use crate::options::{
+    Address, ConnectionOptions, DefaultRegion, Group, Options, Said, TokenSource, Value,
+};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_path;
@@ -50,26 +51,6 @@ pub struct Stated<T> {
     pub value: T,
     /// The variable that says it, where no flag does.
     pub variable: Option<&'static str>,
-}
-
-/// The country of national numbers in a profile that is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PresentRegion {
-    /// The country.
-    pub region: Region,
-    /// Whether it is that of all profiles, which is not this one's to take out.
-    pub is_common: bool,
-}
-
-/// What becomes of the country of national numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegionChoice {
-    /// It is as it was.
-    Same,
-    /// There is none any more.
-    None,
-    /// It is this one.
-    Is(Region),
 }
 
 /// What was written.
@@ -205,16 +186,10 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// The country of national numbers in the profile.
-    pub fn region(&self) -> Option<PresentRegion> {
+    /// The country of national numbers in the profile, or for all of them.
+    pub fn region(&self) -> Option<DefaultRegion> {
         let present = self.present.as_ref()?;
-        let is_common = !self.has("region");
-        let said = match is_common {
-            true => &present.common,
-            false => &present.own,
-        };
-        let region = *said.phones.region.as_deref()?;
-        Some(PresentRegion { region, is_common })
+        present.options().phones.region.as_deref().copied()
     }
 
     /// Writes the token into a file of its own, and the profile. What else stands in a
@@ -230,7 +205,7 @@ impl<'a> NewProfile<'a> {
         &self,
         name: &str,
         connection: &Connection,
-        region: RegionChoice,
+        region: Option<DefaultRegion>,
     ) -> Result<WrittenProfile> {
         let hidden = config_file::hidden_by(&self.file);
         let present = ConfigFile::read(&self.file)?;
@@ -254,7 +229,7 @@ impl<'a> NewProfile<'a> {
         name: &str,
         connection: &Connection,
         token_file: &Path,
-        region: RegionChoice,
+        region: Option<DefaultRegion>,
     ) -> Result<()> {
         let typed = self.layers.typed().connection;
         let token_name = token_file.file_name().unwrap_or_default();
@@ -269,14 +244,11 @@ impl<'a> NewProfile<'a> {
             },
             ..Options::default()
         };
-        if let RegionChoice::Is(region) = region {
-            options.phones.region = Some(Said::told_as(region, region.to_string()));
-        }
-        let gone: &[&str] = match region {
-            RegionChoice::None => &["region"],
-            _ => &[],
-        };
-        edit(&self.file, name, lines(&options), gone)
+        options.phones.region = region.map(|region| {
+            let text = region.usual_form().unwrap_or_default();
+            Said::told_as(region, text)
+        });
+        edit(&self.file, name, lines(&options), &[])
     }
 
     /// Where the token goes: into the file that is called after the profile, unless

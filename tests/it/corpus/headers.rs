@@ -100,7 +100,7 @@ corpus! {
     ";
     phone_and_mobile_both_filled: "phone,mobile\n+442079460000,+447400123456\n", "" => "
         exit 2
-        several columns of `leads.csv` look like a phone number: column 1 (`phone`), column 2 (`mobile`)
+        2 columns of `leads.csv` have phone numbers: column 1 (`phone`) in 1, column 2 (`mobile`) in 1 of the first row
     ";
     phone_and_mobile_in_an_order: "phone,mobile\n+442079460000,+447400123456\n+442079460001,\n", "--phone-column mobile --phone-column phone" => "
         exit 0

@@ -1,0 +1,208 @@
+//! Whether the numbers of a list are of the region that completes them.
+//!
+//! The rule: a number that the region for all has completed, and not its own row's country, is
+//! doubtful where it is in no range in use there, or is written as that country does not
+//! write. All of a list are doubtful where the rows that name a country agree on another one,
+//! or where it has at least three international numbers and none of that region. At least
+//! three doubtful ones that are more than a fifth of those completed count as many. Where
+//! many are under a fifth of all rows with a number they alone are held back; else somebody
+//! has to say what is meant before anything is sent.
+
+use super::evidence::Evidence;
+use crate::phone::{PhoneNumber, Region};
+
+/// Fewer doubtful numbers than this are chance.
+const FEWEST: u64 = 3;
+
+/// International numbers that must be there for their countries to tell anything.
+const FEWEST_INTERNATIONAL: u64 = 3;
+
+/// More than one in so many makes many, and under one in so many of all rows is few enough
+/// to hold back.
+const PART: u64 = 5;
+
+/// How many of ten rows that name a country must name the same, for them to agree.
+const AGREEING_OF_TEN: u64 = 9;
+
+/// Countries of which fewer numbers than four in five fit are not offered.
+const FITTING_OF_FIVE: usize = 4;
+
+/// How many other countries are offered.
+const MOST_OFFERED: usize = 3;
+
+/// Which of the numbers that the region completes are held back in one list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Held {
+    /// None.
+    #[default]
+    None,
+    /// Those that are foreign or not in use.
+    Each,
+    /// All.
+    All,
+}
+
+/// Why all completed numbers of a list are doubtful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// The rows that name a country name this one.
+    Country(Region),
+    /// The international numbers of the list, so many, are all of other countries.
+    International(u64),
+}
+
+/// What is doubtful in one list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListDoubt {
+    /// How many numbers are doubtful.
+    pub doubtful: u64,
+    /// How many the region has completed.
+    pub completed: u64,
+    /// Those that are in no range in use there.
+    pub not_in_use: u64,
+    /// Those that are written as that country does not write.
+    pub foreign: u64,
+    /// Why all are doubtful, if they are.
+    pub against: Option<Against>,
+    /// The lines of the first.
+    pub lines: Vec<u64>,
+    /// Which are held back.
+    pub held: Held,
+}
+
+/// What is doubtful in all lists of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The region that completes numbers.
+    pub region: Region,
+    /// Each list's.
+    pub lists: Vec<ListDoubt>,
+    /// Whether so many are doubtful that somebody has to say what is meant.
+    pub refuses: bool,
+    /// The countries that the doubtful numbers fit, with how many of how many.
+    pub fitting: Vec<(Region, usize)>,
+    /// How many numbers were tried for that.
+    pub tried: usize,
+}
+
+impl Doubt {
+    /// Judges lists by what was counted in each.
+    pub fn of(region: Region, lists: &[&Evidence]) -> Doubt {
+        let mut judged: Vec<ListDoubt> =
+            lists.iter().map(|list| list_doubt(region, list)).collect();
+        let sums = |numbers: u64| {
+            let doubtful = judged.iter().map(|list| list.doubtful).sum();
+            let completed = judged.iter().map(|list| list.completed).sum();
+            (doubtful, completed, numbers)
+        };
+        let all = verdict(sums(lists.iter().map(|list| list.numbers).sum()));
+        let mut refuses = all == Verdict::Refused;
+        for (list, evidence) in judged.iter_mut().zip(lists) {
+            let own = verdict((list.doubtful, list.completed, evidence.numbers));
+            refuses |= own == Verdict::Refused;
+            if own != Verdict::Fine || all != Verdict::Fine {
+                list.held = match list.against {
+                    Some(_) => Held::All,
+                    None => Held::Each,
+                };
+            }
+        }
+        let held = judged.iter().zip(lists);
+        let held = held.filter(|(list, _)| list.held != Held::None && list.doubtful > 0);
+        let samples: Vec<PhoneNumber> = held
+            .flat_map(|(judged, list)| match judged.held {
+                Held::All => list.completed_numbers.clone(),
+                Held::Each | Held::None => list.doubtful_numbers.clone(),
+            })
+            .collect();
+        Doubt {
+            region,
+            fitting: fitting(region, &samples, lists),
+            tried: samples.len(),
+            lists: judged,
+            refuses,
+        }
+    }
+
+    /// How many numbers are doubtful in all lists.
+    pub fn doubtful(&self) -> u64 {
+        self.lists.iter().map(|list| list.doubtful).sum()
+    }
+
+    /// Whether any number is held back.
+    pub fn holds_any(&self) -> bool {
+        let mut lists = self.lists.iter();
+        lists.any(|list| list.held != Held::None && list.doubtful > 0)
+    }
+}
+
+/// What follows from so many doubtful numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Fine,
+    HeldBack,
+    Refused,
+}
+
+fn verdict((doubtful, completed, numbers): (u64, u64, u64)) -> Verdict {
+    let are_many = doubtful >= FEWEST && PART * doubtful > completed;
+    match PART * doubtful < numbers {
+        _ if !are_many => Verdict::Fine,
+        true => Verdict::HeldBack,
+        false => Verdict::Refused,
+    }
+}
+
+fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
+    let against = against(region, list);
+    let completed = list.by_region.numbers;
+    let (doubtful, lines) = match against {
+        Some(_) => (completed, &list.completed_lines),
+        None => (list.doubtful, &list.doubtful_lines),
+    };
+    ListDoubt {
+        doubtful,
+        completed,
+        not_in_use: list.by_region.not_in_use,
+        foreign: list.foreign,
+        against: against.filter(|_| completed > 0),
+        lines: lines.clone(),
+        held: Held::None,
+    }
+}
+
+/// What speaks against the region in the list as a whole.
+fn against(region: Region, list: &Evidence) -> Option<Against> {
+    let named: u64 = list.countries.values().sum();
+    let most = list.countries.iter().max_by_key(|(_, rows)| **rows);
+    let agree = |rows: u64| 10 * rows >= AGREEING_OF_TEN * named;
+    if let Some((country, rows)) = most
+        && !country.shares_calling_code(region)
+        && agree(*rows)
+    {
+        return Some(Against::Country(*country));
+    }
+    let international: u64 = list.international.values().sum();
+    let is_of_region = |code: &u16| region.calling_code() == Some(*code);
+    let has_own = list.international.keys().any(is_of_region);
+    (international >= FEWEST_INTERNATIONAL && !has_own)
+        .then_some(Against::International(international))
+}
+
+/// The countries that these numbers may be of instead, the likeliest first: those that the
+/// lists name themselves, then those that most numbers fit.
+fn fitting(region: Region, samples: &[PhoneNumber], lists: &[&Evidence]) -> Vec<(Region, usize)> {
+    let is_named = |country: Region| {
+        lists.iter().any(|list| {
+            let codes = &list.international;
+            let code = country.calling_code();
+            list.countries.contains_key(&country)
+                || code.is_some_and(|code| codes.contains_key(&code))
+        })
+    };
+    let mut fitting = region.others_fitting(samples);
+    fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * samples.len());
+    fitting.sort_by_key(|(country, fit)| (!is_named(*country), std::cmp::Reverse(*fit)));
+    fitting.truncate(MOST_OFFERED);
+    fitting
+}

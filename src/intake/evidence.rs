@@ -1,0 +1,152 @@
+//! What a list says of whose numbers it holds, counted while it is read.
+//!
+//! The region that is given for a whole list completes every number that has no calling
+//! code, also one of another country: `(203) 555-0132` of Hartford is in use in London too.
+//! Whom that would call is to be known before anything is sent.
+
+use std::collections::BTreeMap;
+
+use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
+
+/// How many lines are named.
+const MOST_LINES: usize = 3;
+
+/// How many numbers are kept to see which other country they fit.
+const MOST_SAMPLES: usize = 200;
+
+/// How a number came by its country.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CompletedBy {
+    /// Its own calling code.
+    Itself,
+    /// The country that its row names.
+    Row(Region),
+    /// The region that is given for all.
+    Region,
+}
+
+/// Numbers that were completed with one country.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// How many.
+    pub numbers: u64,
+    /// Those among them that are in no range in use there.
+    pub not_in_use: u64,
+}
+
+/// What the rows of one list say together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The rows with a number.
+    pub numbers: u64,
+    /// Those that were completed with the country of their row.
+    pub by_row: BTreeMap<Region, Completed>,
+    /// Those that were completed with the region for all.
+    pub by_region: Completed,
+    /// Those among these that are written as that country does not write.
+    pub foreign: u64,
+    /// Those among these that are foreign, in no range in use, or both.
+    pub doubtful: u64,
+    /// The lines of the first of these.
+    pub doubtful_lines: Vec<u64>,
+    /// The lines of the first that were completed with the region for all.
+    pub completed_lines: Vec<u64>,
+    /// The first of these numbers, as the region has completed them.
+    pub(super) completed_numbers: Vec<PhoneNumber>,
+    /// The same of the doubtful ones.
+    pub(super) doubtful_numbers: Vec<PhoneNumber>,
+    /// International numbers by calling code.
+    pub international: BTreeMap<u16, u64>,
+    /// The countries that rows with a number name.
+    pub countries: BTreeMap<Region, u64>,
+    /// Rows whose phone columns are empty.
+    pub missing: u64,
+    /// The columns (from 0) that would fill such a row, the first of each row.
+    pub would_fill: BTreeMap<usize, u64>,
+}
+
+impl Evidence {
+    /// Takes a number that stands in this line. Returns whether the region for all has
+    /// completed it, and something about it speaks against that.
+    pub(super) fn note(
+        &mut self,
+        line: u64,
+        number: PhoneNumber,
+        written: Written,
+        by: CompletedBy,
+    ) -> bool {
+        self.numbers += 1;
+        if by == CompletedBy::Itself {
+            *self.international.entry(number.calling_code()).or_default() += 1;
+            return false;
+        }
+        let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
+        let completed = match by {
+            CompletedBy::Row(region) => self.by_row.entry(region).or_default(),
+            CompletedBy::Itself | CompletedBy::Region => &mut self.by_region,
+        };
+        completed.numbers += 1;
+        completed.not_in_use += u64::from(!is_in_use);
+        if by != CompletedBy::Region {
+            return false;
+        }
+        let is_foreign = written == Written::Foreign;
+        self.foreign += u64::from(is_foreign);
+        keep(&mut self.completed_lines, line, MOST_LINES);
+        keep(&mut self.completed_numbers, number, MOST_SAMPLES);
+        let is_doubtful = is_foreign || !is_in_use;
+        if is_doubtful {
+            self.doubtful += 1;
+            keep(&mut self.doubtful_lines, line, MOST_LINES);
+            keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
+        }
+        is_doubtful
+    }
+
+    /// Takes what comes after it.
+    pub(super) fn add(&mut self, later: Evidence) {
+        self.numbers += later.numbers;
+        for (region, completed) in later.by_row {
+            self.by_row.entry(region).or_default().add(completed);
+        }
+        self.by_region.add(later.by_region);
+        self.foreign += later.foreign;
+        self.doubtful += later.doubtful;
+        for line in later.doubtful_lines {
+            keep(&mut self.doubtful_lines, line, MOST_LINES);
+        }
+        for line in later.completed_lines {
+            keep(&mut self.completed_lines, line, MOST_LINES);
+        }
+        for number in later.completed_numbers {
+            keep(&mut self.completed_numbers, number, MOST_SAMPLES);
+        }
+        for number in later.doubtful_numbers {
+            keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
+        }
+        sum(&mut self.international, later.international);
+        sum(&mut self.countries, later.countries);
+        self.missing += later.missing;
+        sum(&mut self.would_fill, later.would_fill);
+    }
+}
+
+impl Completed {
+    fn add(&mut self, later: Completed) {
+        self.numbers += later.numbers;
+        self.not_in_use += later.not_in_use;
+    }
+}
+
+/// Keeps the first few.
+fn keep<T>(kept: &mut Vec<T>, next: T, most: usize) {
+    if kept.len() < most {
+        kept.push(next);
+    }
+}
+
+fn sum<K: Ord>(counts: &mut BTreeMap<K, u64>, later: BTreeMap<K, u64>) {
+    for (key, count) in later {
+        *counts.entry(key).or_default() += count;
+    }
+}

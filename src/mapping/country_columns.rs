@@ -1,0 +1,120 @@
+//! Finding the columns that say of which country each row's number is: by their headers,
+//! confirmed by what stands below them.
+
+use super::columns::Columns;
+use super::country_words::{ELSEWHERE, PARTS, WORDS};
+use super::spec::{snake, words};
+use crate::phone::CountryCell;
+use crate::source::RowBatch;
+
+/// What a list says of its rows' countries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The columns (from 0) that are used.
+    pub(super) used: Vec<usize>,
+    /// Those whose headers mean country, and whose cells are mostly none that is known.
+    pub(super) unknown: Vec<usize>,
+}
+
+/// The columns that hold countries. Of rejects the header is believed: a name that is not
+/// known is why a row stands there.
+pub(super) fn country_columns(columns: &Columns<'_>, sample: &RowBatch, is_rejects: bool) -> Found {
+    let named = match columns.has_header {
+        true => columns.that(|header| means_country(&words(header))),
+        false => Vec::new(),
+    };
+    let (used, unknown) = named
+        .into_iter()
+        .partition(|column| is_rejects || holds_countries(*column, sample));
+    Found { used, unknown }
+}
+
+/// Whether a header, by its words, means the country of whoever is called.
+fn means_country(name: &str) -> bool {
+    let is_word = |words: &[&str]| {
+        let mut parts = name.split('_');
+        parts.any(|part| words.iter().any(|word| snake(word) == part))
+    };
+    let is_named = is_word(WORDS)
+        || WORDS.iter().any(|word| snake(word) == name)
+        || PARTS.iter().any(|part| name.contains(&snake(part)));
+    is_named && !is_word(ELSEWHERE)
+}
+
+/// Whether most of what stands in the column is the name or the code of a country. Where
+/// nothing does, what comes later may.
+fn holds_countries(column: usize, sample: &RowBatch) -> bool {
+    let (mut known, mut unknown) = (0, 0);
+    for row in sample.rows() {
+        match CountryCell::read(row.text(column).unwrap_or_default()) {
+            CountryCell::Empty => {}
+            CountryCell::Known(_) => known += 1,
+            CountryCell::Unknown => unknown += 1,
+        }
+    }
+    unknown == 0 || known > unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Header;
+
+    fn found(names: &[&str], rows: &[&[&str]], is_rejects: bool) -> Found {
+        let header = Header {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            line: Some(1),
+        };
+        let columns = Columns::of("leads.csv", &header, None);
+        country_columns(&columns, &RowBatch::of_text(rows), is_rejects)
+    }
+
+    #[test]
+    fn the_header_is_known_in_many_languages() {
+        for name in [
+            "Country",
+            "Country/Region",
+            "MailingCountry",
+            "Billing Country",
+            "Address 1 - Country",
+            "Country Code",
+            "Land",
+            "Pays",
+            "País",
+            "PAIS",
+            "Kraj",
+            "Země",
+            "Ülke",
+            "Страна",
+            "国名",
+            "국가",
+            "Quốc gia",
+        ] {
+            assert_eq!(found(&[name], &[&["Spain"]], false).used, [0], "{name}");
+        }
+        for name in [
+            "State/Country",
+            "Country of birth",
+            "IP Country",
+            "County",
+            "Landkreis",
+            "Island",
+            "Phone",
+        ] {
+            assert_eq!(
+                found(&[name], &[&["Spain"]], false),
+                Found::default(),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn most_of_its_cells_must_be_countries_but_in_rejects() {
+        let rows: &[&[&str]] = &[&["North"], &["DE"], &["South"], &[""], &["n/a"]];
+        assert_eq!(found(&["Country"], rows, false).unknown, [0]);
+        assert_eq!(found(&["Country"], rows, true).used, [0]);
+        assert_eq!(found(&["Country"], &rows[1..2], false).used, [0]);
+        assert_eq!(found(&["Country"], &rows[3..], false).used, [0]);
+    }
+}

@@ -1,0 +1,56 @@
+//! What a cell for a country says.
+
+use super::Region;
+
+/// What people write for no country.
+const NOTHING: [&str; 7] = [
+    "n/a",
+    "n.a.",
+    "none",
+    "null",
+    "unknown",
+    "other",
+    "undefined",
+];
+
+/// A cell that should name a country.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountryCell {
+    /// It says nothing.
+    Empty,
+    /// It names this one.
+    Known(Region),
+    /// It names one that there is not, or something else.
+    Unknown,
+}
+
+impl CountryCell {
+    /// Reads it.
+    pub fn read(text: &str) -> CountryCell {
+        let text = text.trim();
+        let says_nothing = !text.chars().any(char::is_alphanumeric)
+            || NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word));
+        match (says_nothing, Region::parse(text)) {
+            (true, _) => CountryCell::Empty,
+            (false, Some(region)) => CountryCell::Known(region),
+            (false, None) => CountryCell::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_names_a_country_or_none_or_what_there_is_not() {
+        for text in ["", " - ", "N/A", "unknown", "\u{a0}"] {
+            assert_eq!(CountryCell::read(text), CountryCell::Empty, "{text}");
+        }
+        let spain = Region::parse("ES").unwrap();
+        assert_eq!(CountryCell::read(" España "), CountryCell::Known(spain));
+        for text in ["Neverland", "44", "E"] {
+            assert_eq!(CountryCell::read(text), CountryCell::Unknown, "{text}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What countries are called.
+//!
+//! Two lists, beside this file. `countries.txt` is our own: codes, everyday English names
+//! and what else people write. `country_names.txt` is generated from CLDR: the names in
+//! some sixty languages. No crate serves. Those that know ISO 3166 bring its official
+//! English names alone; `icu_experimental` has all names, but each language by itself, so
+//! that finding the country of a name would mean to load hundreds of them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::Region;
+
+/// The letters of the longer codes of ISO 3166-1.
+const LONGEST_CODE: usize = 3;
+
+/// "Russia" in Vietnamese, and the code of Nigeria if it were in capitals.
+const TWO_COUNTRIES: &str = "Nga";
+
+/// The country of this name or code, where there is one and only one.
+pub(super) fn find(text: &str) -> Option<Region> {
+    let text = text.trim();
+    let name = simplified(text);
+    // `N/A` is no country, and is not Namibia; `Áo` is Austria, and not Angola.
+    let is_code = |c: char| c.is_ascii_alphabetic() || matches!(c, '.' | ' ');
+    let may_be_code = name.len() > LONGEST_CODE || text.chars().all(is_code);
+    if text == TWO_COUNTRIES {
+        return None;
+    }
+    let known = COUNTRIES.by_name.get(&name).filter(|_| may_be_code);
+    let region = known.map(|at| COUNTRIES.list[*at].region);
+    region.or_else(|| NAMES_ELSEWHERE.get(&name).copied())
+}
+
+/// A country of our own list.
+pub(super) struct Country {
+    pub(super) region: Region,
+    /// The everyday English name.
+    pub(super) name: &'static str,
+}
+
+/// Our own list.
+pub(super) struct Countries {
+    /// In the order of their codes.
+    pub(super) list: Vec<Country>,
+    /// Places in the list by simplified names and codes.
+    by_name: HashMap<String, usize>,
+    /// Every name, as written.
+    pub(super) names: Vec<&'static str>,
+}
+
+pub(super) static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
+    let mut countries = Countries {
+        list: Vec::new(),
+        by_name: HashMap::new(),
+        names: Vec::new(),
+    };
+    for line in include_str!("countries.txt").lines() {
+        countries.add(line);
+    }
+    countries
+});
+
+/// Countries by their simplified names in other languages.
+static NAMES_ELSEWHERE: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
+    let lines = include_str!("country_names.txt").lines();
+    let countries = lines.filter_map(|line| {
+        let (code, names) = line.split_once(' ')?;
+        let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
+        Some(
+            names
+                .split("; ")
+                .map(move |name| (simplified(name), region)),
+        )
+    });
+    countries.flatten().collect()
+});
+
+impl Countries {
+    /// Takes up a line of the list; comments and what is no country are left out.
+    fn add(&mut self, line: &'static str) -> Option<()> {
+        let (code, rest) = line.split_once(' ')?;
+        let (long_code, names) = rest.split_once(' ')?;
+        let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
+        let at = self.list.len();
+        for name in [code, long_code].into_iter().chain(names.split("; ")) {
+            self.by_name.insert(simplified(name), at);
+        }
+        self.names.extend(names.split("; "));
+        let name = names.split("; ").next()?;
+        self.list.push(Country { region, name });
+        Some(())
+    }
+}
+
+/// The name without what people write in different ways.
+fn simplified(name: &str) -> String {
+    let mut simple = String::with_capacity(name.len());
+    let plain: String = name.trim().nfkd().filter_map(plain_letter).collect();
+    let plain = plain.to_lowercase();
+    // A word by itself is a code or a name: AND is Andorra, and ST São Tomé.
+    let is_only_word = plain.split_whitespace().nth(1).is_none();
+    for word in plain.split_whitespace() {
+        match word {
+            _ if is_only_word => simple.push_str(word),
+            "the" | "and" => {}
+            "st" => simple.push_str("saint"),
+            _ => simple.push_str(word),
+        }
+    }
+    simple
+}
+
+/// The letter without its accent; a space for what joins words; nothing for a point or an
+/// apostrophe.
+fn plain_letter(c: char) -> Option<char> {
+    Some(match c {
+        'ø' | 'Ø' => 'o',
+        'ı' => 'i',
+        'ł' | 'Ł' => 'l',
+        '.' | '\'' | '’' | '‘' | '`' | '´' => return None,
+        // Accents that follow their letter.
+        '\u{0300}'..='\u{036F}' => return None,
+        // Other marks tell one name from another.
+        c if c.is_alphanumeric() || is_combining_mark(c) => c,
+        _ => ' ',
+    })
+}

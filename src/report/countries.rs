@@ -1,0 +1,60 @@
+//! Where the countries of numbers come from that have no calling code.
+
+use super::doubt::given;
+use crate::intake::{Completed, Evidence, Intake, PlannedInput};
+use crate::text::{grouped, listed};
+
+/// What says of which country the numbers of an input are; none where nothing does.
+pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String> {
+    let mapping = &planned.mapping;
+    // Of columns that were found, those that say nothing are not worth a word.
+    let says_something =
+        |column: &&usize| !mapping.finds_regions || !planned.samples[**column].is_empty();
+    let columns = mapping.region_columns.iter().filter(says_something);
+    let columns: Vec<&String> = columns
+        .map(|column| &planned.header.names[*column])
+        .collect();
+    let by_row = match columns.is_empty() {
+        true => None,
+        false => Some(format!("{} (--region-column)", listed(&columns))),
+    };
+    let by_region = intake
+        .region
+        .as_ref()
+        .map(|region| match region.from.starts_with('-') {
+            true => format!("{} ({})", region.region, region.from),
+            false => format!("{}, set by {} (--region)", region.region, region.from),
+        });
+    match (by_row, by_region) {
+        (Some(by_row), Some(by_region)) => {
+            Some(format!("{by_row}; where that is empty {by_region}"))
+        }
+        (by_row, by_region) => by_row.or(by_region),
+    }
+}
+
+/// How many numbers were completed with which country, and how many of them are in no range in
+/// use; none where none was, or the rows have not been read yet.
+pub(super) fn completed(intake: &Intake, planned: &PlannedInput) -> Option<String> {
+    let Evidence {
+        by_row, by_region, ..
+    } = planned.evidence()?;
+    let by_row = by_row
+        .iter()
+        .map(|(region, completed)| format!("{} with {}", counted(*completed), region.name()));
+    let by_region =
+        (by_region.numbers > 0).then(|| format!("{} with {}", counted(*by_region), given(intake)));
+    let parts: Vec<String> = by_row.chain(by_region).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn counted(completed: Completed) -> String {
+    match completed.not_in_use {
+        0 => grouped(completed.numbers),
+        not_in_use => format!(
+            "{} ({} in no range in use)",
+            grouped(completed.numbers),
+            grouped(not_in_use)
+        ),
+    }
+}

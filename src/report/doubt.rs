@@ -1,0 +1,102 @@
+//! That numbers may be of another country than the region that completes them.
+
+use crate::intake::{Against, Doubt, Intake, ListDoubt};
+use crate::text::{counted, grouped, printable};
+
+/// Why nothing is sent before somebody says what is meant; none where nothing keeps the lists
+/// from being sent. Names lines and no numbers.
+pub fn doubt_text(intake: &Intake) -> Option<String> {
+    let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
+    let completed = doubt.lists.iter().map(|list| list.completed).sum();
+    let names = intake.names();
+    let lists = doubt.lists.iter().zip(&names);
+    let lists = lists.filter(|(list, _)| list.doubtful > 0);
+    let lists: Vec<String> = lists
+        .map(|(list, name)| format!("in `{}` {}", printable(name), reasons(doubt, list)))
+        .collect();
+    Some(format!(
+        "{} of {} that {} completes may be of another country: {}\n\nhint: nothing is sent before you say what is meant. {}If a column names the country, say which with `--region-column`; if the numbers are right as they are, say `--phone-rule possible`",
+        grouped(doubt.doubtful()),
+        counted(completed, "number"),
+        given(intake),
+        lists.join("; "),
+        fitting(doubt)
+    ))
+}
+
+/// The region, and who gives it.
+pub(super) fn given(intake: &Intake) -> String {
+    match &intake.region {
+        Some(given) if given.from.starts_with('-') => format!("`{} {}`", given.from, given.region),
+        Some(given) => format!("the region {} of {}", given.region, given.from),
+        None => "no region".to_owned(),
+    }
+}
+
+/// What speaks against the region in one list.
+fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
+    let country = doubt.region.name();
+    let mut reasons = Vec::new();
+    match list.against {
+        Some(Against::Country(other)) => reasons.push(format!(
+            "the rows that name a country name {}, and these name none",
+            other.name()
+        )),
+        Some(Against::International(count)) => reasons.push(format!(
+            "there are {} with a calling code, and none of them is of {country}",
+            counted(count, "number")
+        )),
+        None => {}
+    }
+    if list.foreign > 0 {
+        reasons.push(format!(
+            "{} not written as numbers of {country} are",
+            are(list.foreign)
+        ));
+    }
+    if list.not_in_use > 0 {
+        reasons.push(format!("{} in no range in use there", are(list.not_in_use)));
+    }
+    format!(
+        "{}{}",
+        reasons.join(", "),
+        lines(&list.lines, list.doubtful)
+    )
+}
+
+fn are(count: u64) -> String {
+    match count {
+        1 => "1 is".to_owned(),
+        _ => format!("{} are", grouped(count)),
+    }
+}
+
+/// Where the first of them stand.
+fn lines(first: &[u64], all: u64) -> String {
+    let named: Vec<String> = first.iter().map(u64::to_string).collect();
+    let word = match named.len() {
+        0 => return String::new(),
+        1 => "line",
+        _ => "lines",
+    };
+    let more = match all > first.len() as u64 {
+        true => " and more",
+        false => "",
+    };
+    format!(" ({word} {}{more})", named.join(", "))
+}
+
+/// The countries that they may be of.
+fn fitting(doubt: &Doubt) -> String {
+    let Some((likeliest, _)) = doubt.fitting.first() else {
+        return String::new();
+    };
+    let tried = doubt.tried;
+    let named = doubt.fitting.iter();
+    let named = named.map(|(country, fit)| format!("{} ({fit} of {tried})", country.name()));
+    let named: Vec<String> = named.collect();
+    format!(
+        "They fit {}: if they are of the first, say `--region {likeliest}`. ",
+        named.join(", ")
+    )
+}
