@@ -126,7 +126,7 @@ fn compare(counts: &[(&str, u64)]) -> ExitCode {
 fn each_batch(rows: usize, list: &Path, mut take: impl FnMut(&PlannedInput, &RowBatch)) {
     let planned = planned(list);
     let mut reader = planned.input.read(&planned.form).unwrap();
-    reader.read_header(planned.form.has_header).unwrap();
+    reader.read_header(&planned.form).unwrap();
     let mut left = rows;
     while left > 0 {
         let batch = reader.read_batch(0, RowId(1), left.min(2000)).unwrap();

@@ -78,7 +78,7 @@ fn read(file: &Path) {
     let input = Input::open(file).unwrap();
     let form = input.survey(&FormChoice::default()).unwrap();
     let mut reader = input.read(&form).unwrap();
-    reader.read_header(form.has_header).unwrap();
+    reader.read_header(&form).unwrap();
     while !reader
         .read_batch(0, RowId(1), BATCH_ROWS)
         .unwrap()
@@ -92,7 +92,7 @@ fn map(file: &Path) {
     let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     let mut reader = planned.input.read(&planned.form).unwrap();
-    reader.read_header(planned.form.has_header).unwrap();
+    reader.read_header(&planned.form).unwrap();
     let mut sent = 0;
     loop {
         let rows = reader.read_batch(0, RowId(1), BATCH_ROWS).unwrap();

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::options::{CampaignText, Declaration, Options};
+use crate::options::{CampaignText, Declaration, Group, Options};
 use crate::text::printable;
 
 /// A command, be it the one that started this process or one to type next.
@@ -43,6 +43,20 @@ impl CommandLine {
         let mut typed = self.typed.clone();
         typed.mapping.campaign = Some(CampaignText::said(campaign));
         CommandLine::of(&args).with_typed(typed)
+    }
+
+    /// The same with what somebody has answered, as if it had been typed.
+    pub fn answered(&self, inputs: &[PathBuf], mut answer: Options) -> CommandLine {
+        answer.complete(&self.typed);
+        let mut args: Vec<OsString> = self.args.iter().take(2).cloned().collect();
+        args.extend(inputs.iter().map(|path| operand(path)));
+        args.extend(answer.words(|_| true));
+        CommandLine::of(&args).with_typed(answer)
+    }
+
+    /// What it consists of, the program's name first.
+    pub fn args(&self) -> &[OsString] {
+        &self.args
     }
 
     /// The command that imports the rejects of this one; none where there are no rejects.

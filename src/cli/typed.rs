@@ -1,12 +1,21 @@
 //! What was typed, as options.
 
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use super::config::ConfigCommand;
 use super::{Command, ListFormat};
 use crate::options::{Format, Group, LedgerOptions, Options, OutputOptions, Said};
 
 impl Command {
+    /// The lists that it is about.
+    pub fn inputs(&self) -> &[PathBuf] {
+        match self {
+            Command::Import(args) | Command::Check(args) => &args.inputs,
+            _ => &[],
+        }
+    }
+
     /// What was typed of the options of an import; other commands have some of them.
     pub fn typed(&self) -> Options {
         let options = match self {

@@ -7,8 +7,10 @@ use std::time::Instant;
 use anyhow::anyhow;
 use tracing::warn;
 
+use super::asking::{self, Asking, Ended};
 use super::dry_run::DryRun;
 use super::lookup::{self, LookedUp};
+use super::stopwatch::Stopwatch;
 use super::{inputs, places, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::command_line::CommandLine;
@@ -19,13 +21,14 @@ use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    CampaignNames, Checked, Deed, Ended, InDoubt, Log, Lookup, Page, PageNotes, Show, Tally,
+    self, CampaignNames, Checked, Deed, InDoubt, Lists, Log, Lookup, Page, PageNotes, Show, Tally,
     check_json, check_text, console, doubt_text, log_check, log_end,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
 };
 use crate::settings::{ImportSettings, Layers, MappingToSave};
+use crate::signals;
 use crate::text::counted;
 
 /// Runs the command.
@@ -34,7 +37,7 @@ pub fn run(
     layers: Layers,
     command: &CommandLine,
     log: &Log,
-) -> Result<ExitCode, Failure> {
+) -> Result<Ended<ExitCode>, Failure> {
     service::unless_interrupted(check(files, layers, command, log))
 }
 
@@ -43,8 +46,12 @@ async fn check(
     layers: Layers,
     command: &CommandLine,
     log: &Log,
-) -> Result<ExitCode, Failure> {
+) -> Result<Ended<ExitCode>, Failure> {
     let began = Instant::now();
+    let prepared = match Prepared::new(files, layers).await? {
+        Ended::With(prepared) => prepared,
+        Ended::Answered(answer) => return Ok(Ended::Answered(answer)),
+    };
     let Prepared {
         show,
         settings,
@@ -54,7 +61,7 @@ async fn check(
         mut looked_up,
         mut writer,
         report,
-    } = Prepared::new(files, layers).await?;
+    } = prepared;
     let known_rate = remembered.known_rate;
     log_check(intake.inputs.len());
     let campaign = settings.reading.campaign.clone();
@@ -98,7 +105,7 @@ async fn check(
         saved: saved.as_ref(),
     };
     say(&checked, settings.reading.format)?;
-    Ok(ended.exit_code)
+    Ok(Ended::With(ended.exit_code))
 }
 
 /// A check up to the first row.
@@ -117,12 +124,20 @@ struct Prepared {
 }
 
 impl Prepared {
-    async fn new(files: &[PathBuf], layers: Layers) -> Result<Prepared, Failure> {
+    async fn new(files: &[PathBuf], layers: Layers) -> Result<Ended<Prepared>, Failure> {
         refuse_metrics(&layers)?;
         places::look_at(files, &layers).await?;
         let (layers, surveyed) = inputs::survey(files, layers).await?;
         let settings =
             ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
+        if asking::may_ask(&layers) {
+            let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+            let watch = Stopwatch::start();
+            let mut asking = Asking::new(&watch, &mut interrupts);
+            if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
+                return Ok(Ended::Answered(Box::new(answer)));
+            }
+        }
         let intake = inputs::plan(&settings.reading, surveyed).await?;
         let to_save = save_mapping::prepare(&layers, &intake, &settings)?;
         let remembered = remember(&settings, &intake).await?;
@@ -131,7 +146,7 @@ impl Prepared {
         let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
             .map_err(OutputError::before_sending)?;
         let report = inputs::report_file(&paths)?;
-        Ok(Prepared {
+        Ok(Ended::With(Prepared {
             show: inputs::show(&settings),
             settings,
             intake,
@@ -140,7 +155,7 @@ impl Prepared {
             looked_up,
             writer,
             report,
-        })
+        }))
     }
 }
 
@@ -177,16 +192,17 @@ fn ended<'a>(
     tally: &'a Tally,
     written: Written,
     began: Instant,
-) -> Ended<'a> {
+) -> report::Ended<'a> {
     let stop = doubt_text(intake).map(|text| Stop {
         by: StoppedBy::Usage,
         text,
     });
-    Ended {
+    report::Ended {
         run: None,
         continue_with: None,
         mend_with: None,
         campaign_names: CampaignNames::default(),
+        lists: Lists::of(intake),
         tally,
         inputs: intake.names(),
         exit_code: tally.exit_code(stop.as_ref()),

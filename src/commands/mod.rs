@@ -2,6 +2,7 @@
 //!
 //! Rule: reads like a table of contents; what is done stands in the other rooms.
 
+mod asking;
 mod campaigns;
 mod check;
 mod completions;
@@ -27,6 +28,7 @@ use anyhow::anyhow;
 use clap::error::ErrorKind;
 use tracing::Level;
 
+use self::asking::Ended;
 use crate::cli::{self, Command};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, StoppedBy};
@@ -36,29 +38,45 @@ use crate::settings::{Layers, Parsed, Refusal, Refused, environment};
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let Parsed { command, layers } = match Parsed::new(&args, environment()) {
-        Ok(parsed) => parsed,
-        Err(refused) => return refuse(*refused, &args),
-    };
-    let line = CommandLine::of(&args).with_typed(layers.typed());
-    let wants_json = wants_json(&layers);
-    let ended = perform(&command, layers, line);
-    ended.unwrap_or_else(|failure| report(&failure, wants_json))
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    let mut log = None;
+    loop {
+        let Parsed { command, layers } = match Parsed::new(&args, environment()) {
+            Ok(parsed) => parsed,
+            Err(refused) => return refuse(*refused, &args),
+        };
+        let line = CommandLine::of(&args).with_typed(layers.typed());
+        let wants_json = wants_json(&layers);
+        let log = log.get_or_insert_with(|| start_log(&layers.options().log));
+        match perform(&command, layers, line.clone(), log) {
+            Ok(Ended::With(code)) => return code,
+            // What was answered is in force as if it had been typed.
+            Ok(Ended::Answered(answer)) => {
+                let line = line.answered(command.inputs(), *answer);
+                args = line.args().to_vec();
+            }
+            Err(failure) => return report(&failure, wants_json),
+        }
+    }
 }
 
-fn perform(command: &Command, layers: Layers, line: CommandLine) -> Result<ExitCode, Failure> {
-    let log = start_log(&layers.options().log);
-    match command {
-        Command::Import(args) => import::run(&args.inputs, layers, line, &log),
-        Command::Check(args) => check::run(&args.inputs, layers, &line, &log),
+fn perform(
+    command: &Command,
+    layers: Layers,
+    line: CommandLine,
+    log: &Log,
+) -> Result<Ended<ExitCode>, Failure> {
+    let ended = match command {
+        Command::Import(_) => return import::run(command.inputs(), layers, line, log),
+        Command::Check(_) => return check::run(command.inputs(), layers, &line, log),
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
         Command::Runs(args) => runs::run(args, &layers),
         Command::Config(args) => config::run(args, &layers),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::Sandbox(args) => sandbox::run(args),
-    }
+    };
+    ended.map(Ended::With)
 }
 
 /// Help goes to standard output, mistakes to standard error, and to those who read

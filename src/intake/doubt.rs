@@ -145,12 +145,16 @@ enum Verdict {
 }
 
 fn verdict((doubtful, completed, numbers): (u64, u64, u64)) -> Verdict {
-    let are_many = doubtful >= FEWEST && PART * doubtful > completed;
     match PART * doubtful < numbers {
-        _ if !are_many => Verdict::Fine,
+        _ if !are_many(doubtful, completed) => Verdict::Fine,
         true => Verdict::HeldBack,
         false => Verdict::Refused,
     }
+}
+
+/// Whether so many of all are no slip.
+pub fn are_many(some: u64, all: u64) -> bool {
+    some >= FEWEST && PART * some > all
 }
 
 fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {

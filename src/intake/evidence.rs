@@ -59,6 +59,8 @@ pub struct Evidence {
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
     pub countries: BTreeMap<Region, u64>,
+    /// Rows with a number without a calling code, of which nothing says the country.
+    pub without_country: u64,
     /// Rows whose phone columns are empty.
     pub missing: u64,
     /// The columns (from 0) that would fill such a row, the first of each row.
@@ -104,7 +106,7 @@ impl Evidence {
     }
 
     /// Takes what comes after it.
-    pub(super) fn add(&mut self, later: Evidence) {
+    pub fn add(&mut self, later: Evidence) {
         self.numbers += later.numbers;
         for (region, completed) in later.by_row {
             self.by_row.entry(region).or_default().add(completed);
@@ -126,6 +128,7 @@ impl Evidence {
         }
         sum(&mut self.international, later.international);
         sum(&mut self.countries, later.countries);
+        self.without_country += later.without_country;
         self.missing += later.missing;
         sum(&mut self.would_fill, later.would_fill);
     }

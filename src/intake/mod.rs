@@ -19,7 +19,7 @@ mod rules;
 mod surveyed;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
-pub use doubt::{Against, Doubt, ListDoubt};
+pub use doubt::{Against, Doubt, ListDoubt, are_many};
 pub use evidence::{Completed, Evidence};
 pub use memory::Memory;
 pub use message::IntakeError;
@@ -34,7 +34,7 @@ use crate::lead::RowId;
 use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::SuppressionLists;
-use crate::source::{Form, Header, Input, RowBatch, SourceError};
+use crate::source::{FooterLine, Form, Header, Input, RowBatch, SourceError};
 use crate::text::{listed, shortened};
 use message::Message;
 use numbers::{NumberReader, Reading};
@@ -69,7 +69,9 @@ pub struct PlannedInput {
     /// What is read and sent of each row.
     pub mapping: Mapping,
     /// What its rows say together, once all of them have been read.
-    learned: OnceLock<Evidence>,
+    evidence: OnceLock<Evidence>,
+    /// What stands below its rows, once all of them have been read.
+    footer: OnceLock<Vec<FooterLine>>,
 }
 
 /// The country of numbers in national form, where a row names none.
@@ -158,6 +160,7 @@ impl PlannedInput {
 
     /// Fits the flags to the header of an input.
     pub fn new(surveyed: SurveyedInput, spec: &MappingSpec) -> Result<PlannedInput, MappingError> {
+        let mapping = surveyed.mapping(spec)?;
         let SurveyedInput {
             input,
             form,
@@ -165,7 +168,6 @@ impl PlannedInput {
             sample,
             ..
         } = surveyed;
-        let mapping = Mapping::plan(input.name(), &header, &sample, spec)?;
         let columns = 0..header.names.len();
         Ok(PlannedInput {
             samples: columns.map(|column| values(&sample, column)).collect(),
@@ -173,13 +175,19 @@ impl PlannedInput {
             form,
             header,
             mapping,
-            learned: OnceLock::new(),
+            evidence: OnceLock::new(),
+            footer: OnceLock::new(),
         })
     }
 
     /// What its rows say together; none until all of them have been read.
     pub fn evidence(&self) -> Option<&Evidence> {
-        self.learned.get()
+        self.evidence.get()
+    }
+
+    /// What stands below its rows and is none of them; nothing until all have been read.
+    pub fn footer(&self) -> &[FooterLine] {
+        self.footer.get().map_or(&[], Vec::as_slice)
     }
 }
 
@@ -245,7 +253,7 @@ impl Intake {
     /// been lost.
     pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
         let mut reader = planned.input.read(&planned.form)?;
-        reader.read_header(planned.form.has_header)?;
+        reader.read_header(&planned.form)?;
         let mut numbers = NumberReader::new(self, false);
         let mut found = RoundNumbers::default();
         for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
@@ -273,6 +281,19 @@ impl Intake {
         let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
         self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
         Ok(())
+    }
+
+    /// What the first rows of all inputs say together.
+    pub fn sampled_evidence(&self) -> Result<Evidence, SourceError> {
+        let mut numbers = NumberReader::new(self, false);
+        for planned in self.inputs.iter() {
+            let mut reader = planned.input.read(&planned.form)?;
+            reader.read_header(&planned.form)?;
+            for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
+                numbers.read(planned, row);
+            }
+        }
+        Ok(numbers.take_evidence())
     }
 
     /// Counts rows of new lists, rejects aside, until there are `enough`.
@@ -353,7 +374,7 @@ impl Intake {
             // A rejects file has been through a limit already.
             let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.input.read(&planned.form)?;
-            if reader.read_header(planned.form.has_header)? != planned.header {
+            if reader.read_header(&planned.form)? != planned.header {
                 return Err(SourceError::Changed {
                     name: planned.input.name().to_owned(),
                 });
@@ -368,6 +389,8 @@ impl Intake {
                 // changed may be another list, or a row that was cut off in the middle.
                 planned.input.check_unchanged()?;
                 if rows.is_empty() {
+                    // Whoever was first has found the same.
+                    let _ = planned.footer.set(reader.footer().to_vec());
                     break;
                 }
                 next = RowId(next.0 + rows.len() as u64);

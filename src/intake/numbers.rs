@@ -197,6 +197,9 @@ impl NumberReader {
         problem: PhoneProblem,
     ) -> RowOutcome {
         let code = problem.code();
+        if problem.needs_region() && of_row == RowRegion::None {
+            self.evidence.without_country += 1;
+        }
         let name = |column: usize| shown_name(&planned.header.names[column]);
         match of_row {
             RowRegion::Unknown(column) if problem.needs_region() => RowOutcome::invalid_quoting(

@@ -77,7 +77,7 @@ impl Readings {
             None => {
                 for (planned, evidence) in self.inputs.iter().zip(self.evidence.drain(..)) {
                     // The first to have read them all has said the same.
-                    let _ = planned.learned.set(evidence);
+                    let _ = planned.evidence.set(evidence);
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! An input whose form is known, before the flags are fitted to its header.
 
 use crate::lead::RunId;
-use crate::mapping::RejectsForm;
-use crate::source::{Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
+use crate::source::{Content, Form, FormChoice, Header, Input, RowBatch, SourceError};
 
 use super::SAMPLE_ROWS;
 
 /// An input, its form, its header and its first rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SurveyedInput {
     /// Where its rows come from.
     pub input: Input,
@@ -24,10 +24,14 @@ pub struct SurveyedInput {
 impl SurveyedInput {
     /// Finds out in what form the input is.
     pub fn new(input: Input, choice: &FormChoice) -> Result<SurveyedInput, SourceError> {
-        let (form, header) = form_and_header(&input, choice)?;
-        let mut reader = input.read(&form)?;
-        reader.read_header(form.has_header)?;
-        let sample = reader.read_sample(SAMPLE_ROWS)?;
+        let (mut form, mut header) = form_and_header(&input, choice)?;
+        let (_, mut sample) = beginning(&input, &form)?;
+        if form.has_header {
+            form.above = rows_above_header(&header, &sample);
+        }
+        if form.above > 0 {
+            (header, sample) = beginning(&input, &form)?;
+        }
         let rejects = RejectsForm::of(&header.names);
         Ok(SurveyedInput {
             run: rejects.and_then(|rejects| named_run(&sample, &rejects)),
@@ -36,6 +40,45 @@ impl SurveyedInput {
             header,
             sample,
         })
+    }
+
+    /// Fits the flags to its header.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not fit; which other sheets of a workbook would do is said too.
+    pub fn mapping(&self, spec: &MappingSpec) -> Result<Mapping, MappingError> {
+        let planned = Mapping::plan(self.input.name(), &self.header, &self.sample, spec);
+        planned.map_err(|mut error| {
+            if let MappingError::NoPhoneColumn { sheets, .. } = &mut error {
+                *sheets = self.sheets_with_phones(spec);
+            }
+            error
+        })
+    }
+
+    /// The other sheets of the workbook, if it is one, that have a phone column.
+    fn sheets_with_phones(&self, spec: &MappingSpec) -> Vec<String> {
+        let Content::Sheet(sheet) = &self.form.content else {
+            return Vec::new();
+        };
+        let has_phones = |name: &&String| {
+            let choice = FormChoice {
+                sheet: Some((*name).clone()),
+                ..FormChoice::default()
+            };
+            // One that cannot be read is not offered.
+            let surveyed = SurveyedInput::new(self.input.clone(), &choice);
+            surveyed.is_ok_and(|other| {
+                let planned = Mapping::plan(other.input.name(), &other.header, &other.sample, spec);
+                matches!(
+                    planned,
+                    Ok(_) | Err(MappingError::SeveralPhoneColumns { .. })
+                )
+            })
+        };
+        let others = sheet.names().iter().filter(|name| *name != sheet.name());
+        others.filter(has_phones).cloned().collect()
     }
 
     /// The names of the input's own columns: of a rejects file those of its input.
@@ -68,9 +111,16 @@ fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header),
     }
 }
 
+/// The header and the first rows of an input in this form.
+fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceError> {
+    let mut reader = input.read(form)?;
+    let header = reader.read_header(form)?;
+    Ok((header, reader.read_sample(SAMPLE_ROWS)?))
+}
+
 fn read(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
     let form = input.survey(choice)?;
-    let header = input.read(&form)?.read_header(form.has_header)?;
+    let header = input.read(&form)?.read_header(&form)?;
     Ok((form, header))
 }
 

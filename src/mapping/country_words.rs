@@ -65,6 +65,10 @@ pub(super) const WORDS: &[&str] = &[
     "ประเทศ",
     "nchi",
     "bansa",
+    // Japanese, Chinese, Korean
+    "国",
+    "國",
+    "국",
 ];
 
 /// The same in scripts that put no space between words.

@@ -5,13 +5,13 @@
 
 use std::cmp::Reverse;
 
-use super::MappingError;
 use super::columns::Columns;
 use super::error::PhoneCandidate;
 use super::phone_words::{LAST_RESORTS, NOT_TO_CALL, PARTS, WHOLE_NAMES, WORDS};
 use super::spec::{snake, words};
+use super::{MappingError, RejectsForm};
 use crate::phone::{is_surely_number, looks_like_number};
-use crate::source::{Row, RowBatch};
+use crate::source::{Header, Row, RowBatch};
 
 /// Among so many rows a header is looked for that does not stand in the first.
 const HEADER_AMONG: usize = 20;
@@ -181,6 +181,7 @@ fn by_cells(
             note: Some(few_numbers(columns, *named, None)),
         }),
         ([], []) => Err(MappingError::NoPhoneColumn {
+            sheets: Vec::new(),
             header_below: header_below(sample),
             headers: columns.names(),
             input: columns.input.to_owned(),
@@ -276,15 +277,46 @@ fn several(columns: &Columns<'_>, found: &[usize], sample: &RowBatch) -> Mapping
 /// The first of the rows that looks like the header, where the first line is something
 /// else: a title, or a note on the export.
 fn header_below(sample: &RowBatch) -> Option<u64> {
-    let [is_phone, ..] = TIERS;
     let mut rows = sample.rows().take(HEADER_AMONG);
-    let is_header = |row: &Row<'_>| {
-        let mut names = row
-            .cells()
-            .filter_map(|cell| std::str::from_utf8(cell).ok());
-        row.len() > 1 && names.any(|name| is_phone(&words(name)))
+    rows.find(|row| phone_cell(*row).is_some())
+        .map(|row| row.line())
+}
+
+/// The column (from 0) in which a row that may be a header says that phone numbers stand below.
+fn phone_cell(row: Row<'_>) -> Option<usize> {
+    let [is_phone, ..] = TIERS;
+    let is_phone = |column: &usize| row.text(*column).is_some_and(|name| is_phone(&words(name)));
+    (0..row.len()).find(|column| row.len() > 1 && is_phone(column))
+}
+
+/// How many rows stand above the header: titles, and notes on the export. None, unless the
+/// header below them is certain: it names a phone column, the rows below it have numbers there,
+/// and no row above it does either.
+pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
+    let means_phone = |header: &String| TIERS[..2].iter().any(|fits| fits(&words(header)));
+    if first.names.iter().any(means_phone) || RejectsForm::of(&first.names).is_some() {
+        return 0;
+    }
+    let rows: Vec<Row<'_>> = sample.rows().collect();
+    let candidates = rows.iter().take(HEADER_AMONG).enumerate();
+    let mut named = candidates.filter_map(|(at, row)| Some((at, phone_cell(*row)?)));
+    let Some((at, column)) = named.next() else {
+        return 0;
     };
-    rows.find(is_header).map(|row| row.line())
+    let text = |row: &Row<'_>| row.text(column).unwrap_or_default().to_owned();
+    let has_number = |row: &Row<'_>| looks_like_number(&text(row));
+    let below = &rows[at + 1..];
+    let filled = below.iter().filter(|row| !text(row).trim().is_empty());
+    let numbers = below.iter().filter(|row| has_number(row)).count();
+    let is_certain = numbers > 0
+        && 2 * numbers >= filled.count()
+        && !rows[..=at].iter().any(has_number)
+        && !rows[at].cells().any(|cell| cell.contains(&b'@'));
+    match is_certain {
+        // The row that was taken for the header stands above it too.
+        true => at + 1,
+        false => 0,
+    }
 }
 
 /// More digits than this have no place in a header.

@@ -47,12 +47,16 @@ pub enum MappingError {
     /// No column is known for that of the phone number.
     #[error(
         "no column of `{input}` looks like a phone number\n\nhint: {}",
-        match header_below {
-            Some(line) => format!("the header seems to stand in line {line}: take out what is above it"),
-            None => format!("name it with `--phone-column`; the columns are {}", listed(headers)),
+        match (&sheets[..], header_below) {
+            ([sheet], _) => format!("the sheet {} has one: `--sheet {}`", listed(sheets), quoted(sheet)),
+            ([first, ..], _) => format!("the sheets {} have one: say which with `--sheet {}`, for instance", listed(sheets), quoted(first)),
+            ([], Some(line)) => format!("the header seems to stand in line {line}: take out what is above it"),
+            ([], None) => format!("name it with `--phone-column`; the columns are {}", listed(headers)),
         }
     )]
     NoPhoneColumn {
+        /// Other sheets of the workbook that have one.
+        sheets: Vec<String>,
         /// The line further down that looks like the header, if one does.
         header_below: Option<u64>,
         /// All headers.
@@ -95,8 +99,11 @@ pub enum MappingError {
     },
     /// Two sources would fill one variable.
     #[error(
-        "the variable `{}` would come from {first} and from {second} in `{input}`\n\nhint: leave one out with `--skip-column`, or give it another name with `--var NAME=COLUMN`",
-        shown_name(name)
+        "the variable `{}` would come from {first} and from {second} in `{input}`\n\nhint: leave one out with `{}`, or give it another name with `--var NAME=COLUMN`",
+        shown_name(name), match skipped {
+            Some(column) => format!("--skip-column {}", quoted(column)),
+            None => "--skip-column".to_owned(),
+        }
     )]
     TwoSources {
         /// The variable's name.
@@ -105,6 +112,8 @@ pub enum MappingError {
         first: String,
         /// The other, in words.
         second: String,
+        /// What means the other to a flag, if it is a column.
+        skipped: Option<String>,
         /// The file.
         input: String,
     },
@@ -191,10 +200,12 @@ impl MappingError {
     pub(super) fn about(self, columns: &Columns<'_>) -> MappingError {
         match self {
             MappingError::NoPhoneColumn {
+                sheets,
                 header_below,
                 input,
                 ..
             } => MappingError::NoPhoneColumn {
+                sheets,
                 header_below,
                 headers: columns.names(),
                 input,

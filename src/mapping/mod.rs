@@ -19,6 +19,7 @@ mod saved;
 mod spec;
 
 pub use allow_list::AllowList;
+pub use detect::rows_above_header;
 pub use error::{MappingError, PhoneCandidate};
 pub use list_columns::ListColumns;
 pub use only::OnlyRule;

@@ -367,25 +367,28 @@ impl Mapping {
 
     fn refuse_two_sources(&self, columns: &Columns<'_>) -> Result<(), MappingError> {
         self.refuse_two_values()?;
-        let from_columns = self
-            .variables
-            .iter()
-            .map(|(name, column)| (name, columns.label(*column)));
+        let from_columns = self.variables.iter().map(|(name, column)| {
+            let flag_text = columns.flag_text(*column);
+            (name, columns.label(*column), Some(flag_text))
+        });
         let from_flags = self
             .constants
             .iter()
-            .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name))));
-        let mut seen: Vec<(&String, String)> = Vec::new();
-        for (name, source) in from_columns.chain(from_flags) {
-            if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
+            .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
+        let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
+        for (name, source, column) in from_columns.chain(from_flags) {
+            if let Some((_, first, column_of_first)) =
+                seen.iter().find(|(other, ..)| *other == name)
+            {
                 return Err(MappingError::TwoSources {
                     name: name.clone(),
                     first: first.clone(),
                     second: source,
+                    skipped: column.or_else(|| column_of_first.clone()),
                     input: columns.input.to_owned(),
                 });
             }
-            seen.push((name, source));
+            seen.push((name, source, column));
         }
         Ok(())
     }
@@ -746,7 +749,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "the variable `city` would come from column 2 (`City`) and from column 3 (`city `) in `leads.csv`\n\n\
-             hint: leave one out with `--skip-column`, or give it another name with `--var NAME=COLUMN`"
+             hint: leave one out with `--skip-column city`, or give it another name with `--var NAME=COLUMN`"
         );
         let spec = MappingSpec {
             constants: vec![("city".into(), "Leeds".into())],

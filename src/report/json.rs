@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::lists::Countries;
 use super::tally::{Ended, Tally};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
@@ -21,7 +22,9 @@ pub(super) struct Summary {
     rows_total: Option<u64>,
     counts: Counts,
     known_bad: u64,
+    footer_rows: u64,
     by_campaign: ByCampaign,
+    countries: Countries,
     requests: u64,
     elapsed_s: f64,
     results: Option<String>,
@@ -91,7 +94,9 @@ impl Summary {
             rows_total: ended.rows_total,
             counts: ended.tally.counts,
             known_bad: ended.tally.known_bad,
+            footer_rows: ended.lists.footers.len() as u64,
             by_campaign: ByCampaign::of(ended.tally),
+            countries: ended.lists.countries.clone(),
             requests: ended.requests,
             elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
             results: ended.written.results.as_deref().map(text),

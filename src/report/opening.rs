@@ -140,6 +140,10 @@ fn write_input(
         write_line(text, "completed", &printable(&completed), width)?;
     }
     write_line(text, "variables", &variables(planned), width)?;
+    for line in planned.footer() {
+        let found = format!("line {}, no contact: {}", line.line, line.text);
+        write_line(text, "footer", &printable(&found), width)?;
+    }
     for note in &planned.mapping.notes {
         let found = format!("{} ({})", note.text, note.flag);
         write_line(text, "note", &found, width)?;
@@ -200,6 +204,9 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
         "header",
         match planned.header.line {
             Some(line) if is_rejects => format!("line {line}, rejects of an earlier run"),
+            Some(line) if planned.form.above > 0 => {
+                format!("line {line}; what stands above it is no list (--no-header)")
+            }
             Some(line) => format!("line {line} (--no-header)"),
             None => "none: columns are called 1, 2, and so on".to_owned(),
         },

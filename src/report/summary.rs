@@ -78,6 +78,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
         write_paragraph(text, &said)?;
     }
     write_known_list(text, ended.tally)?;
+    write_footers(text, ended)?;
     write_problems(text, ended, MOST_PROBLEMS)?;
     write_files(text, ended)?;
     if ended.sandbox {
@@ -103,6 +104,33 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
         }
         (None, None) => Ok(()),
     }
+}
+
+/// What stands below the lists and was not sent, in full: somebody may see that it is a
+/// contact after all.
+fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+    let footers = &ended.lists.footers;
+    if footers.is_empty() {
+        return Ok(());
+    }
+    let lines = counted(footers.len() as u64, "line");
+    write_paragraph(
+        text,
+        &format!("Below the list, no contacts and not sent: {lines}"),
+    )?;
+    for (file, line) in footers {
+        let name = match ended.inputs.len() {
+            1 => String::new(),
+            _ => format!("{} ", printable(ended.inputs[*file])),
+        };
+        writeln!(
+            text,
+            "  {name}line {}: {}",
+            line.line,
+            printable(&line.text)
+        )?;
+    }
+    Ok(())
 }
 
 /// How many rows have an outcome, and of how many where it is not all.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::advice::InDoubt;
 use super::campaign_names::CampaignNames;
+use super::lists::Lists;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
@@ -217,6 +218,8 @@ pub struct Ended<'a> {
     pub mend_with: Option<CommandLine>,
     /// What campaigns are called.
     pub campaign_names: CampaignNames,
+    /// What the lists say as a whole.
+    pub lists: Lists,
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Folder {
         writer.name_run(RunId(7));
         let form = &inputs[0].form;
         let mut reader = inputs[0].input.read(form).unwrap();
-        reader.read_header(form.has_header).unwrap();
+        reader.read_header(form).unwrap();
         let rows = reader.read_batch(0, RowId(1), 100).unwrap();
         let prepared = PreparedRow {
             phone: None,

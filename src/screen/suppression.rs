@@ -260,10 +260,10 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
 
 /// Finds out which columns of the list hold numbers.
 fn plan(input: &Input, mut form: Form) -> Result<ListPlan, SourceError> {
-    let header = input.read(&form)?.read_header(true)?;
+    let header = input.read(&form)?.read_header(&form)?;
     form.has_header = !header.names.iter().any(|cell| is_entry(cell));
     let mut reader = input.read(&form)?;
-    let header = reader.read_header(form.has_header)?;
+    let header = reader.read_header(&form)?;
     let sample = reader.read_sample(SAMPLE_ROWS)?;
     Ok(ListPlan {
         form,
@@ -289,7 +289,7 @@ impl Gathered {
         region: Option<Region>,
     ) -> Result<(), SourceError> {
         let mut reader = input.read(&plan.form)?;
-        reader.read_header(plan.form.has_header)?;
+        reader.read_header(&plan.form)?;
         loop {
             let rows = reader.read_batch(0, RowId(1), BATCH_ROWS)?;
             if rows.is_empty() {

@@ -9,10 +9,10 @@ use tracing::warn;
 
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::command_line::{CommandLine, operand};
+use crate::command_line::{CommandLine, operand, quoted};
 use crate::options::{ConnectionOptions, Options, TokenSource};
 use crate::private_file::{self, Exposure};
-use crate::text::{looks_secret, quoted_unless_secret};
+use crate::text::{listed, looks_secret, quoted_unless_secret};
 
 /// The service that a command talks to.
 #[derive(Debug, Clone)]
@@ -72,9 +72,7 @@ impl Service {
             return Ok(Service::Sandbox);
         }
         let Some(base_url) = base_url(&options)? else {
-            bail!(
-                "no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`"
-            );
+            bail!("no service is given\n\nhint: {}", where_to_find_one(layers));
         };
         let token = token(layers)?;
         Ok(Service::At(Connection {
@@ -82,6 +80,28 @@ impl Service {
             token,
             certificates: certificates(&options.connection)?,
         }))
+    }
+}
+
+/// What to do where no service is given: there may be profiles, and none is the default one.
+fn where_to_find_one(layers: &Layers) -> String {
+    let profile = layers
+        .profile
+        .as_ref()
+        .filter(|profile| profile.name.is_none());
+    let names = profile.map_or(&[][..], |profile| &profile.names);
+    match names {
+        [] => "name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`".to_owned(),
+        [name] => format!(
+            "there is a profile {}: say `--profile {}`, or call it `default` to have it taken by itself",
+            listed(names),
+            quoted(name)
+        ),
+        [first, ..] => format!(
+            "there are the profiles {}: say which with `--profile {}`, for instance",
+            listed(names),
+            quoted(first)
+        ),
     }
 }
 

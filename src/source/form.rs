@@ -39,6 +39,8 @@ pub struct Form {
     pub content: Content,
     /// Whether the first row is a header.
     pub has_header: bool,
+    /// How many rows stand above it, titles and the like, and are not read.
+    pub above: usize,
 }
 
 /// What an input consists of.
@@ -97,6 +99,7 @@ impl Form {
             compression,
             content,
             has_header: !choice.no_header,
+            above: 0,
         })
     }
 }

@@ -16,13 +16,13 @@ use crate::text::nearest;
 const STANDARD_INPUT: &str = "-";
 
 /// An input that can be read from the top as often as needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Input {
     name: String,
     origin: Origin,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Origin {
     Path {
         path: PathBuf,
@@ -211,7 +211,7 @@ fn nearest_file(path: &Path) -> Option<String> {
 }
 
 /// What tells that a file has changed, or is another one.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct FileState {
     len: u64,
     /// None where the file system knows no such time.

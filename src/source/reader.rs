@@ -17,7 +17,7 @@ use csv_core::ReadRecordResult;
 use super::dialect::{self, LONGEST_SEP_LINE};
 use super::lines::LineCounter;
 use super::quotes;
-use super::{Flaw, Header, RowBatch, SourceError};
+use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
 use crate::lead::RowId;
 
 /// The longest row that is taken for one, in bytes, with eight for each cell. A thousand
@@ -83,6 +83,8 @@ pub struct CsvReader {
     /// The longest row that is taken for one; see [`MAX_ROW_BYTES`].
     most_bytes: usize,
     is_at_end: bool,
+    /// What stands below the list, once its end has been reached.
+    footer: Vec<FooterLine>,
 }
 
 impl CsvReader {
@@ -106,6 +108,7 @@ impl CsvReader {
             columns: 0,
             most_bytes: MAX_ROW_BYTES,
             is_at_end: false,
+            footer: Vec::new(),
         };
         while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
         if let Some((_, len)) = dialect::sep_line(&reader.window[..reader.end]) {
@@ -120,10 +123,14 @@ impl CsvReader {
         self
     }
 
-    /// Reads the header, which must come before any row. Where the input has none, its
-    /// columns are called `1`, `2`, …, as many as the first row has cells, and that
-    /// row is still to come.
-    pub fn read_header(&mut self, has_header: bool) -> Result<Header, SourceError> {
+    /// Reads the header, which must come before any row, and steps over so many rows above
+    /// it. Where the input has none, its columns are called `1`, `2`, …, as many as the first
+    /// row has cells, and that row is still to come.
+    pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
+        for _ in 0..above {
+            let mut title = RowBatch::new(0, RowId(0));
+            self.read_row(&mut title, Place::default())?;
+        }
         let mut batch = RowBatch::new(0, RowId(0));
         if self.read_row(&mut batch, Place::default())?.is_none() {
             return Err(SourceError::Empty {
@@ -143,6 +150,11 @@ impl CsvReader {
     /// Whether the end of the input has been seen.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
+    }
+
+    /// What stands below the list, once its end has been reached.
+    pub fn footer(&self) -> &[FooterLine] {
+        &self.footer
     }
 
     /// The next rows, at most so many, the first of them numbered `first`; an empty
@@ -187,10 +199,15 @@ impl CsvReader {
         batch: &mut RowBatch,
         begin: Place,
     ) -> Result<Option<Place>, SourceError> {
+        let behind = self.lines.current();
         if !self.step_over_blank_lines()? {
             return Ok(None);
         }
         let line = self.lines.current();
+        // Above and in the header there is no end of the list.
+        if line > behind && self.columns > 0 && self.is_in_footer()? {
+            return Ok(None);
+        }
         let end = match self.split_row(batch, begin)? {
             RowEnd::NoRow => return Ok(None),
             RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
@@ -354,6 +371,23 @@ impl CsvReader {
                 }
             }
         }
+    }
+
+    /// Whether all that is left, after an empty line, stands below the list. Then the reading
+    /// is at its end.
+    fn is_in_footer(&mut self) -> Result<bool, SourceError> {
+        self.row_start = self.start;
+        while self.end - self.start < footer::MOST_BYTES && self.fill()? {}
+        if !self.is_at_end {
+            return Ok(false);
+        }
+        let rest = &self.window[self.start..self.end];
+        let found = footer::footer(rest, self.delimiter, self.lines.current());
+        if let Some(footer) = found {
+            self.footer = footer;
+            self.step(self.end - self.start);
+        }
+        Ok(self.start == self.end)
     }
 
     /// Steps over bytes of the window, counting their lines.
@@ -533,7 +567,7 @@ mod tests {
     fn without_a_header_the_first_row_is_read_twice() {
         let input = Box::new(&b"\n1,2\n3,4\n"[..]);
         let mut reader = CsvReader::new("test.csv", input, b',').unwrap();
-        let header = reader.read_header(false).unwrap();
+        let header = reader.read_header(false, 0).unwrap();
         assert_eq!(
             (header.names, header.line),
             (vec!["1".into(), "2".into()], None)
@@ -551,7 +585,7 @@ mod tests {
             piece,
         };
         let mut reader = CsvReader::new("test.csv", Box::new(input), b',').unwrap();
-        reader.read_header(true).unwrap();
+        reader.read_header(true, 0).unwrap();
         let mut rows = Vec::new();
         loop {
             let batch = reader.read_batch(0, RowId(1), 256).unwrap();

@@ -1,6 +1,6 @@
 //! The rows of an input, whatever its form.
 
-use super::{CsvReader, Header, RowBatch, SheetReader, SourceError};
+use super::{CsvReader, FooterLine, Form, Header, RowBatch, SheetReader, SourceError};
 use crate::lead::RowId;
 
 /// Reads the rows of one input from top to bottom.
@@ -12,11 +12,22 @@ pub enum RowReader {
 }
 
 impl RowReader {
-    /// Reads the header, which must come before any row.
-    pub fn read_header(&mut self, has_header: bool) -> Result<Header, SourceError> {
+    /// Reads the header of an input in this form, which must come before any row.
+    pub fn read_header(&mut self, form: &Form) -> Result<Header, SourceError> {
+        let Form {
+            has_header, above, ..
+        } = *form;
         match self {
-            RowReader::Csv(reader) => reader.read_header(has_header),
-            RowReader::Sheet(reader) => Ok(reader.read_header(has_header)?),
+            RowReader::Csv(reader) => reader.read_header(has_header, above),
+            RowReader::Sheet(reader) => Ok(reader.read_header(has_header, above)?),
+        }
+    }
+
+    /// What stands below the list, once its end has been reached.
+    pub fn footer(&self) -> &[FooterLine] {
+        match self {
+            RowReader::Csv(reader) => reader.footer(),
+            RowReader::Sheet(reader) => reader.footer(),
         }
     }
 

@@ -27,7 +27,7 @@ fn input(folder: &Folder, bytes: &[u8]) -> Input {
 fn table(input: &Input, choice: &FormChoice) -> Result<Table, SourceError> {
     let form = input.survey(choice)?;
     let mut reader = input.read(&form)?;
-    let mut table = vec![reader.read_header(true)?.names];
+    let mut table = vec![reader.read_header(&form)?.names];
     loop {
         let batch = reader.read_batch(0, RowId(1), 256)?;
         if batch.is_empty() {
@@ -294,7 +294,7 @@ fn read_within_bounds(
 ) -> Result<(), SourceError> {
     let form = input.survey(choice)?;
     let mut reader = input.read(&form)?;
-    reader.read_header(form.has_header)?;
+    reader.read_header(&form)?;
     let (mut rows, mut cells, mut text) = (0, 0, 0);
     loop {
         let batch = reader.read_batch(0, RowId(1), 16)?;

@@ -98,7 +98,10 @@ fn a_reader_hands_out_batches_as_the_csv_reader_does() {
     let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
     for _ in 0..2 {
         let mut reader = SheetReader::new(Arc::clone(&sheet));
-        assert_eq!(reader.read_header(true).unwrap().names, ["phone", "name"]);
+        assert_eq!(
+            reader.read_header(true, 0).unwrap().names,
+            ["phone", "name"]
+        );
         let mut seen = Vec::new();
         while !reader.is_at_end() {
             let first = RowId(1 + seen.len() as u64);
@@ -168,7 +171,7 @@ fn a_row_that_no_contact_can_fill_is_told_with_its_number() {
     });
     let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
     let mut reader = SheetReader::new(sheet);
-    reader.read_header(true).unwrap();
+    reader.read_header(true, 0).unwrap();
     let rows = reader.read_batch(0, RowId(1), 256);
     let row = rows.row(0);
     assert_eq!((row.line(), row.flaw()), (3, Some(Flaw::TooLong)));
@@ -178,7 +181,7 @@ fn a_row_that_no_contact_can_fill_is_told_with_its_number() {
 fn an_empty_sheet_has_no_header() {
     let bytes = xlsx(|workbook| workbook.add_worksheet().set_name("Leads").map(drop));
     let sheet = Arc::new(Sheet::open("list.xlsx", bytes, None).unwrap());
-    let error = SheetReader::new(sheet).read_header(true).unwrap_err();
+    let error = SheetReader::new(sheet).read_header(true, 0).unwrap_err();
     assert!(
         error
             .to_string()

@@ -17,7 +17,7 @@ use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
 use crate::report::{
-    CampaignNames, Deed, Ended, InDoubt, Listeners, Metrics, Page, PageNotes, TRIAL, Tally,
+    CampaignNames, Deed, Ended, InDoubt, Listeners, Lists, Metrics, Page, PageNotes, TRIAL, Tally,
     console, json_summary, log_end, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
@@ -76,6 +76,7 @@ impl Ending<'_> {
             continue_with: None,
             mend_with: None,
             campaign_names: std::mem::take(&mut self.campaign_names),
+            lists: Lists::of(self.intake),
         };
         self.stop(&mut ended, stop);
         let is_unread = |stop: &Stop| stop.by == StoppedBy::Usage;

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 
+use super::asking::{self, Asking, Ended};
 use super::stopwatch::Stopwatch;
 use super::{check, inputs, places, service};
 use crate::ask;
@@ -35,7 +36,7 @@ pub fn run(
     layers: Layers,
     line: CommandLine,
     log: &Log,
-) -> Result<ExitCode, Failure> {
+) -> Result<Ended<ExitCode>, Failure> {
     if layers.typed().delivery.dry_run == Some(true) {
         return check::run(files, layers, &line, log);
     }
@@ -74,13 +75,20 @@ async fn import(
     line: CommandLine,
     log: &Log,
     metrics: Metrics,
-) -> Result<ExitCode, Failure> {
+) -> Result<Ended<ExitCode>, Failure> {
     let watch = Stopwatch::start();
     let options = layers.options();
     refuse_save_mapping(&options)?;
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     service::unless(&mut interrupts, places::look_at(files, &layers)).await?;
+    let may_ask = asking::may_ask(&layers);
+    if may_ask {
+        let mut asking = Asking::new(&watch, &mut interrupts);
+        if let Some(answer) = asking.profile(&layers).await? {
+            return Ok(Ended::Answered(Box::new(answer)));
+        }
+    }
     let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
     // A time that no clock can show never comes.
     let max_duration = options.delivery.max_duration.as_deref();
@@ -99,7 +107,13 @@ async fn import(
     }
     if let Some(number) = settings.test_to.clone() {
         let test = TestLead::new(&number, settings, service, watch)?;
-        return test.send(surveyed, interrupts).await;
+        return test.send(surveyed, interrupts).await.map(Ended::With);
+    }
+    if may_ask {
+        let mut asking = Asking::new(&watch, &mut interrupts);
+        if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
+            return Ok(Ended::Answered(Box::new(answer)));
+        }
     }
     let asked = Asked {
         show: inputs::show(&settings),
@@ -112,7 +126,7 @@ async fn import(
     };
     let mut prepared = Prepared::new(asked, surveyed, &mut interrupts).await?;
     let rows = prepared.agree(&mut interrupts, log).await?;
-    send(prepared, rows, interrupts, log).await
+    send(prepared, rows, interrupts, log).await.map(Ended::With)
 }
 
 fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {

@@ -33,6 +33,8 @@ pub struct Profile {
     pub name: Option<String>,
     /// The file it stands in.
     pub file: PathBuf,
+    /// The names of all profiles there.
+    pub names: Vec<String>,
     /// What it says itself, as far as that can be read.
     pub(in crate::settings) own: Options,
     /// What holds for all profiles.
@@ -55,6 +57,7 @@ impl Profile {
         let mut profile = Profile {
             name: table.map(|(name, _)| (*name).to_owned()),
             file: file.path.clone(),
+            names: tables.iter().map(|(name, _)| (*name).to_owned()).collect(),
             own: Options::default(),
             common: Options::default(),
             wrong: None,

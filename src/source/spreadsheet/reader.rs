@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{Sheet, SheetError, SheetRow};
 use crate::lead::RowId;
+use crate::source::footer::only_words;
 use crate::source::reader::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
-use crate::source::{Flaw, Header, RowBatch};
+use crate::source::{Flaw, FooterLine, Header, RowBatch};
 
 /// Hands out the rows of one sheet from top to bottom. The sheet is in memory
 /// once, however many readers it has.
@@ -13,17 +14,28 @@ use crate::source::{Flaw, Header, RowBatch};
 pub struct SheetReader {
     sheet: Arc<Sheet>,
     next: usize,
+    /// Where the rows of the list end.
+    end: usize,
+    /// What stands below it.
+    footer: Vec<FooterLine>,
 }
 
 impl SheetReader {
     /// Starts at the top of `sheet`.
     pub fn new(sheet: Arc<Sheet>) -> Self {
-        SheetReader { sheet, next: 0 }
+        let (end, footer) = end_of_list(&sheet);
+        SheetReader {
+            sheet,
+            next: 0,
+            end,
+            footer,
+        }
     }
 
     /// Reads the header, which must come before any row; see
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
-    pub fn read_header(&mut self, has_header: bool) -> Result<Header, SheetError> {
+    pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SheetError> {
+        self.next += above;
         let Some(row) = self.next_row() else {
             return Err(SheetError::Empty {
                 name: self.sheet.source.clone(),
@@ -44,7 +56,12 @@ impl SheetReader {
 
     /// Whether every row has been read.
     pub fn is_at_end(&self) -> bool {
-        self.next >= self.sheet.grid.len()
+        self.next >= self.end
+    }
+
+    /// What stands below the list.
+    pub fn footer(&self) -> &[FooterLine] {
+        &self.footer
     }
 
     /// The next rows, the first of them numbered `first`; an empty batch at the end
@@ -75,4 +92,23 @@ impl SheetReader {
     fn next_row(&self) -> Option<SheetRow<'_>> {
         (!self.is_at_end()).then(|| self.sheet.grid.row(self.next))
     }
+}
+
+/// Where the rows of a sheet end, and what stands below them after an empty row.
+fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
+    let grid = &sheet.grid;
+    let words = |at: usize| only_words(grid.row(at).cells());
+    let mut first = grid.len();
+    while first > 1 && words(first - 1).is_some() {
+        first -= 1;
+    }
+    // The empty row may stand between lines that look alike.
+    let follows_gap = |at: &usize| grid.row(*at).number() > grid.row(at - 1).number() + 1;
+    let end = (first.max(1)..grid.len()).find(follows_gap);
+    let end = end.unwrap_or(grid.len());
+    let footer = (end..grid.len()).map(|at| FooterLine {
+        line: grid.row(at).number(),
+        text: words(at).unwrap_or_default(),
+    });
+    (end, footer.collect())
 }

@@ -25,6 +25,7 @@ macro_rules! corpus {
 
 mod delimiters;
 mod encodings;
+mod exports;
 mod headers;
 mod lists;
 mod numbers;

@@ -115,23 +115,29 @@ corpus! {
         3 | +447400123457 | ready | name= Bob
     ";
     quoted_first_line: "\"All contacts, 2026\"\nname,phone\nAda,+447400123456\n", "" => "
-        exit 2
-        no column of `leads.csv` looks like a phone number
+        exit 0
+        UTF-8, comma, header in line 2
+        3 | +447400123456 | ready | name=Ada
     ";
     title_line_above_the_header: "Contacts\nphone,name\n+447400123456,Ada\n", "" => "
+        exit 0
+        UTF-8, comma, header in line 2
+        3 | +447400123456 | ready | name=Ada
+    ";
+    title_line_above_what_may_be_a_header: "Contacts\nphone,name\nx,Ada\n", "" => "
         exit 2
         no column of `leads.csv` looks like a phone number
     ";
     ragged_first_line: "Contacts; all of them\nname;phone;city\nAda;+447400123456;Leeds\n", "" => "
-        exit 2
-        no column of `leads.csv` looks like a phone number
+        exit 0
+        UTF-8, semicolon, header in line 2
+        3 | +447400123456 | ready | name=Ada | city=Leeds
     ";
     title_line_above_the_header_of_many_rows: format!("My contacts\nphone,name\n{}", "+447400123456,Ada\n".repeat(30)), "--limit 2" => "
-        exit 1
-        UTF-8, comma, header in line 1
-        note: no header means a phone number, so column 1 (`My contacts`) is taken, whose cells look like it; if the first line is a contact already, say --no-header
-        2 | phone | invalid field_count
-        3 | +447400123456 | invalid field_count
+        exit 0
+        UTF-8, comma, header in line 2
+        3 | +447400123456 | ready | name=Ada
+        4 | +447400123456 | repeated
     ";
     very_long_cell: with_a_long_cell(), "" => "
         exit 0

@@ -9,7 +9,7 @@ fn of_the_mapping() {
     folder.write("none.csv", "name,city\nAda,Leeds\n");
     folder.write(
         "below.csv",
-        "Export of Monday,,\n\nphone,name,city\n+447911000001,Ada,Leeds\n",
+        "Export of Monday,,\n\nphone,name,city\n?,Ada,Leeds\n",
     );
     folder.write(
         "two.csv",

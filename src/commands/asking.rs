@@ -1,0 +1,282 @@
+//! What somebody at the terminal can answer, where the command would end otherwise.
+//!
+//! Rule: an answer is what could have been typed. The command then runs again as if it had
+//! been, so that nothing knows of answers but this, and what is shown as the next command has
+//! them too. Whoever answers with nothing gets the error that everybody else gets.
+
+use std::io;
+use std::sync::Arc;
+
+use super::stopwatch::Stopwatch;
+use super::{question, service};
+use crate::ask;
+use crate::exit::Failure;
+use crate::intake::{Doubt, Evidence, Intake, PlannedInput, SurveyedInput, are_many};
+use crate::mapping::{MappingError, PhoneCandidate};
+use crate::options::{Column, DefaultRegion, LogFormat, Name, Options, RegionColumn, Said, Value};
+use crate::phone::{PhoneReader, Region};
+use crate::report::{Width, console, doubt_text, paragraph};
+use crate::screen::SuppressionLists;
+use crate::settings::{ImportSettings, Layers};
+use crate::signals::Interrupts;
+use crate::text::{counted, listed, printable};
+
+/// How a command has ended.
+pub(super) enum Ended<T> {
+    /// By itself.
+    With(T),
+    /// Somebody has answered a question: it is to run again with this.
+    Answered(Box<Options>),
+}
+
+/// Whoever is there.
+pub(super) struct Asking<'a> {
+    watch: &'a Stopwatch,
+    interrupts: &'a mut Interrupts,
+}
+
+/// Whether somebody is there who may be asked: not by a trial, which calls nobody, and not
+/// where that is not wanted.
+pub(super) fn may_ask(layers: &Layers) -> bool {
+    let options = layers.options();
+    let is_trial = options.connection.sandbox == Some(true);
+    let is_silent = options.delivery.yes == Some(true) || options.delivery.test_to.is_some();
+    let is_json = options.log.form() == LogFormat::Json;
+    !is_trial && !is_silent && !is_json && ask::may_ask(LogFormat::Text)
+}
+
+impl<'a> Asking<'a> {
+    /// Somebody who can be asked.
+    pub(super) fn new(watch: &'a Stopwatch, interrupts: &'a mut Interrupts) -> Asking<'a> {
+        Asking { watch, interrupts }
+    }
+
+    /// Which profile is meant, where there are some and none gives a service.
+    pub(super) async fn profile(&mut self, layers: &Layers) -> Result<Option<Options>, Failure> {
+        let profile = layers.profile.as_ref();
+        let profile = profile.filter(|profile| profile.name.is_none() && !profile.names.is_empty());
+        let Some(profile) = profile.filter(|_| layers.said().connection.base_url.is_none()) else {
+            return Ok(None);
+        };
+        note("No service is given. There are these profiles:");
+        let picked = self.one_of(&profile.names).await?;
+        Ok(picked.map(|name| {
+            let mut answer = Options::default();
+            answer.place.profile = Some(Name::said(&name));
+            answer
+        }))
+    }
+
+    /// What the lists leave open: where the numbers are, and of which country.
+    pub(super) async fn lists(
+        &mut self,
+        layers: &Layers,
+        settings: &ImportSettings,
+        surveyed: &[SurveyedInput],
+    ) -> Result<Option<Options>, Failure> {
+        let inputs = surveyed.iter().cloned();
+        let spec = &settings.reading.mapping;
+        let planned = inputs.map(|input| PlannedInput::new(input, spec));
+        let inputs: Vec<PlannedInput> = match planned.collect() {
+            Ok(inputs) => inputs,
+            Err(MappingError::SeveralPhoneColumns { candidates, .. }) => {
+                return self.phone_columns(&candidates).await;
+            }
+            Err(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
+                return self.sheet(&input, &sheets).await;
+            }
+            // What nobody can answer is told by those who come upon it.
+            Err(_) => return Ok(None),
+        };
+        let mut intake = Intake {
+            inputs: inputs.into(),
+            limit: settings.reading.limit,
+            phones: PhoneReader::new(settings.reading.phones.clone()),
+            region: settings.reading.region.clone(),
+            doubts: settings.reading.doubts,
+            doubt: None,
+            suppression: Arc::new(SuppressionLists::default()),
+            allow_duplicates: settings.reading.allow_duplicates,
+            once: settings.reading.once,
+        };
+        let looking = service::on_a_thread(move || {
+            intake.look_for_doubt()?;
+            let sampled = intake.sampled_evidence()?;
+            Ok((intake, sampled))
+        });
+        let looked: Option<Result<_, Failure>> =
+            service::unless(self.interrupts, async { Ok(looking.await) }).await?;
+        // What is wrong with the input is told by those who send it.
+        let Some(Ok((intake, sampled))) = looked else {
+            return Ok(None);
+        };
+        let says_region = layers.said().phones.region.is_some();
+        match &intake.doubt {
+            Some(doubt) if doubt.refuses => self.doubtful(&intake, doubt).await,
+            None if !says_region && lacks_country(&sampled) => {
+                self.country(&intake, sampled.without_country).await
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn phone_columns(
+        &mut self,
+        candidates: &[PhoneCandidate],
+    ) -> Result<Option<Options>, Failure> {
+        note("Several columns have phone numbers. Those with most of them come first:");
+        for (at, candidate) in candidates.iter().enumerate() {
+            let numbers = counted(candidate.numbers as u64, "number");
+            note(&format!(
+                "  {}  {}: {numbers}",
+                at + 1,
+                printable(&candidate.name)
+            ));
+        }
+        loop {
+            let answer = self
+                .line("Which are to be called, the first usable one of each row? In order, such as 1 2:")
+                .await?;
+            let Some(answer) = answer else {
+                return Ok(None);
+            };
+            let picked: Option<Vec<&PhoneCandidate>> = answer
+                .split([' ', ','])
+                .filter(|word| !word.is_empty())
+                .map(|word| candidates.get(word.parse::<usize>().ok()?.checked_sub(1)?))
+                .collect();
+            match picked {
+                Some(picked) => {
+                    let names: Vec<String> = picked.iter().map(|c| c.name.clone()).collect();
+                    let mut answer = Options::default();
+                    answer.mapping.phone_column = Some(Column::all(&names));
+                    return Ok(Some(answer));
+                }
+                None => note(&format!("Numbers from 1 to {}, please.", candidates.len())),
+            }
+        }
+    }
+
+    async fn sheet(&mut self, input: &str, sheets: &[String]) -> Result<Option<Options>, Failure> {
+        note(&format!(
+            "The first sheet of `{}` has no phone column. These have one:",
+            printable(input)
+        ));
+        let picked = self.one_of(sheets).await?;
+        Ok(picked.map(|sheet| {
+            let mut answer = Options::default();
+            answer.reading.sheet = Some(Name::said(&sheet));
+            answer
+        }))
+    }
+
+    /// Of which country numbers are that the region does not seem to be right for.
+    async fn doubtful(
+        &mut self,
+        intake: &Intake,
+        doubt: &Doubt,
+    ) -> Result<Option<Options>, Failure> {
+        let text = doubt_text(intake).unwrap_or_default();
+        note(text.split("\n\n").next().unwrap_or_default());
+        let fitting = doubt.fitting.iter();
+        let fitting: Vec<String> = fitting
+            .map(|(country, fit)| format!("{country} ({fit} of {})", doubt.tried))
+            .collect();
+        if !fitting.is_empty() {
+            note(&format!("They fit {}.", listed(&fitting)));
+        }
+        let asked = format!(
+            "Of which country are they? A code such as US, a column with countries, or {} if they are right:",
+            doubt.region
+        );
+        let answer = self.country_or_column(intake, &asked).await?;
+        Ok(answer.map(|mut answer| {
+            let region = answer
+                .phones
+                .region
+                .as_deref()
+                .and_then(|said| said.country());
+            if region == Some(doubt.region) {
+                answer.phones.phone_rule = "possible".parse().ok();
+            }
+            answer
+        }))
+    }
+
+    /// Of which country numbers without a calling code are.
+    async fn country(&mut self, intake: &Intake, rows: u64) -> Result<Option<Options>, Failure> {
+        note(&format!(
+            "{} of the first without a calling code, and nothing says of which country they are.",
+            counted(rows, "number")
+        ));
+        let asked = "Of which country are they? A code such as GB, a column with countries, or nothing to leave them out:";
+        self.country_or_column(intake, asked).await
+    }
+
+    async fn country_or_column(
+        &mut self,
+        intake: &Intake,
+        asked: &str,
+    ) -> Result<Option<Options>, Failure> {
+        loop {
+            let Some(text) = self.line(asked).await? else {
+                return Ok(None);
+            };
+            let mut answer = Options::default();
+            let has_column = |planned: &PlannedInput| {
+                let mut names = planned.header.names.iter();
+                names.any(|name| name.trim().eq_ignore_ascii_case(&text))
+            };
+            if let Some(region) = Region::parse(&text) {
+                let region = DefaultRegion::Country(region);
+                let code = region.usual_form().unwrap_or_default();
+                answer.phones.region = Some(Said::told_as(region, code));
+                return Ok(Some(answer));
+            }
+            if intake.inputs.iter().all(has_column) {
+                let column = RegionColumn::Named(text.clone());
+                answer.phones.region_column = Some(Said::told_as(column, text));
+                return Ok(Some(answer));
+            }
+            note("No country and no column is called so.");
+        }
+    }
+
+    /// One of these names, by its place or itself.
+    async fn one_of(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
+        for (at, name) in names.iter().enumerate() {
+            note(&format!("  {}  {}", at + 1, printable(name)));
+        }
+        loop {
+            let Some(answer) = self.line("Number or name (nothing to stop):").await? else {
+                return Ok(None);
+            };
+            let place = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+            let is_named = |name: &&String| name.eq_ignore_ascii_case(&answer);
+            let picked = place.and_then(|place| names.get(place));
+            match picked.or_else(|| names.iter().find(is_named)) {
+                Some(name) => return Ok(Some(name.clone())),
+                None => note(&format!("Numbers from 1 to {}, please.", names.len())),
+            }
+        }
+    }
+
+    /// A line that somebody has typed; none where it is empty, or nothing comes any more.
+    async fn line(&mut self, asked: &str) -> Result<Option<String>, Failure> {
+        let (watch, asked) = (self.watch.clone(), asked.to_owned());
+        let ask = move || -> io::Result<Option<String>> { watch.pause(|| ask::line(&asked)) };
+        let answer = question::answered(self.interrupts, ask).await?;
+        Ok(answer.filter(|answer| !answer.is_empty()))
+    }
+}
+
+/// Whether so many of the first numbers have no country that it is no slip.
+fn lacks_country(sampled: &Evidence) -> bool {
+    let without = sampled.without_country;
+    are_many(without, sampled.numbers + without)
+}
+
+/// Says something on standard error.
+fn note(text: &str) {
+    console::note(&format!("{}\n", paragraph(text, Width::of_stderr())));
+}
