@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use thiserror::Error;
 use url::{Host, Url};
 
-use crate::text::quoted_unless_secret;
+use crate::text::{looks_secret, quoted_unless_secret};
 
 /// The service's address. With or without a trailing `/` or `/api`, all mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,10 @@ pub struct BaseUrl(Url);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BaseUrlError {
     /// It cannot be read as a URL of the web.
-    #[error("{} is no URL\n\nhint: a base URL looks like `https://app.example.com`", quoted_unless_secret(.0))]
+    #[error("{} is no URL\n\nhint: {}", quoted_unless_secret(.0), match BaseUrl::with_https(.0) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "a base URL looks like `https://app.example.com`".to_owned(),
+    })]
     NotAUrl(String),
     /// It has parts that a base URL cannot have.
     #[error(
@@ -59,6 +62,13 @@ impl BaseUrl {
         Ok(base)
     }
 
+    /// What is meant by the name of a host alone.
+    pub fn with_https(text: &str) -> Option<BaseUrl> {
+        let text = text.trim();
+        let is_name = text.contains('.') && !text.contains("://") && !looks_secret(text);
+        is_name.then(|| BaseUrl::parse(&format!("https://{text}"), false).ok())?
+    }
+
     /// Whether it is this computer, which is never reached through a proxy.
     pub fn is_loopback(&self) -> bool {
         match self.0.host() {
@@ -94,6 +104,16 @@ impl fmt::Display for BaseUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_host_alone_is_meant_to_be_reached_by_https() {
+        let meant = |text| BaseUrl::with_https(text).map(|url| url.to_string());
+        let url = Some("https://app.example.com".to_owned());
+        assert_eq!(meant(" app.example.com/api "), url);
+        for text in ["app", "ftp://app.example.com", "a b.example", ""] {
+            assert_eq!(meant(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_trailing_slash_or_api_makes_no_difference() {

@@ -13,6 +13,7 @@ use super::rejects::Ancestors;
 use super::service;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
+use crate::lead::Status;
 use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
 use crate::report::{Ended, RowTotal, Show, Tally, doubt_text};
@@ -75,7 +76,8 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
     let suppression = SuppressionLists::read(
         &settings.suppress,
         &phones,
-        settings.region.as_ref().map(|g| g.region),
+        settings.region.as_ref().map(|given| given.region),
+        settings.doubts,
     )
     .or_stopped(StoppedBy::Usage)?;
     let mut intake = Intake {
@@ -249,8 +251,14 @@ fn warn_of_new_columns(planned: &PlannedInput) {
 
 /// A list without rows may be an export that went wrong.
 pub(super) fn warn_of_nothing(tally: &Tally) {
-    if tally.counts.total() == 0 {
+    let rows = tally.counts.total();
+    if rows == 0 {
         warn!(event = "warning", "there are no rows to import");
+    } else if tally.counts.of(Status::Excluded) == rows {
+        warn!(
+            event = "warning",
+            "no row fits `--only`, so all are left out"
+        );
     }
 }
 

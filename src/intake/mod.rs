@@ -7,8 +7,6 @@
 //! takes little memory, and reading waits whenever sending does.
 
 mod batches;
-mod doubt;
-mod evidence;
 mod memory;
 mod message;
 mod numbers;
@@ -19,8 +17,6 @@ mod rules;
 mod surveyed;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
-pub use doubt::{Against, Doubt, ListDoubt, are_many};
-pub use evidence::{Completed, Evidence};
 pub use memory::Memory;
 pub use message::IntakeError;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
@@ -33,7 +29,7 @@ use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::lead::RowId;
 use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
-use crate::screen::SuppressionLists;
+use crate::screen::{Doubt, Evidence, SuppressionLists};
 use crate::source::{FooterLine, Form, Header, Input, RowBatch, SourceError};
 use crate::text::{listed, shortened};
 use message::Message;

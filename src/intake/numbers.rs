@@ -1,21 +1,14 @@
 //! What the phone cells of a row say.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::doubt::{Doubt, Held};
-use super::evidence::{CompletedBy, Evidence};
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::mapping::Mapping;
-use crate::phone::{
-    CountryCell, NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written,
-};
+use crate::mapping::{Mapping, RowRegion, RowRegions};
+use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
+use crate::screen::{CompletedBy, Doubt, Evidence, Held};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
-
-/// More spellings of countries than this are not remembered.
-const MOST_SPELLINGS: usize = 10_000;
 
 /// How much is quoted of a country that is not known, in characters.
 const LONGEST_COUNTRY: usize = 60;
@@ -59,22 +52,9 @@ pub(super) struct NumberReader {
     /// Whether kinds are asked for.
     tells_kinds: bool,
     /// What cells have said of countries.
-    countries: HashMap<String, CountryCell>,
+    regions: RowRegions,
     /// What has been counted since it was taken.
     evidence: Evidence,
-}
-
-/// The country of a row's number in national form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RowRegion {
-    /// The row names it.
-    Known(Region),
-    /// The row names none.
-    None,
-    /// The cell in this column (from 0) names one that there is not.
-    Unknown(usize),
-    /// The cells in these columns (from 0) name different ones.
-    Disagree(usize, usize),
 }
 
 impl NumberReader {
@@ -86,7 +66,7 @@ impl NumberReader {
             doubts: intake.doubts,
             doubt: intake.doubt.clone(),
             tells_kinds,
-            countries: HashMap::new(),
+            regions: RowRegions::default(),
             evidence: Evidence::default(),
         }
     }
@@ -122,7 +102,7 @@ impl NumberReader {
     /// wrong with the first that is not empty.
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
-        let of_row = self.row_region(mapping, row);
+        let of_row = self.regions.read(&mapping.region_columns, row);
         let (phones, region) = match of_row {
             RowRegion::Known(region) => (&self.phones, Some(region)),
             RowRegion::None => (&self.phones, self.region),
@@ -232,6 +212,12 @@ impl NumberReader {
         if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
             return RowOutcome::invalid(code, "the row is empty");
         }
+        if row.len() > 2 && row.cells().skip(1).all(|cell| cell.trim_ascii().is_empty()) {
+            return RowOutcome::invalid(
+                code,
+                "only its first cell is filled, as in what programs add below a list; if it is a contact, fill in the phone number",
+            );
+        }
         let (phones, region) = (&self.phones, self.region);
         let has_number = |column: &&usize| {
             let cell = row.text(**column).unwrap_or_default();
@@ -247,35 +233,6 @@ impl NumberReader {
                 RowOutcome::invalid(code, format!("{missing}; the column `{name}` has one"))
             }
         }
-    }
-
-    fn row_region(&mut self, mapping: &Mapping, row: Row<'_>) -> RowRegion {
-        let mut found = None;
-        for column in &mapping.region_columns {
-            match (self.country(row.text(*column).unwrap_or_default()), found) {
-                (CountryCell::Empty, _) => {}
-                (CountryCell::Unknown, _) => return RowRegion::Unknown(*column),
-                (CountryCell::Known(region), None) => found = Some((region, *column)),
-                (CountryCell::Known(region), Some((other, first))) => {
-                    if !region.shares_calling_code(other) {
-                        return RowRegion::Disagree(first, *column);
-                    }
-                }
-            }
-        }
-        found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
-    }
-
-    /// What a cell says of a country. Many rows say the same.
-    fn country(&mut self, cell: &str) -> CountryCell {
-        if let Some(country) = self.countries.get(cell) {
-            return *country;
-        }
-        let country = CountryCell::read(cell);
-        if self.countries.len() < MOST_SPELLINGS {
-            self.countries.insert(cell.to_owned(), country);
-        }
-        country
     }
 }
 

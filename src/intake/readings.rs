@@ -12,7 +12,8 @@ use std::thread;
 
 use super::message::{IntakeError, Message};
 use super::numbers::{NumberReader, Reading};
-use super::{Evidence, Intake, PlannedInput, Purpose};
+use super::{Intake, PlannedInput, Purpose};
+use crate::screen::Evidence;
 use crate::source::RowBatch;
 
 /// How many batches may wait for each thread, and at each for who takes them.

@@ -15,8 +15,10 @@ mod only;
 mod phone_words;
 mod plan;
 mod rejects_form;
+mod row_region;
 mod saved;
 mod spec;
+mod test_leads;
 
 pub use allow_list::AllowList;
 pub use detect::rows_above_header;
@@ -25,5 +27,6 @@ pub use list_columns::ListColumns;
 pub use only::OnlyRule;
 pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
+pub use row_region::{RowRegion, RowRegions};
 pub use saved::{MissingColumn, SavedMapping};
 pub use spec::{EmptyCells, MappingSpec, RegionColumns, VarNames};

@@ -6,11 +6,11 @@ use memchr::memmem::find;
 
 use super::columns::Columns;
 use super::country_columns::country_columns;
-use super::detect;
 use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
 use super::spec::snake;
 use super::{EmptyCells, MappingError, MappingSpec, RegionColumns, SavedMapping};
+use super::{detect, test_leads};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
 use crate::text::shown_name;
@@ -205,6 +205,8 @@ impl Mapping {
         mapping.spare_phone_columns =
             detect::others_with_numbers(&columns, &mapping.phone_columns, sample);
         mapping.find_regions(&columns, spec, sample)?;
+        let tests = test_leads::note(&columns, &mapping.only, sample);
+        mapping.notes.extend(tests.filter(|_| !is_rejects));
         let is_chosen = spec.no_variables || !spec.variables.is_empty();
         mapping.variables = match is_chosen {
             true => named_columns(&columns, spec, &skipped, &mut lost)?,
@@ -440,11 +442,16 @@ impl Mapping {
         if !self.has_right_length(row) {
             return Some(RowOutcome::invalid(
                 ErrorCode::FieldCount,
-                format!(
-                    "{} cells where the header has {}; {MENDING}",
-                    row.len(),
-                    self.cells
-                ),
+                match row.cells().skip(1).all(is_blank) {
+                    true => format!(
+                        "only its first cell is filled, as in what programs add below a list (above that there is no empty line); if it is a contact, {MENDING}"
+                    ),
+                    false => format!(
+                        "{} cells where the header has {}; {MENDING}",
+                        row.len(),
+                        self.cells
+                    ),
+                },
             ));
         }
         if let Some(code) = self.unmended(row) {

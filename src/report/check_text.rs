@@ -61,7 +61,8 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     if let Some(estimate) = &checked.estimate
         && tally.counts.of(Status::Ready) > 0
     {
-        writeln!(text, "\n{}", estimate.text())?;
+        let said = paragraph(&estimate.text(), Width::default());
+        writeln!(text, "\n{said}")?;
     }
     write_files(text, checked.ended)?;
     match checked.saved {

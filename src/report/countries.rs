@@ -1,7 +1,8 @@
 //! Where the countries of numbers come from that have no calling code.
 
 use super::doubt::given;
-use crate::intake::{Completed, Evidence, Intake, PlannedInput};
+use crate::intake::{Intake, PlannedInput};
+use crate::screen::{Completed, Evidence};
 use crate::text::{grouped, listed};
 
 /// What says of which country the numbers of an input are; none where nothing does.
@@ -33,15 +34,24 @@ pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String>
     }
 }
 
+/// The country for rows that name none, and who gives it.
+pub fn region_for_all(intake: &Intake) -> Option<String> {
+    let given = intake.region.as_ref()?;
+    Some(match given.from.starts_with('-') {
+        true => format!("{} ({})", given.region, given.from),
+        false => format!("{}, set by {} (--region)", given.region, given.from),
+    })
+}
+
 /// How many numbers were completed with which country, and how many of them are in no range in
-/// use; none where none was, or the rows have not been read yet.
-pub(super) fn completed(intake: &Intake, planned: &PlannedInput) -> Option<String> {
+/// use; none where none was.
+pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<String> {
     let Evidence {
         by_row, by_region, ..
-    } = planned.evidence()?;
-    let by_row = by_row
-        .iter()
-        .map(|(region, completed)| format!("{} with {}", counted(*completed), region.name()));
+    } = evidence;
+    let by_row = by_row.iter().map(|(region, completed)| {
+        format!("{} with {} by its row", counted(*completed), region.name())
+    });
     let by_region =
         (by_region.numbers > 0).then(|| format!("{} with {}", counted(*by_region), given(intake)));
     let parts: Vec<String> = by_row.chain(by_region).collect();

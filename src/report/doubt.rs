@@ -1,6 +1,7 @@
 //! That numbers may be of another country than the region that completes them.
 
-use crate::intake::{Against, Doubt, Intake, ListDoubt};
+use crate::intake::Intake;
+use crate::screen::{Against, Doubt, ListDoubt};
 use crate::text::{counted, grouped, printable};
 
 /// Why nothing is sent before somebody says what is meant; none where nothing keeps the lists

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::summary::seconds;
 use crate::rate::{KnownRate, Rate};
+use crate::text::counted;
 
 /// A span of time, or the two that it lies between where the pace is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,23 +64,39 @@ impl Estimate {
 
     /// In words.
     pub(super) fn words(&self) -> String {
-        let span = |time: Duration| seconds(time.as_secs_f64());
+        let time = about(self.most);
         match self.basis {
-            Basis::Given(rate) => format!("{} or longer at {rate}", span(self.least)),
-            Basis::LastTime(KnownRate { rate, is_stated }) => format!(
-                "{} at {rate}, the {}",
-                span(self.least),
-                match is_stated {
-                    true => "limit that the service stated last time",
-                    false => "pace that the service took last time",
-                }
-            ),
+            Basis::Given(rate) => format!("about {time} at {rate}, if the service keeps up"),
+            Basis::LastTime(KnownRate {
+                rate,
+                is_stated: true,
+            }) => format!("about {time} at the limit that this service stated last time ({rate})"),
+            Basis::LastTime(KnownRate { rate, .. }) => {
+                format!("about {time} at the pace that this service took last time ({rate})")
+            }
             Basis::Between(slowest, fastest) => format!(
-                "{} at {fastest}, {} at {slowest}: say with --rate what the service allows",
-                span(self.least),
-                span(self.most)
+                "between {} ({fastest}) and {time} ({slowest}), since nobody has said what this service allows (--rate)",
+                about(self.least)
             ),
         }
+    }
+}
+
+/// A time as people say it, rounded up.
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs_f64().ceil() as u64;
+    let (minutes, hours) = (seconds.div_ceil(60), seconds.div_ceil(3600));
+    match seconds {
+        0..=1 => "a second".to_owned(),
+        2..=90 => counted(seconds, "second"),
+        91..=5400 => counted(minutes, "minute"),
+        5401..=172_800 if minutes % 60 == 0 => counted(minutes / 60, "hour"),
+        5401..=172_800 => format!(
+            "{} {}",
+            counted(minutes / 60, "hour"),
+            counted(minutes % 60, "minute")
+        ),
+        _ => counted(hours.div_ceil(24), "day"),
     }
 }
 
@@ -89,13 +105,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_time_is_said_as_people_say_it() {
+        for (seconds, said) in [
+            (0.2, "a second"),
+            (12.0, "12 seconds"),
+            (91.0, "2 minutes"),
+            (5400.0, "90 minutes"),
+            (7200.0, "2 hours"),
+            (7261.0, "2 hours 2 minutes"),
+            (200_000.0, "3 days"),
+        ] {
+            assert_eq!(about(Duration::from_secs_f64(seconds)), said);
+        }
+    }
+
+    #[test]
     fn the_slowest_limit_decides() {
         let rates = [Rate::per_second(20), Rate::per_minute(100)];
         let estimate = Estimate::within(&rates, 200).unwrap();
         assert_eq!(estimate.least, Duration::from_secs(120));
         assert_eq!(
             estimate.text(),
-            "Sending them takes 2 min 0 s or longer at 100/min."
+            "Sending them takes about 2 minutes at 100/min, if the service keeps up."
         );
         assert_eq!(Estimate::within(&[], 200), None);
     }
@@ -105,22 +136,22 @@ mod tests {
         let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
         assert_eq!(
             estimate.text(),
-            "Sending them takes 16 min 40 s at 10/s, 1 h 40 min at 100/min: say with --rate what the service allows."
+            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since nobody has said what this service allows (--rate)."
         );
     }
 
     #[test]
     fn the_pace_of_last_time_gives_one_time() {
         for (is_stated, said) in [
-            (false, "pace that the service took"),
-            (true, "limit that the service stated"),
+            (false, "pace that this service took"),
+            (true, "limit that this service stated"),
         ] {
             let rate = Rate::per_minute(300);
             let estimate = Estimate::as_last_time(KnownRate { rate, is_stated }, 10_000);
             assert_eq!(estimate.least, estimate.most);
             assert_eq!(
                 estimate.text(),
-                format!("Sending them takes 33 min 20 s at 300/min, the {said} last time.")
+                format!("Sending them takes about 34 minutes at the {said} last time (300/min).")
             );
         }
     }

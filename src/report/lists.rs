@@ -2,9 +2,12 @@
 
 use serde::Serialize;
 
-use crate::intake::{Completed, Evidence, Intake};
+use crate::command_line::quoted;
+use crate::intake::Intake;
 use crate::phone::Region;
+use crate::screen::{Completed, Evidence};
 use crate::source::FooterLine;
+use crate::text::{grouped, printable};
 
 /// What was found beside rows, and where the countries of numbers came from.
 #[derive(Debug, Default)]
@@ -13,6 +16,8 @@ pub struct Lists {
     pub footers: Vec<(usize, FooterLine)>,
     /// Where the countries of numbers without a calling code came from.
     pub(super) countries: Countries,
+    /// Where rows without a number have one, if they do.
+    pub(super) elsewhere: Option<String>,
 }
 
 /// The same for machines.
@@ -50,8 +55,37 @@ impl Lists {
         Lists {
             footers: footers.collect(),
             countries: Countries::of(intake),
+            elsewhere: elsewhere(intake),
         }
     }
+}
+
+/// How many of the rows without a number another column would fill, and what takes it.
+fn elsewhere(intake: &Intake) -> Option<String> {
+    let parts = intake.inputs.iter().flat_map(|planned| {
+        let name = |column: &usize| &planned.header.names[*column];
+        let used = planned.mapping.phone_columns.iter().map(name);
+        let used: Vec<String> = used.map(|name| flag(name)).collect();
+        let would_fill = planned.evidence().map(|evidence| &evidence.would_fill);
+        let would_fill = would_fill.into_iter().flatten();
+        let parts = would_fill.map(move |(column, rows)| {
+            let name = name(column);
+            format!(
+                "{} of them in `{}`: {} {}",
+                grouped(*rows),
+                printable(name),
+                used.join(" "),
+                flag(name)
+            )
+        });
+        parts.collect::<Vec<String>>()
+    });
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("there is a number for {}", parts.join("; ")))
+}
+
+fn flag(column: &str) -> String {
+    format!("--phone-column {}", quoted(column.trim()))
 }
 
 impl Countries {

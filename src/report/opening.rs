@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::countries::{completed, country};
+use super::countries::{completed_with, country};
 use super::width::{Width, write_line};
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
@@ -30,9 +30,11 @@ pub fn opening_lines(intake: &Intake, width: Width) -> String {
     for list in intake.suppression.records() {
         let _ = writeln!(
             text,
-            "{}: do-not-call list, {}",
+            "{}: do-not-call list, {}{}",
             printable(list.name),
-            counted(list.numbers as u64, "number")
+            counted(list.numbers as u64, "number"),
+            completed_with(intake, list.evidence)
+                .map_or_else(String::new, |with| format!(": {with}"))
         );
     }
     text
@@ -136,7 +138,8 @@ fn write_input(
     if let Some(country) = country(intake, planned) {
         write_line(text, "country", &printable(&country), width)?;
     }
-    if let Some(completed) = completed(intake, planned) {
+    let completed = planned.evidence();
+    if let Some(completed) = completed.and_then(|evidence| completed_with(intake, evidence)) {
         write_line(text, "completed", &printable(&completed), width)?;
     }
     write_line(text, "variables", &variables(planned), width)?;

@@ -40,6 +40,8 @@ pub struct Overview<'a> {
     pub service: String,
     /// How long sending takes; none where nothing limits it.
     pub estimate: Option<Estimate>,
+    /// The country of numbers without a calling code, and who gives it.
+    pub region: Option<String>,
 }
 
 impl Overview<'_> {
@@ -224,7 +226,15 @@ impl Overview<'_> {
             [(campaign, _)] => format!("campaign {}", self.named(campaign)),
             _ => format!("{} campaigns", targets.len()),
         };
-        let question = format!("Send {} to {to}?", counted(self.ready(), "lead"));
+        let region = self
+            .region
+            .as_ref()
+            .map(|region| format!("Numbers without a calling code are taken to be of {region}. "));
+        let question = format!(
+            "{}Send {} to {to}?",
+            printable(&region.unwrap_or_default()),
+            counted(self.ready(), "lead")
+        );
         paragraph(&question, width.less(ROOM_FOR_ANSWER))
     }
 

@@ -253,7 +253,10 @@ pub(super) fn write_problems(
             counted(group.rows, "row"),
             places(group, inputs),
         )?;
-        let advice = advice(*status, *code, group, Outlook::after(ended));
+        let mut advice = advice(*status, *code, group, Outlook::after(ended));
+        if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.lists.elsewhere) {
+            advice = format!("{advice}; {elsewhere}").into();
+        }
         for line in paragraph(&advice, Width::default().less(4)).lines() {
             writeln!(text, "    {line}")?;
         }

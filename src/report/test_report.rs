@@ -4,12 +4,15 @@
 
 use std::fmt::Write;
 
+use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
 use super::json::json_test_summary;
 use super::tally::Ended;
+use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
-use crate::text::{listed, printable, without_numbers};
+use crate::phone::{LineKind, NumberKind, PhoneNumber};
+use crate::text::{listed, printable, shortened, without_numbers};
 
 /// A test lead that was sent.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub struct TestReport<'a> {
     pub claim: &'a Claim,
     /// The names of its variables.
     pub variables: &'a [String],
+    /// The campaigns as the service lists them; none where it does not.
+    pub campaigns: &'a [Campaign],
     /// What became of it; none where the service takes no leads at all.
     pub outcome: Option<&'a RowOutcome>,
 }
@@ -41,10 +46,10 @@ impl TestReport<'_> {
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
         let Claim {
-            row,
             file,
             line,
             campaign,
+            number,
             ..
         } = self.claim;
         let input = self.ended.inputs.get(*file).copied().unwrap_or_default();
@@ -52,9 +57,11 @@ impl TestReport<'_> {
             true => "without variables".to_owned(),
             false => format!("with {}", listed(self.variables)),
         };
+        let named = CampaignNames::listed(self.campaigns).shown(*campaign);
         writeln!(
             text,
-            "Test lead in campaign {campaign}\n  made of row {row}, line {line} of {}, {variables}",
+            "Test lead in campaign {named}\n  to {}\n  made of line {line} of {}, {variables}",
+            understood(*number),
             printable(input)
         )?;
         let Some(outcome) = self.outcome else {
@@ -74,7 +81,61 @@ impl TestReport<'_> {
         }
         match self.ended.sandbox {
             true => writeln!(text, "  {TRIAL}"),
+            false if outcome.status == Status::Created => {
+                writeln!(text, "  {}", self.who_rings())
+            }
             false => Ok(()),
         }
     }
+
+    /// Whether the phone will ring, as far as the campaign's state tells.
+    fn who_rings(&self) -> String {
+        let of_lead = Ok(self.claim.campaign);
+        let mut campaigns = self.campaigns.iter();
+        let campaign = campaigns.find(|campaign| campaign.lead_campaign() == of_lead);
+        match campaign {
+            Some(campaign) if campaign.is_active() => format!(
+                "The campaign is {}: the service may call at once.",
+                state(campaign)
+            ),
+            Some(campaign) if campaign.status.is_empty() => WHEN_STARTED.to_owned(),
+            Some(campaign) => format!(
+                "The campaign is {}: nobody may call before it is started.",
+                state(campaign)
+            ),
+            None => WHEN_STARTED.to_owned(),
+        }
+    }
 }
+
+/// What is said where nobody knows in what state the campaign is.
+const WHEN_STARTED: &str =
+    "Whether the campaign calls now is not known: look at it if nobody does.";
+
+/// How much is shown of a campaign's status, in characters.
+const STATUS_LENGTH: usize = 60;
+
+fn state(campaign: &Campaign) -> String {
+    shortened(&printable(&campaign.status), STATUS_LENGTH)
+}
+
+/// What a number was understood as, without the number.
+fn understood(number: PhoneNumber) -> String {
+    let kind = NumberKind::of(number);
+    let last = number.key() % LAST;
+    let ending = format!("that ends in {last:0LAST_DIGITS$}");
+    match (kind.country, kind.line) {
+        (Some(country), line) if line != LineKind::Unknown => {
+            let line = line.as_str().replace('_', " ");
+            format!("a {line} number of {} {ending}", country.name())
+        }
+        _ => format!(
+            "a number with +{} {ending} and is in no range in use",
+            kind.calling_code
+        ),
+    }
+}
+
+/// So many of a number's digits are shown.
+const LAST_DIGITS: usize = 3;
+const LAST: u64 = 1000;

@@ -1,11 +1,16 @@
 //! Numbers that are not sent again, or not at all: those that stood earlier in the
-//! same import, and those on a do-not-call list.
+//! same import, those on a do-not-call list, and those that the region for a whole list may
+//! have made somebody else's.
 //!
 //! Rule: bounded memory, at most 16 bytes for each distinct number.
 
+mod doubt;
+mod evidence;
 mod first_rows;
 mod numbers;
 mod suppression;
 
+pub use doubt::{Against, Doubt, Held, ListDoubt, are_many, is_wrong_for};
+pub use evidence::{Completed, CompletedBy, Evidence};
 pub use first_rows::FirstRows;
 pub use suppression::{ListFacts, Suppressed, SuppressionError, SuppressionLists};

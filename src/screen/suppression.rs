@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::evidence::{CompletedBy, Evidence};
+use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
-use crate::mapping::ListColumns;
+use crate::mapping::{ListColumns, RowRegion, RowRegions};
 use crate::phone::{
-    PhoneNumber, PhoneProblem, PhoneReader, Region, is_surely_number, looks_like_number,
+    PhoneNumber, PhoneReader, Region, Written, is_surely_number, looks_like_number,
 };
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
@@ -39,6 +41,8 @@ struct SuppressionList {
     fingerprint: Fingerprint,
     /// Each number and the line on which it stands first.
     numbers: Numbers,
+    /// How its numbers came by their countries.
+    evidence: Evidence,
 }
 
 /// What a list was when it was read.
@@ -50,6 +54,8 @@ pub struct ListFacts<'a> {
     pub fingerprint: Fingerprint,
     /// How many distinct numbers are on it.
     pub numbers: usize,
+    /// How its numbers came by their countries.
+    pub evidence: &'a Evidence,
 }
 
 /// A number that is on a list.
@@ -74,11 +80,30 @@ pub enum SuppressionError {
     StandardInput,
     /// There is no number on it.
     #[error(
-        "the do-not-call list `{name}` has no phone number on it\n\nhint: is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out"
+        "the do-not-call list `{name}` has no phone number on it{}\n\nhint: {}",
+        if *has_addresses { ", only e-mail addresses" } else { "" },
+        if *has_addresses {
+            "nobody can be left out by an address: export the list with phone numbers, or leave `--suppress` out"
+        } else {
+            "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out"
+        }
     )]
     NoNumber {
         /// The list as it was named on the command line.
         name: String,
+        /// Whether there are e-mail addresses instead.
+        has_addresses: bool,
+    },
+    /// The region completes its numbers to those of other people.
+    #[error(
+        "the numbers of the do-not-call list `{name}` do not seem to be of {region}, whose region completes them\n\nhint: nothing was sent, since nobody on the list would be protected; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, say `--phone-rule possible`",
+        region = region.name()
+    )]
+    OtherCountry {
+        /// The list as it was named on the command line.
+        name: String,
+        /// The region.
+        region: Region,
     },
     /// Lines that have digits but no number.
     #[error(
@@ -99,7 +124,10 @@ impl From<SourceError> for SuppressionError {
     fn from(error: SourceError) -> SuppressionError {
         match error {
             // What is said of a list of contacts does not fit.
-            SourceError::Empty { name } => SuppressionError::NoNumber { name },
+            SourceError::Empty { name } => SuppressionError::NoNumber {
+                name,
+                has_addresses: false,
+            },
             error => SuppressionError::Source(error),
         }
     }
@@ -126,16 +154,18 @@ impl SuppressionLists {
         paths.iter().try_for_each(|path| open(path).map(drop))
     }
 
-    /// Reads the lists. Numbers in national form are of `region`.
+    /// Reads the lists. Numbers in national form are of the country that their row names, or
+    /// else of `region`, which `doubts` says may be wrong.
     pub fn read(
         paths: &[PathBuf],
         phones: &PhoneReader,
         region: Option<Region>,
+        doubts: bool,
     ) -> Result<SuppressionLists, SuppressionError> {
         let phones = phones.for_lists();
         let lists = paths
             .iter()
-            .map(|path| SuppressionList::read(path, &phones, region))
+            .map(|path| SuppressionList::read(path, &phones, region, doubts))
             .collect::<Result<_, _>>()?;
         Ok(SuppressionLists { lists })
     }
@@ -162,6 +192,7 @@ impl SuppressionLists {
             name: list.input.name(),
             fingerprint: list.fingerprint,
             numbers: list.numbers.len(),
+            evidence: &list.evidence,
         })
     }
 }
@@ -171,16 +202,18 @@ impl SuppressionList {
         path: &Path,
         phones: &PhoneReader,
         region: Option<Region>,
+        doubts: bool,
     ) -> Result<SuppressionList, SuppressionError> {
         let input = open(path)?;
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(phones, region);
         for form in forms(&input)? {
             let plan = plan(&input, form)?;
-            gathered.read(&input, &plan, phones, region)?;
+            gathered.read(&input, &plan)?;
         }
         // Of what has just been read: it is said if that has changed meanwhile.
         let fingerprint = input.fingerprint()?;
-        if gathered.unreadable > 0 {
+        let has_none = gathered.numbers.is_empty() && gathered.has_addresses;
+        if gathered.unreadable > 0 && !has_none {
             return Err(SuppressionError::UnreadableLines {
                 name: input.name().to_owned(),
                 lines: gathered.first_unreadable,
@@ -190,12 +223,21 @@ impl SuppressionList {
         if gathered.numbers.is_empty() {
             return Err(SuppressionError::NoNumber {
                 name: input.name().to_owned(),
+                has_addresses: gathered.has_addresses,
+            });
+        }
+        let is_wrong = |region: &Region| doubts && is_wrong_for(*region, &gathered.evidence);
+        if let Some(region) = region.filter(is_wrong) {
+            return Err(SuppressionError::OtherCountry {
+                name: input.name().to_owned(),
+                region,
             });
         }
         Ok(SuppressionList {
             input,
             fingerprint,
             numbers: gathered.numbers,
+            evidence: gathered.evidence,
         })
     }
 }
@@ -273,21 +315,34 @@ fn plan(input: &Input, mut form: Form) -> Result<ListPlan, SourceError> {
 }
 
 /// What a list holds, as far as it has been read.
-#[derive(Debug, Default)]
-struct Gathered {
+#[derive(Debug)]
+struct Gathered<'p> {
+    phones: &'p PhoneReader,
+    /// The country of numbers in national form, where a row names none.
+    region: Option<Region>,
+    regions: RowRegions,
     numbers: Numbers,
+    evidence: Evidence,
+    has_addresses: bool,
     first_unreadable: Vec<u64>,
     unreadable: u64,
 }
 
-impl Gathered {
-    fn read(
-        &mut self,
-        input: &Input,
-        plan: &ListPlan,
-        phones: &PhoneReader,
-        region: Option<Region>,
-    ) -> Result<(), SourceError> {
+impl<'p> Gathered<'p> {
+    fn new(phones: &'p PhoneReader, region: Option<Region>) -> Gathered<'p> {
+        Gathered {
+            phones,
+            region,
+            regions: RowRegions::default(),
+            numbers: Numbers::default(),
+            evidence: Evidence::default(),
+            has_addresses: false,
+            first_unreadable: Vec::new(),
+            unreadable: 0,
+        }
+    }
+
+    fn read(&mut self, input: &Input, plan: &ListPlan) -> Result<(), SourceError> {
         let mut reader = input.read(&plan.form)?;
         reader.read_header(&plan.form)?;
         loop {
@@ -296,7 +351,7 @@ impl Gathered {
                 return Ok(());
             }
             for row in rows.rows() {
-                if !self.take(row, plan, phones, region) {
+                if !self.take(row, plan) {
                     self.unreadable += 1;
                     if self.first_unreadable.len() < MOST_LINES {
                         self.first_unreadable.push(row.line());
@@ -308,48 +363,58 @@ impl Gathered {
 
     /// Notes the numbers of a line; false where digits stand that are none, or where
     /// cells may have shifted away from their columns.
-    fn take(
-        &mut self,
-        row: Row<'_>,
-        plan: &ListPlan,
-        phones: &PhoneReader,
-        region: Option<Region>,
-    ) -> bool {
+    fn take(&mut self, row: Row<'_>, plan: &ListPlan) -> bool {
         if row.flaw() == Some(Flaw::TooLong) {
             return false;
         }
-        let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
+        let of_row = self.regions.read(&plan.columns.regions, row);
         let mut has_number = false;
         for column in &plan.columns.phones {
             let cell = row.cell(*column).unwrap_or_default();
-            let read = match std::str::from_utf8(cell) {
-                Ok(text) => phones.read(text, region),
-                Err(_) => Err(PhoneProblem::Missing),
-            };
-            match read {
-                Ok(number) => {
-                    self.numbers.note(number.key(), line);
-                    has_number = true;
-                }
-                Err(_) if has_digit(cell) => return false,
-                Err(_) => {}
+            let is_noted = std::str::from_utf8(cell).is_ok_and(|text| self.note(row, of_row, text));
+            if !is_noted && has_digit(cell) {
+                return false;
             }
+            has_number |= is_noted;
         }
         // A number elsewhere is as much on the list.
         for (column, cell) in row.cells().enumerate() {
             let text = String::from_utf8_lossy(cell);
+            self.has_addresses |= text.contains('@');
             if plan.columns.phones.contains(&column) || !may_be_number(&text) {
                 continue;
             }
-            let Ok(number) = phones.read(&text, region) else {
+            if !self.note(row, of_row, &text) {
                 return false;
-            };
-            self.numbers.note(number.key(), line);
+            }
             has_number = true;
         }
         let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
         let is_whole = row.flaw().is_none() && row.cells().skip(plan.width).all(is_blank);
         has_number && is_whole || !row.cells().any(has_digit)
+    }
+
+    /// Notes the number in a cell; false where there is none that can be read.
+    fn note(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
+        let (region, by) = match of_row {
+            RowRegion::Known(region) => (Some(region), CompletedBy::Row(region)),
+            RowRegion::None => (self.region, CompletedBy::Region),
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => (None, CompletedBy::Itself),
+        };
+        let Ok((number, written)) = self.phones.read_as(cell, region) else {
+            return false;
+        };
+        let by = match written {
+            Written::International => CompletedBy::Itself,
+            Written::National | Written::Foreign => by,
+        };
+        if let RowRegion::Known(region) = of_row {
+            *self.evidence.countries.entry(region).or_default() += 1;
+        }
+        self.evidence.note(row.line(), number, written, by);
+        let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
+        self.numbers.note(number.key(), line);
+        true
     }
 }
 
@@ -375,7 +440,8 @@ mod tests {
         )
         .unwrap();
         let phones = PhoneReader::new(PhoneRules::default());
-        let lists = SuppressionLists::read(std::slice::from_ref(&path), &phones, None).unwrap();
+        let lists =
+            SuppressionLists::read(std::slice::from_ref(&path), &phones, None, true).unwrap();
         let records: Vec<ListFacts<'_>> = lists.records().collect();
         assert_eq!(
             records,
@@ -383,6 +449,7 @@ mod tests {
                 name: &path.display().to_string(),
                 fingerprint: Fingerprint::of(File::open(&path).unwrap()).unwrap(),
                 numbers: 2,
+                evidence: records[0].evidence,
             }]
         );
     }

@@ -45,24 +45,29 @@ impl Questions<'_> {
     /// Where the service is: offered is what the environment says, or what stands in the
     /// profile.
     pub(super) async fn address(&mut self, new: &NewProfile<'_>) -> Result<BaseUrl, Failure> {
-        let offered = new.base_url.clone().or_else(|| new.present_address());
-        let asked = match &offered {
-            None => "Address of the service, such as https://app.example.com:".to_owned(),
-            Some(Stated { value, variable }) => {
-                let from = variable.map(|variable| format!(", from {variable}"));
-                format!(
-                    "Address of the service [{value}{}]:",
-                    from.unwrap_or_default()
-                )
-            }
-        };
+        let mut offered = new.base_url.clone().or_else(|| new.present_address());
         loop {
-            let text = self.line(asked.clone()).await?;
+            let asked = match &offered {
+                None => "Address of the service, such as https://app.example.com:".to_owned(),
+                Some(Stated { value, variable }) => {
+                    let from = variable.map(|variable| format!(", from {variable}"));
+                    format!(
+                        "Address of the service [{value}{}]:",
+                        from.unwrap_or_default()
+                    )
+                }
+            };
+            let text = self.line(asked).await?;
             match (&offered, text.is_empty()) {
                 (Some(offered), true) => return Ok(offered.value.clone()),
-                _ => match new.address(&text) {
-                    Ok(url) => return Ok(url),
-                    Err(error) => console::error(&error.to_string()),
+                _ => match (new.address(&text), BaseUrl::with_https(&text)) {
+                    (Ok(url), _) => return Ok(url),
+                    // Enter alone takes it.
+                    (Err(_), Some(value)) => {
+                        let variable = None;
+                        offered = Some(Stated { value, variable });
+                    }
+                    (Err(error), None) => console::error(&error.to_string()),
                 },
             }
         }

@@ -17,7 +17,7 @@ use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{question, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
-use crate::report::{Log, Overview, Show, Width, console, difference_lines};
+use crate::report::{Log, Overview, Show, Width, console, difference_lines, region_for_all};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::text::{counted, grouped};
@@ -111,6 +111,7 @@ impl Confirmation<'_> {
                 .and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
             service: self.settings.service.clone(),
+            region: region_for_all(self.intake),
             estimate: found.estimate(&self.settings.rate, known_rate.flatten()),
         })
     }

@@ -9,12 +9,13 @@ use anyhow::anyhow;
 use super::prepared::{limits, refuse_results_files};
 use super::shared_pace::SharedPace;
 use crate::api::wire::LeadForm;
+use crate::campaign::Campaign;
 use crate::commands::directory::{self, Directory};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, Purpose, SurveyedInput};
-use crate::lead::RowOutcome;
+use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
 use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
@@ -79,7 +80,8 @@ impl TestLead {
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
         let reached = service::reach(&self.service, limits(&self.settings)).await?;
-        let finding = self.first_ready(&intake, Directory::new(reached.client.clone()));
+        let mut directory = Directory::new(reached.client.clone());
+        let finding = self.first_ready(&intake, &mut directory);
         let first = service::unless(&mut interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
@@ -101,7 +103,18 @@ impl TestLead {
             // Without it a later start is refused once; what became of the lead is to be told.
             let _ = pace.note_pause(pause);
         }
-        self.say(&intake, &first, sent)
+        let outcome = sent.outcome.as_ref();
+        if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
+            // Whoever waits for the call wants to know whether the campaign calls at all. That
+            // the lead was made is to be told in any case.
+            let _ = service::unless(&mut interrupts, directory.list_if_possible()).await;
+        }
+        self.say(
+            &intake,
+            &first,
+            sent,
+            directory.listed().unwrap_or_default(),
+        )
     }
 
     fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
@@ -122,7 +135,7 @@ impl TestLead {
     async fn first_ready(
         &self,
         intake: &Intake,
-        mut directory: Directory,
+        directory: &mut Directory,
     ) -> Result<FirstReady, Failure> {
         let names = directory::names_in(intake).await?;
         let campaign = self.settings.reading.campaign.as_ref();
@@ -167,7 +180,13 @@ impl TestLead {
     }
 
     /// Says what came of it.
-    fn say(&self, intake: &Intake, first: &FirstReady, sent: Single) -> Result<ExitCode, Failure> {
+    fn say(
+        &self,
+        intake: &Intake,
+        first: &FirstReady,
+        sent: Single,
+        campaigns: &[Campaign],
+    ) -> Result<ExitCode, Failure> {
         let Single { outcome, stop, .. } = sent;
         let tally = tally(intake, &first.claim, outcome.as_ref());
         let ended = self.ended(intake, &tally, stop);
@@ -179,6 +198,7 @@ impl TestLead {
             ended: &ended,
             claim: &first.claim,
             variables: &first.variables,
+            campaigns,
             outcome: outcome.as_ref(),
         };
         let text = match self.settings.reading.format {

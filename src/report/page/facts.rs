@@ -3,11 +3,13 @@
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
+use super::prose::marked;
 use super::{Deed, Page};
 use crate::campaign::CampaignChoice;
 use crate::intake::PlannedInput;
 use crate::report::CampaignNames;
 use crate::report::clock::Clock;
+use crate::report::countries::{completed_with, country};
 use crate::report::summary::{rows_done, seconds};
 use crate::text::{counted, grouped};
 
@@ -27,6 +29,8 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
                 (fact("Time zone", html! { (clock.zone(now)) }))
                 (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
                 (files(page))
+                (countries(page))
+                (footers(page))
                 (lists(page))
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
                 @if let Deed::Sent { service, goes_on } = &page.deed {
@@ -89,6 +93,42 @@ fn files(page: &Page<'_>) -> Markup {
             }
         },
     )
+}
+
+/// Where the countries of numbers came from that have no calling code.
+fn countries(page: &Page<'_>) -> Markup {
+    let inputs = page.intake.inputs.iter();
+    let found: Vec<String> = inputs
+        .flat_map(|planned| {
+            let completed = planned.evidence();
+            let completed = completed.and_then(|evidence| completed_with(page.intake, evidence));
+            [country(page.intake, planned), completed]
+        })
+        .flatten()
+        .collect();
+    html! {
+        @if !found.is_empty() {
+            (fact("Countries", html! {
+                ul { @for found in found.iter().take(MOST_FILES) { li { bdi { (marked(found)) } } } }
+            }))
+        }
+    }
+}
+
+/// What stands below the lists and was not sent.
+fn footers(page: &Page<'_>) -> Markup {
+    let footers = &page.ended.lists.footers;
+    html! {
+        @if !footers.is_empty() {
+            (fact("Below the list", html! {
+                ul {
+                    @for (_, line) in footers {
+                        li { "line " (line.line) ", no contact: " bdi { (line.text) } }
+                    }
+                }
+            }))
+        }
+    }
 }
 
 fn lists(page: &Page<'_>) -> Markup {

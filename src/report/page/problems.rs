@@ -49,7 +49,12 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> M
             }
             p { (marked(mending.meaning)) }
             h4 { "How to mend it" }
-            ul.steps { @for step in mending.steps { li { (marked(step)) } } }
+            ul.steps {
+                @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.lists.elsewhere) {
+                    li { "In another column " (marked(elsewhere)) }
+                }
+                @for step in mending.steps { li { (marked(step)) } }
+            }
             (examples(page, page.notes.examples.of(status, Some(code)), group.rows))
         }
     }

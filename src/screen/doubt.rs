@@ -8,7 +8,7 @@
 //! many are under a fifth of all rows with a number they alone are held back; else somebody
 //! has to say what is meant before anything is sent.
 
-use super::evidence::Evidence;
+use super::Evidence;
 use crate::phone::{PhoneNumber, Region};
 
 /// Fewer doubtful numbers than this are chance.
@@ -150,6 +150,14 @@ fn verdict((doubtful, completed, numbers): (u64, u64, u64)) -> Verdict {
         true => Verdict::HeldBack,
         false => Verdict::Refused,
     }
+}
+
+/// Whether a list that protects its people was read with the wrong region: its numbers are
+/// not written as that country does, or it says itself that they are of another. That a number
+/// is in no range in use harms nobody there.
+pub fn is_wrong_for(region: Region, list: &Evidence) -> bool {
+    let completed = list.by_region.numbers;
+    are_many(list.foreign, completed) || completed >= FEWEST && against(region, list).is_some()
 }
 
 /// Whether so many of all are no slip.

@@ -16,7 +16,7 @@ const MOST_SAMPLES: usize = 200;
 
 /// How a number came by its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CompletedBy {
+pub enum CompletedBy {
     /// Its own calling code.
     Itself,
     /// The country that its row names.
@@ -52,9 +52,9 @@ pub struct Evidence {
     /// The lines of the first that were completed with the region for all.
     pub completed_lines: Vec<u64>,
     /// The first of these numbers, as the region has completed them.
-    pub(super) completed_numbers: Vec<PhoneNumber>,
+    pub completed_numbers: Vec<PhoneNumber>,
     /// The same of the doubtful ones.
-    pub(super) doubtful_numbers: Vec<PhoneNumber>,
+    pub doubtful_numbers: Vec<PhoneNumber>,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
@@ -70,7 +70,7 @@ pub struct Evidence {
 impl Evidence {
     /// Takes a number that stands in this line. Returns whether the region for all has
     /// completed it, and something about it speaks against that.
-    pub(super) fn note(
+    pub fn note(
         &mut self,
         line: u64,
         number: PhoneNumber,

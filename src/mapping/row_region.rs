@@ -1,0 +1,98 @@
+//! Of which country a row says that its number is.
+
+use std::collections::HashMap;
+
+use crate::phone::{CountryCell, Region};
+use crate::source::Row;
+
+/// More spellings of countries than this are not remembered.
+const MOST_SPELLINGS: usize = 10_000;
+
+/// What the cells of a row say together of its country.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowRegion {
+    /// This one.
+    Known(Region),
+    /// Nothing.
+    None,
+    /// The cell in this column (from 0) names one that there is not.
+    Unknown(usize),
+    /// The cells in these columns (from 0) name different ones.
+    Disagree(usize, usize),
+}
+
+/// Reads the countries of rows, and remembers what each spelling means.
+#[derive(Debug, Clone, Default)]
+pub struct RowRegions {
+    spellings: HashMap<String, CountryCell>,
+}
+
+impl RowRegions {
+    /// What the cells in these columns (from 0) say.
+    pub fn read(&mut self, columns: &[usize], row: Row<'_>) -> RowRegion {
+        let mut found = None;
+        for column in columns {
+            match (self.cell(row.text(*column).unwrap_or_default()), found) {
+                (CountryCell::Empty, _) => {}
+                (CountryCell::Unknown, _) => return RowRegion::Unknown(*column),
+                (CountryCell::Known(region), None) => found = Some((region, *column)),
+                // A number in national form is the same number in both.
+                (CountryCell::Known(region), Some((other, _)))
+                    if region.shares_calling_code(other) => {}
+                (CountryCell::Known(_), Some((_, first))) => {
+                    return RowRegion::Disagree(first, *column);
+                }
+            }
+        }
+        found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
+    }
+
+    /// What a cell says. Many rows say the same.
+    fn cell(&mut self, text: &str) -> CountryCell {
+        if let Some(country) = self.spellings.get(text) {
+            return *country;
+        }
+        let country = CountryCell::read(text);
+        if self.spellings.len() < MOST_SPELLINGS {
+            self.spellings.insert(text.to_owned(), country);
+        }
+        country
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::RowBatch;
+
+    #[test]
+    fn the_columns_of_a_row_agree_or_say_nothing_or_contradict_each_other() {
+        let rows = RowBatch::of_text(&[
+            &["GB", ""],
+            &["", "Deutschland"],
+            &["UK", "England"],
+            &["US", "+1"],
+            &["Canada", "USA"],
+            &["GB", "US"],
+            &["GB", "Neverland"],
+            &["", "n/a"],
+            &["GB"],
+        ]);
+        let known = |code| RowRegion::Known(Region::parse(code).unwrap());
+        let expected = [
+            known("GB"),
+            known("DE"),
+            known("GB"),
+            known("US"),
+            known("CA"),
+            RowRegion::Disagree(0, 1),
+            RowRegion::Unknown(1),
+            RowRegion::None,
+            known("GB"),
+        ];
+        let mut regions = RowRegions::default();
+        for (row, expected) in rows.rows().zip(expected) {
+            assert_eq!(regions.read(&[0, 1], row), expected);
+        }
+    }
+}
