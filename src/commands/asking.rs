@@ -127,11 +127,7 @@ impl<'a> Asking<'a> {
         note("Several columns have phone numbers. Those with most of them come first:");
         for (at, candidate) in candidates.iter().enumerate() {
             let numbers = counted(candidate.numbers as u64, "number");
-            note(&format!(
-                "  {}  {}: {numbers}",
-                at + 1,
-                printable(&candidate.name)
-            ));
+            choice(at, &format!("{}: {numbers}", printable(&candidate.name)));
         }
         loop {
             let answer = self
@@ -245,7 +241,7 @@ impl<'a> Asking<'a> {
     /// One of these names, by its place or itself.
     async fn one_of(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
         for (at, name) in names.iter().enumerate() {
-            note(&format!("  {}  {}", at + 1, printable(name)));
+            choice(at, &printable(name));
         }
         loop {
             let Some(answer) = self.line("Number or name (nothing to stop):").await? else {
@@ -274,6 +270,11 @@ impl<'a> Asking<'a> {
 fn lacks_country(sampled: &Evidence) -> bool {
     let without = sampled.without_country;
     are_many(without, sampled.numbers + without)
+}
+
+/// One of the things that can be chosen, by its place from 0.
+fn choice(at: usize, what: &str) {
+    console::note(&format!("  {}  {what}\n", at + 1));
 }
 
 /// Says something on standard error.

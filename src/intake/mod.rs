@@ -126,6 +126,11 @@ impl PlannedInput {
         surveyed::own_columns(&self.header, self.mapping.rejects_form.as_ref())
     }
 
+    /// Its phone columns, each as a flag would name it.
+    pub fn phone_column_names(&self) -> Vec<String> {
+        self.mapping.phone_column_names(&self.header)
+    }
+
     /// The columns that a kept mapping does not send because it does not know them, each as a
     /// flag would name it: by its header, or by its number where it has none.
     pub fn new_columns(&self) -> Vec<String> {

@@ -144,21 +144,16 @@ impl NumberReader {
         if by != CompletedBy::Region || !self.doubts {
             return Ok(number);
         }
-        match self.held(row.file()) {
-            _ if mapping.was_doubtful(row) => Err(doubtful(
-                "the country of the phone number is still in doubt",
-            )),
-            Held::All => Err(doubtful(
-                "the list speaks against the region that completes the phone number",
-            )),
-            Held::Each if is_doubtful && written == Written::Foreign => Err(doubtful(
-                "the phone number is not written as numbers of the region are that completes it",
-            )),
-            Held::Each if is_doubtful => Err(doubtful(
-                "completed with the region, the phone number is in no range in use",
-            )),
-            Held::Each | Held::None => Ok(number),
-        }
+        let why = match self.held(row.file()) {
+            _ if mapping.was_doubtful(row) => "its country is still in doubt",
+            Held::All => "the list says of itself that its numbers are of another country",
+            Held::Each if is_doubtful && written == Written::Foreign => {
+                "numbers of that country are not written so"
+            }
+            Held::Each if is_doubtful => "no such numbers are in use there",
+            Held::Each | Held::None => return Ok(number),
+        };
+        Err(doubtful(self.region, why))
     }
 
     /// Which of the numbers that the region completes are held back in a list.
@@ -237,11 +232,12 @@ impl NumberReader {
 }
 
 /// The outcome of a row whose number may be somebody else's.
-fn doubtful(why: &str) -> RowOutcome {
+fn doubtful(region: Option<Region>, why: &str) -> RowOutcome {
+    let country = region.map_or("the region", Region::name);
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(
-            "{why}: write it with + and calling code, or say its country in a column; --phone-rule possible takes it as it is"
+            "completed as a number of {country}, it may be somebody else's: {why}; write it with + and calling code, or its country into a column (--phone-rule possible takes it as it is)"
         ),
     )
 }

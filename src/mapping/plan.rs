@@ -234,6 +234,13 @@ impl Mapping {
         self.phone_columns.first().copied().unwrap_or(0)
     }
 
+    /// The phone columns, each as a flag would name it.
+    pub fn phone_column_names(&self, header: &Header) -> Vec<String> {
+        let columns = Columns::of("", header, self.rejects_form.as_ref());
+        let phones = self.phone_columns.iter();
+        phones.map(|column| columns.flag_text(*column)).collect()
+    }
+
     /// The cell that the number is expected in, as text to be shown.
     pub fn phone_cell<'r>(&self, row: Row<'r>) -> Cow<'r, str> {
         row.lossy(self.first_phone_column())

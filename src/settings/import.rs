@@ -49,6 +49,8 @@ pub struct ImportSettings {
     pub log_format: LogFormat,
     /// The options that all this was worked out from.
     pub options: Options,
+    /// Those among them that somebody has said.
+    pub said: Options,
 }
 
 impl ImportSettings {
@@ -74,13 +76,16 @@ impl ImportSettings {
             test_to: delivery.test_to.as_ref().map(|number| number.0.clone()),
             quiet: options.log.quiet == Some(true),
             log_format: options.log.form(),
+            said: layers.said(),
             options,
         })
     }
 
     /// Takes a campaign that was picked, as if it had been given.
     pub fn pick_campaign(&mut self, picked: CampaignId) {
-        self.options.mapping.campaign = Some(CampaignText::said(&picked.to_string()));
+        let said = CampaignText::said(&picked.to_string());
+        self.options.mapping.campaign = Some(said.clone());
+        self.said.mapping.campaign = Some(said);
         self.reading.campaign = Some(CampaignChoice::Id(picked));
     }
 

@@ -15,6 +15,7 @@ use crate::options::{Column, Format, Options, Progress, ReadingOptions, RegionCo
 use crate::phone::PhoneRules;
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
+use crate::text::quoted_value;
 
 /// The settings that checking and sending share.
 #[derive(Debug, Clone)]
@@ -95,10 +96,12 @@ fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
         Origin::Flag | Origin::Default => "--region".to_owned(),
         Origin::Environment(name) => name.to_owned(),
         Origin::Run(run) => format!("run {run}"),
-        Origin::Profile | Origin::AllProfiles => match &layers.profile {
-            Some(profile) => profile.place(),
-            None => "the profile".to_owned(),
-        },
+        Origin::Profile => {
+            let profile = layers.profile.as_ref();
+            let name = profile.and_then(|profile| profile.name.as_deref());
+            format!("profile {}", quoted_value(name.unwrap_or_default()))
+        }
+        Origin::AllProfiles => "what is common to all profiles".to_owned(),
     };
     Some(GivenRegion { region, from })
 }

@@ -14,8 +14,11 @@ mod config;
 mod connections;
 mod copies;
 mod corpus;
+mod countries;
 mod crashes;
+mod doubt;
 mod faults;
+mod footers;
 mod help;
 mod import;
 mod json_log;
@@ -30,6 +33,7 @@ mod mending;
 mod messages;
 mod metrics;
 mod nightly;
+mod only;
 mod outages;
 mod outputs;
 #[cfg(unix)]
@@ -40,6 +44,8 @@ mod page;
 #[cfg(unix)]
 mod picker;
 mod properties;
+#[cfg(unix)]
+mod questions;
 #[cfg(unix)]
 mod recipes;
 mod refusals_for_now;

@@ -27,6 +27,10 @@ pub(super) fn options(
     options.insert("campaign_ids".into(), json!(book.ids()));
     options.extend(found(&intake.inputs));
     options.insert("constants".into(), constants(&reading.mapping.constants));
+    if reading.doubts && reading.region.is_some() {
+        // Where a rule for numbers is set, none is held back for its country.
+        options.insert("doubtful_numbers".into(), json!("held back"));
+    }
     for (declared, field) in settings.options.fields() {
         if declared.is_identity {
             options.insert(declared.key.into(), field.json().into());

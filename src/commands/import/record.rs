@@ -13,13 +13,13 @@ use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Intake, Memory, MemoryRules, OnUncertain};
+use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
-use crate::options::{Declaration, Options};
+use crate::options::{Column, Declaration, Options};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
@@ -118,7 +118,7 @@ impl Record {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
-            defaults: defaults(&settings.options),
+            defaults: defaults(&settings.said, intake),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
@@ -315,10 +315,17 @@ impl Run {
     }
 }
 
-/// The options that rejects of the run take, wherever they are given back.
-fn defaults(options: &Options) -> String {
-    let mut handed = options.clone();
+/// The options that rejects of the run take, wherever they are given back: those that were said,
+/// and the phone columns that were found. Of numbers that are bad by nature others may be found.
+fn defaults(said: &Options, intake: &Intake) -> String {
+    let mut handed = said.clone();
     handed.retain(Declaration::is_handed_to_rejects);
+    if handed.mapping.phone_column.is_none() {
+        let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);
+        let first = inputs.next().unwrap_or_default();
+        let are_alike = inputs.all(|other| other == first);
+        handed.mapping.phone_column = are_alike.then(|| Column::all(&first));
+    }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {
             *list = absolute;

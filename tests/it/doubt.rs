@@ -1,0 +1,211 @@
+//! The region for a whole list is not believed where the list speaks against it.
+
+use crate::util::{Folder, Output, scenario, seen};
+
+/// Numbers of Britain that are in use, as they are written there, from 0.
+fn british(count: usize) -> String {
+    let rows = 0..count;
+    let rows = rows.map(|i| format!("Ada {i},07911 1{:05}\n", 10_000 + i));
+    rows.collect()
+}
+
+/// Numbers as North America writes them, that are in use in London too, from 0.
+fn american(count: usize) -> String {
+    let rows = 0..count;
+    rows.map(|i| format!("Bob {i},(203) 555-01{i:02}\n"))
+        .collect()
+}
+
+/// Numbers with their calling code, from 0.
+fn international(count: usize) -> String {
+    let rows = 0..count;
+    let rows = rows.map(|i| format!("Cy {i},+49 30 23125 1{i:02}\n"));
+    rows.collect()
+}
+
+/// What becomes of a list under `--region GB`, and how many leads there are then.
+#[track_caller]
+fn import(list: &str, flags: &[&str], code: i32) -> (Folder, Output, usize) {
+    let folder = Folder::with_leads(&format!("name,phone\n{list}"));
+    let service = scenario("keep_bodies = true");
+    let args = [&["--region", "GB"], flags].concat();
+    let output = folder.import_leads(&service, &args).expect(code);
+    let sent = seen(&service).len();
+    (folder, output, sent)
+}
+
+/// How many rows of the results have this error code.
+fn with_code(folder: &Folder, code: &str) -> usize {
+    let codes = folder.column("leads.results.csv", "error_code");
+    codes.iter().filter(|found| *found == code).count()
+}
+
+#[test]
+fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
+    for flags in [&[][..], &["--yes"]] {
+        let (folder, output, sent) = import(&(american(4) + &british(10)), flags, 2);
+        assert_eq!(sent, 0);
+        assert_eq!(output.stdout, "");
+        assert_eq!(folder.names(), ["leads.csv"]);
+        output.tells(
+            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written as numbers of United Kingdom are (lines 2, 3, 4 and more)",
+        );
+        output.tells("They fit United States (4 of 4)");
+        output.tells("say `--region US`");
+        output.tells("`--phone-rule possible`");
+        output.tells("`--region-column`");
+    }
+}
+
+#[test]
+fn the_answers_that_the_error_names_send_the_list() {
+    let list = american(4);
+    assert_eq!(import(&list, &["--phone-rule", "possible"], 0).2, 4);
+    let folder = Folder::with_leads(&format!("name,phone\n{list}"));
+    let service = scenario("keep_bodies = true");
+    let american = ["--region", "US"];
+    folder.import_leads(&service, &american).expect(0);
+    let phones: Vec<String> = seen(&service).into_iter().map(|lead| lead.phone).collect();
+    assert_eq!(phones[0], "+12035550100");
+}
+
+#[test]
+fn a_few_doubtful_numbers_are_held_back_and_the_others_are_sent() {
+    // Four of nine that are completed, and more than a fifth of 19.
+    let list = american(4) + &british(5) + &international(9) + "Di,+447911199999\n";
+    let (folder, output, sent) = import(&list, &[], 2);
+    assert_eq!((sent, folder.names().len()), (0, 1), "{}", output.stderr);
+    // Under a fifth of 21.
+    let list = list + "Ed,+447911199998\nFlo,+447911199997\n";
+    let (folder, output, sent) = import(&list, &[], 1);
+    assert_eq!(sent, 17);
+    assert_eq!(with_code(&folder, "phone_doubtful"), 4);
+    output.shows("phone_doubtful: 4 rows, the first in lines 2, 3, 4");
+    assert_eq!(folder.records("leads.rejects.csv").len(), 4);
+}
+
+#[test]
+fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
+    assert_eq!(import(&american(2), &[], 0).2, 2);
+    // Three of fifteen are a fifth, and no more.
+    assert_eq!(import(&(american(3) + &british(12)), &[], 0).2, 15);
+    assert_eq!(import(&(american(3) + &british(11)), &[], 2).2, 0);
+}
+
+#[test]
+fn numbers_in_no_range_in_use_are_doubtful() {
+    let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
+    let (_, output, _) = import(&fiction, &[], 2);
+    output.tells("3 are in no range in use there (lines 2, 3, 4)");
+    // A spreadsheet has eaten the zero: that is no sign of another country.
+    let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
+    assert_eq!(import(&eaten, &[], 0).2, 5);
+}
+
+#[test]
+fn a_list_whose_numbers_with_calling_codes_are_all_of_other_countries_speaks_against_the_region() {
+    let (_, output, _) = import(&(british(3) + &international(3)), &[], 2);
+    output.tells(
+        "there are 3 numbers with a calling code, and none of them is of United Kingdom (lines 2, 3, 4)",
+    );
+    // One of that country is enough.
+    let list = british(3) + &international(3) + "Di,+447911199999\n";
+    assert_eq!(import(&list, &[], 0).2, 7);
+    assert_eq!(import(&(british(3) + &international(2)), &[], 0).2, 5);
+}
+
+#[test]
+fn an_empty_country_among_those_that_agree_on_another_is_doubtful() {
+    let list = |others: &str| {
+        format!(
+            "name,phone,country\n{others}Ada,07911 123456,\nBob,07911 123457,\nCy,07911 123458,\n"
+        )
+    };
+    let folder = Folder::with_leads(&list("Di,030 23125123,Germany\nEd,030 23125124,DE\n"));
+    let service = scenario("keep_bodies = true");
+    let output = folder.import_leads(&service, &["--region", "GB"]).expect(2);
+    output.tells("the rows that name a country name Germany, and these name none");
+    folder.write(
+        "leads.csv",
+        list("Di,030 23125123,Germany\nEd,07911 123459,UK\n"),
+    );
+    folder.import_leads(&service, &["--region", "GB"]).expect(0);
+    assert_eq!(seen(&service).len(), 5);
+}
+
+#[test]
+fn a_check_prints_what_it_found_and_ends_with_2() {
+    let folder = Folder::with_leads(&format!("name,phone\n{}", american(4)));
+    let check = ["check", "leads.csv", "--region", "GB"];
+    let output = folder.leadload(&check).expect(2);
+    output.shows("phone_doubtful: 4 rows");
+    output.shows("completed  4 with `--region GB`");
+    output.tells("4 of 4 numbers that `--region GB` completes may be of another country");
+    let object = folder.leadload(&[&check[..], &["--format", "json"]].concat());
+    let object = object.expect(2).json();
+    assert_eq!(object["exit_code"], 2);
+    assert_eq!(object["stopped_by"], "usage");
+    assert_eq!(object["complete"], false);
+    assert_eq!(object["counts"]["invalid"], 4);
+    assert_eq!(object["countries"]["doubtful"], 4);
+    assert_eq!(object["countries"]["completed"][0]["numbers"], 4);
+}
+
+#[test]
+fn a_few_lists_are_judged_one_by_one_and_together() {
+    let folder = Folder::new();
+    folder.write("gb.csv", format!("name,phone\n{}", british(40)));
+    folder.write("us.csv", format!("name,phone\n{}", american(3)));
+    let service = scenario("keep_bodies = true");
+    let args = ["gb.csv", "us.csv", "--campaign", "101", "--region", "GB"];
+    let output = folder.import(&service, &args).expect(2);
+    output.tells("3 of 43 numbers");
+    output.tells("in `us.csv` 3 are not written");
+    // Two of each are three together.
+    folder.write("gb.csv", format!("name,phone\n{}", american(2)));
+    folder.write(
+        "us.csv",
+        format!("name,phone\n{}", "X,(204) 555-0101\nY,(204) 555-0102\n"),
+    );
+    folder.import(&service, &args).expect(2);
+    assert_eq!(seen(&service).len(), 0);
+}
+
+#[test]
+fn a_rejected_number_stays_in_doubt_until_somebody_mends_it() {
+    let list = american(3) + &british(4) + &international(10) + "Di,+447911199999\n";
+    let (folder, _, sent) = import(&list, &[], 1);
+    assert_eq!(sent, 15);
+    let service = scenario("keep_bodies = true");
+    let again = ["leads.rejects.csv", "--campaign", "101"];
+    let left = folder.read("leads.rejects.csv");
+    // Two rows alone would be too few for the rule.
+    let two: Vec<&str> = left.lines().take(3).collect();
+    folder.write("leads.rejects.csv", two.join("\n") + "\n");
+    folder.import(&service, &again).expect(1);
+    assert_eq!(seen(&service).len(), 0);
+    let left = folder.read("leads.rejects.csv");
+    folder.write("leads.rejects.csv", left.replace("(203)", "+1 203"));
+    folder.import(&service, &again).expect(0);
+    let phones: Vec<String> = seen(&service).into_iter().map(|lead| lead.phone).collect();
+    assert_eq!(phones, ["+12035550100", "+12035550101"]);
+}
+
+#[test]
+fn a_run_goes_on_with_the_same_numbers_held_back() {
+    let list = american(3) + &british(4) + &international(10) + "Di,+447911199999\n";
+    let folder = Folder::with_leads(&format!("name,phone\n{list}"));
+    let service = scenario("keep_bodies = true\ntoken_revoked_after = 5");
+    let args = ["--region", "GB", "--format", "json"];
+    folder.import_leads(&service, &args).expect(3);
+    let service = crate::util::replaced(service, "keep_bodies = true");
+    let found = folder.import_leads(&service, &args).expect(1).json();
+    assert_eq!(found["run"], 1);
+    assert_eq!(found["counts"]["created"], 15);
+    assert_eq!(with_code(&folder, "phone_doubtful"), 3);
+    // Where a rule is set it is another run, and they are sent.
+    let rule = [&args[..], &["--phone-rule", "possible"]].concat();
+    let found = folder.import_leads(&service, &rule).expect(0).json();
+    assert_eq!(found["run"], 2);
+    assert_eq!(found["counts"]["created"], 3);
+}

@@ -1,0 +1,184 @@
+//! What somebody at the terminal can answer is asked there, and an answer is as good as a flag.
+
+use leadload::sandbox::Sandbox;
+
+use crate::sheets::xlsx;
+use crate::terminal::Terminal;
+use crate::util::{Folder, scenario, seen};
+
+fn recorder() -> Sandbox {
+    scenario("keep_bodies = true")
+}
+
+/// An import at a terminal.
+fn start(folder: &Folder, service: &Sandbox, args: &[&str]) -> Terminal {
+    let args = [&["--campaign", "101"], args].concat();
+    Terminal::start(folder.import(service, &args), 100, 60)
+}
+
+fn phones(service: &Sandbox) -> Vec<String> {
+    seen(service).into_iter().map(|lead| lead.phone).collect()
+}
+
+const TWO: &str = "name,Phone,Mobile\n\
+    Ada,+442079460001,+447911000001\n\
+    Bob,,+447911000002\n";
+
+#[test]
+fn of_several_phone_columns_the_order_is_asked() {
+    let (folder, service) = (Folder::with_leads(TWO), recorder());
+    let mut terminal = start(&folder, &service, &["leads.csv"]);
+    terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
+    terminal.type_in("3\r");
+    terminal.wait_for("Numbers from 1 to 2, please.");
+    terminal.type_in("2 1\r");
+    terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
+    terminal.wait_for("[y/N]");
+    terminal.type_in("y\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(phones(&service), ["+442079460001", "+447911000002"]);
+}
+
+#[test]
+fn whoever_answers_nothing_gets_the_error_and_nothing_is_sent() {
+    let (folder, service) = (Folder::with_leads(TWO), recorder());
+    let mut terminal = start(&folder, &service, &["leads.csv"]);
+    terminal.wait_for("In order, such as 1 2:");
+    terminal.type_in("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 2, "{shown}");
+    assert!(
+        shown.contains("--phone-column Mobile --phone-column Phone"),
+        "{shown}"
+    );
+    assert_eq!(seen(&service).len(), 0);
+}
+
+#[test]
+fn a_region_that_the_list_speaks_against_is_asked_about() {
+    let list = "name,phone\n\
+        Ada,(203) 555-0101\nBob,(203) 555-0102\nCy,(203) 555-0103\n";
+    for (answer, first) in [("US", "+12035550101"), ("GB", "+442035550101")] {
+        let (folder, service) = (Folder::with_leads(list), recorder());
+        let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
+        terminal.wait_for("3 of 3 numbers that `--region GB` completes may be of another country");
+        terminal.wait_for("or GB if they are right:");
+        terminal.type_in("Atlantis\r");
+        terminal.wait_for("No country and no column is called so.");
+        terminal.type_in(&format!("{answer}\r"));
+        terminal.wait_for(&format!(
+            "Numbers without a calling code are taken to be of {answer}"
+        ));
+        terminal.type_in("y\r");
+        assert_eq!(terminal.end().0, 0);
+        assert_eq!(phones(&service)[0], first);
+    }
+}
+
+#[test]
+fn the_country_of_many_numbers_that_have_none_is_asked() {
+    let list = "name,phone,Home\n\
+        Ada,07911 000001,GB\nBob,07911 000002,GB\nCy,07911 000003,GB\nDi,+447911000004,GB\n";
+    for (answer, sent) in [("GB\r", 4), ("home\r", 4), ("\r", 1)] {
+        let (folder, service) = (Folder::with_leads(list), recorder());
+        let mut terminal = start(&folder, &service, &["leads.csv"]);
+        terminal.wait_for("3 numbers of the first without a calling code");
+        terminal.type_in(answer);
+        terminal.wait_for("[y/N]");
+        terminal.type_in("y\r");
+        assert_eq!(terminal.end().0, u32::from(sent == 1));
+        assert_eq!(seen(&service).len(), sent);
+    }
+}
+
+#[test]
+fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
+    let (folder, service) = (Folder::new(), recorder());
+    let book = xlsx(|book| {
+        let sheet = book.add_worksheet().set_name("Summary")?;
+        sheet.write_row(0, 0, ["Leads", "3"])?;
+        let sheet = book.add_worksheet().set_name("Leads")?;
+        sheet.write_row(0, 0, ["name", "phone"])?;
+        sheet.write_row(1, 0, ["Ada", "+447911000001"])?;
+        Ok(())
+    });
+    folder.write("leads.xlsx", book);
+    let alone = folder.import(&service, &["leads.xlsx", "--campaign", "101"]);
+    alone
+        .expect(2)
+        .tells("hint: the sheet `Leads` has one: `--sheet Leads`");
+    let mut terminal = start(&folder, &service, &["leads.xlsx"]);
+    terminal.wait_for("  1  Leads\n");
+    terminal.type_in("leads\r");
+    terminal.wait_for("[y/N]");
+    terminal.type_in("y\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(phones(&service), ["+447911000001"]);
+}
+
+#[test]
+fn where_a_profile_has_a_service_it_is_asked_which_and_named_where_nobody_can_answer() {
+    let (folder, service) = (Folder::with_leads("phone\n+447911000001\n"), recorder());
+    folder.write("crm.token", service.token());
+    let url = service.base_url();
+    folder.write(
+        "config.toml",
+        format!("[profiles.crm]\nbase_url = '{url}'\ntoken_file = 'crm.token'\nrate = 'none'\n"),
+    );
+    let args = [
+        "import",
+        "leads.csv",
+        "--campaign",
+        "101",
+        "--config",
+        "config.toml",
+    ];
+    folder
+        .leadload(&args)
+        .expect(2)
+        .tells("hint: there is a profile `crm`: say `--profile crm`");
+    let mut terminal = Terminal::start(folder.leadload(&args), 100, 40);
+    terminal.wait_for("There are these profiles:\n  1  crm\n");
+    terminal.type_in("1\r");
+    terminal.wait_for("[y/N]");
+    terminal.type_in("y\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(phones(&service), ["+447911000001"]);
+}
+
+#[test]
+fn an_answer_stands_in_the_command_that_comes_next() {
+    let list = TWO.replace("+447911000002", "+4479110000");
+    let (folder, service) = (Folder::with_leads(&list), recorder());
+    let args = ["leads.csv", "--ledger", "none"];
+    let mut terminal = start(&folder, &service, &args);
+    terminal.wait_for("In order, such as 1 2:");
+    terminal.type_in("1,2\r");
+    terminal.wait_for("[y/N]");
+    terminal.type_in("y\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 1, "{shown}");
+    let next = shown.replace("\n", " ");
+    assert!(
+        next.contains("--phone-column Mobile --phone-column Phone"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_check_asks_too_and_a_trial_never_does() {
+    let (folder, service) = (Folder::with_leads(TWO), recorder());
+    let check = folder.leadload(&["check", "leads.csv"]).at(&service);
+    let mut terminal = Terminal::start(check, 100, 60);
+    terminal.wait_for("In order, such as 1 2:");
+    terminal.type_in("1\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(
+        shown.contains("phone      `Mobile` (--phone-column)"),
+        "{shown}"
+    );
+    let trial = folder.leadload(&["import", "leads.csv", "--sandbox", "--campaign", "101"]);
+    let (code, shown) = Terminal::start(trial, 100, 40).end();
+    assert_eq!(code, 2, "{shown}");
+}
