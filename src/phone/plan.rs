@@ -101,6 +101,12 @@ impl CallingCode {
         !self.prefix_beginnings.is_empty()
     }
 
+    /// Whether that prefix is a zero.
+    pub(super) fn has_trunk_zero(&self) -> bool {
+        let mut beginnings = self.prefix_beginnings.iter();
+        beginnings.any(|(lowest, _)| *lowest < 100)
+    }
+
     /// The calling code with which these digits begin, if any country has it. Fewer
     /// than three digits are read as far as they go.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {

@@ -65,10 +65,17 @@ impl Region {
     }
 
     /// The countries with another calling code in which any of these numbers, dialled as they
-    /// are within this one, would be in use, each with how many of them.
-    pub fn others_fitting(self, numbers: &[PhoneNumber]) -> Vec<(Region, usize)> {
+    /// are within this one, would be in use, each with how many of them. `without_zero` says
+    /// that they were written without the zero that many countries write in front.
+    pub fn others_fitting(
+        self,
+        numbers: &[PhoneNumber],
+        without_zero: bool,
+    ) -> Vec<(Region, usize)> {
         let own = self.calling_code();
-        let others = CALLING_CODES.iter().filter(|code| Some(code.code) != own);
+        let others = CALLING_CODES
+            .iter()
+            .filter(|code| Some(code.code) != own && !(without_zero && code.has_trunk_zero()));
         let fitting = others.filter_map(|code| {
             let elsewhere = numbers.iter().filter_map(|number| {
                 let number = National::of(*number)?.with_calling_code(code.code)?;

@@ -117,7 +117,7 @@ impl Doubt {
             .collect();
         Doubt {
             region,
-            fitting: fitting(region, &samples, lists),
+            fitting: fitting(region, &samples, &judged, lists),
             tried: samples.len(),
             lists: judged,
             refuses,
@@ -203,7 +203,12 @@ fn against(region: Region, list: &Evidence) -> Option<Against> {
 
 /// The countries that these numbers may be of instead, the likeliest first: those that the
 /// lists name themselves, then those that most numbers fit.
-fn fitting(region: Region, samples: &[PhoneNumber], lists: &[&Evidence]) -> Vec<(Region, usize)> {
+fn fitting(
+    region: Region,
+    samples: &[PhoneNumber],
+    judged: &[ListDoubt],
+    lists: &[&Evidence],
+) -> Vec<(Region, usize)> {
     let is_named = |country: Region| {
         lists.iter().any(|list| {
             let codes = &list.international;
@@ -212,7 +217,9 @@ fn fitting(region: Region, samples: &[PhoneNumber], lists: &[&Evidence]) -> Vec<
                 || code.is_some_and(|code| codes.contains_key(&code))
         })
     };
-    let mut fitting = region.others_fitting(samples);
+    let foreign: u64 = judged.iter().map(|list| list.foreign).sum();
+    let without_zero = 2 * foreign > samples.len() as u64;
+    let mut fitting = region.others_fitting(samples, without_zero);
     fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * samples.len());
     fitting.sort_by_key(|(country, fit)| (!is_named(*country), std::cmp::Reverse(*fit)));
     fitting.truncate(MOST_OFFERED);

@@ -330,7 +330,12 @@ fn the_readme() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let folder = Folder::new();
     std::fs::create_dir(folder.path("sample-data")).unwrap();
-    for name in ["contacts.csv", "kontakte.csv", "do-not-call.txt"] {
+    for name in [
+        "contacts.csv",
+        "kontakte.csv",
+        "us-contacts.csv",
+        "do-not-call.txt",
+    ] {
         let list = std::fs::read(sample_data(name)).unwrap();
         folder.write(&format!("sample-data/{name}"), &list);
         folder.write(name, &list);
