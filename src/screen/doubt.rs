@@ -225,3 +225,94 @@ fn fitting(
     fitting.truncate(MOST_OFFERED);
     fitting
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::screen::Completed;
+
+    /// A list of so many numbers, some of which the region has completed, some doubtfully.
+    fn list(numbers: u64, completed: u64, doubtful: u64) -> Evidence {
+        Evidence {
+            numbers,
+            by_region: Completed {
+                numbers: completed,
+                not_in_use: doubtful,
+            },
+            doubtful,
+            ..Evidence::default()
+        }
+    }
+
+    fn britain() -> Region {
+        Region::parse("GB").unwrap()
+    }
+
+    fn judged(numbers: u64, completed: u64, doubtful: u64) -> (bool, bool) {
+        let evidence = list(numbers, completed, doubtful);
+        let doubt = Doubt::of(britain(), &[&evidence]);
+        (doubt.refuses, doubt.holds_any())
+    }
+
+    #[test]
+    fn three_and_more_than_a_fifth_are_many_and_under_a_fifth_of_all_are_held_back() {
+        let (fine, held, refused) = ((false, false), (false, true), (true, true));
+        for (numbers, completed, doubtful, expected) in [
+            (100, 2, 2, fine),
+            (100, 15, 3, fine),
+            (100, 14, 3, held),
+            (16, 14, 3, held),
+            (15, 14, 3, refused),
+            (3, 3, 3, refused),
+            (10_000, 10_000, 2000, fine),
+            (10_000, 9_999, 2000, refused),
+            (10_001, 9_999, 2000, held),
+            (0, 0, 0, fine),
+        ] {
+            assert_eq!(
+                judged(numbers, completed, doubtful),
+                expected,
+                "{numbers} {completed} {doubtful}"
+            );
+        }
+    }
+
+    #[test]
+    fn countries_agree_where_nine_of_ten_are_the_same() {
+        let region = |code: &str| Region::parse(code).unwrap();
+        let named = |countries: &[(&str, u64)]| Evidence {
+            countries: countries.iter().map(|(c, n)| (region(c), *n)).collect(),
+            ..list(30, 3, 0)
+        };
+        for (countries, is_against) in [
+            (&[("US", 1)][..], true),
+            (&[("US", 9), ("GB", 1)], true),
+            (&[("US", 8), ("GB", 1)], false),
+            (&[("DE", 5), ("FR", 5)], false),
+            (&[("GB", 5)], false),
+            (&[("JE", 5)], false),
+        ] {
+            let found = against(britain(), &named(countries));
+            assert_eq!(found.is_some(), is_against, "{countries:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn another_list_never_takes_doubt_away(
+            first in (0..60_u64, 0..60_u64, 0..60_u64),
+            second in (0..60_u64, 0..60_u64, 0..60_u64),
+        ) {
+            let of = |(international, fine, doubtful)| {
+                list(international + fine + doubtful, fine + doubtful, doubtful)
+            };
+            let (first, second) = (of(first), of(second));
+            let alone = Doubt::of(britain(), &[&first]);
+            let both = Doubt::of(britain(), &[&first, &second]);
+            prop_assert!(both.refuses || !alone.refuses);
+            prop_assert!(alone.lists[0].held == Held::None || both.lists[0].held != Held::None);
+        }
+    }
+}

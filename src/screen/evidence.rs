@@ -153,3 +153,62 @@ fn sum<K: Ord>(counts: &mut BTreeMap<K, u64>, later: BTreeMap<K, u64>) {
         *counts.entry(key).or_default() += count;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Numbers, each with how it was written and what completed it.
+    fn noted(numbers: &[(u16, u8, bool)]) -> Evidence {
+        let region = Region::parse("GB").unwrap();
+        let mut evidence = Evidence::default();
+        for (line, (last, by, is_foreign)) in (2..).zip(numbers) {
+            let number =
+                PhoneNumber::from_e164(&format!("+4420{:08}", 79_460_000 + u32::from(*last)));
+            let by = match by % 3 {
+                0 => CompletedBy::Itself,
+                1 => CompletedBy::Row(region),
+                _ => CompletedBy::Region,
+            };
+            let written = match is_foreign {
+                true => Written::Foreign,
+                false => Written::National,
+            };
+            evidence.note(line, number.unwrap(), written, by);
+        }
+        evidence
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_is_counted_once_by_what_completed_it(
+            numbers in prop::collection::vec((0..999_u16, 0..3_u8, any::<bool>()), 0..40),
+        ) {
+            let found = noted(&numbers);
+            let by_row: u64 = found.by_row.values().map(|completed| completed.numbers).sum();
+            let international: u64 = found.international.values().sum();
+            prop_assert_eq!(found.numbers, numbers.len() as u64);
+            prop_assert_eq!(by_row + international + found.by_region.numbers, found.numbers);
+            prop_assert!(found.doubtful <= found.by_region.numbers);
+            prop_assert!(found.foreign <= found.doubtful);
+        }
+
+        #[test]
+        fn counts_of_parts_add_up(
+            numbers in prop::collection::vec((0..999_u16, 0..3_u8, any::<bool>()), 0..40),
+            cut in 0..40_usize,
+        ) {
+            let cut = cut.min(numbers.len());
+            let mut parts = noted(&numbers[..cut]);
+            parts.add(noted(&numbers[cut..]));
+            let whole = noted(&numbers);
+            prop_assert_eq!(parts.numbers, whole.numbers);
+            prop_assert_eq!(parts.doubtful, whole.doubtful);
+            prop_assert_eq!(parts.by_region, whole.by_region);
+            prop_assert_eq!(&parts.international, &whole.international);
+            prop_assert_eq!(parts.doubtful_numbers, whole.doubtful_numbers);
+        }
+    }
+}
