@@ -19,7 +19,10 @@ use crate::report::{Width, console, doubt_text, paragraph};
 use crate::screen::{Doubt, Evidence, SuppressionLists, are_many};
 use crate::settings::{ImportSettings, Layers};
 use crate::signals::Interrupts;
-use crate::text::{counted, listed, printable};
+use crate::text::{counted, printable};
+
+/// What is typed behind a question, on its line.
+const ROOM_FOR_ANSWER: usize = 20;
 
 /// How a command has ended.
 pub(super) enum Ended<T> {
@@ -131,7 +134,7 @@ impl<'a> Asking<'a> {
         }
         loop {
             let answer = self
-                .line("Which are to be called, the first usable one of each row? In order, such as 1 2:")
+                .line("Which are to be called, in order, such as 1 2? The first with a number counts (nothing to stop):")
                 .await?;
             let Some(answer) = answer else {
                 return Ok(None);
@@ -175,14 +178,16 @@ impl<'a> Asking<'a> {
         let text = doubt_text(intake).unwrap_or_default();
         note(text.split("\n\n").next().unwrap_or_default());
         let fitting = doubt.fitting.iter();
-        let fitting: Vec<String> = fitting
-            .map(|(country, fit)| format!("{country} ({fit} of {})", doubt.tried))
-            .collect();
-        if !fitting.is_empty() {
-            note(&format!("They fit {}.", listed(&fitting)));
+        let fitting =
+            fitting.map(|(country, fit)| format!("{} ({country}): {fit}", country.name()));
+        for (at, country) in fitting.enumerate() {
+            if at == 0 {
+                note(&format!("Of {} that were tried, so many fit:", doubt.tried));
+            }
+            console::note(&format!("  {country}\n"));
         }
         let asked = format!(
-            "Of which country are they? A code such as US, a column with countries, or {} if they are right:",
+            "Their country, or a column with countries ({} if they are right; nothing to stop):",
             doubt.region
         );
         let answer = self.country_or_column(intake, &asked).await?;
@@ -205,7 +210,8 @@ impl<'a> Asking<'a> {
             "{} of the first without a calling code, and nothing says of which country they are.",
             counted(rows, "number")
         ));
-        let asked = "Of which country are they? A code such as GB, a column with countries, or nothing to leave them out:";
+        let asked =
+            "Their country, such as GB, or a column with countries (nothing to leave them out):";
         self.country_or_column(intake, asked).await
     }
 
@@ -259,7 +265,8 @@ impl<'a> Asking<'a> {
 
     /// A line that somebody has typed; none where it is empty, or nothing comes any more.
     async fn line(&mut self, asked: &str) -> Result<Option<String>, Failure> {
-        let (watch, asked) = (self.watch.clone(), asked.to_owned());
+        let asked = paragraph(asked, Width::of_stderr().less(ROOM_FOR_ANSWER));
+        let watch = self.watch.clone();
         let ask = move || -> io::Result<Option<String>> { watch.pause(|| ask::line(&asked)) };
         let answer = question::answered(self.interrupts, ask).await?;
         Ok(answer.filter(|answer| !answer.is_empty()))

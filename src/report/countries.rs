@@ -1,6 +1,5 @@
 //! Where the countries of numbers come from that have no calling code.
 
-use super::doubt::given;
 use crate::intake::{Intake, PlannedInput};
 use crate::screen::{Completed, Evidence};
 use crate::text::{grouped, listed};
@@ -50,10 +49,13 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
         by_row, by_region, ..
     } = evidence;
     let by_row = by_row.iter().map(|(region, completed)| {
-        format!("{} with {} by its row", counted(*completed), region.name())
+        format!("{} with {} by row", counted(*completed), region.name())
     });
-    let by_region =
-        (by_region.numbers > 0).then(|| format!("{} with {}", counted(*by_region), given(intake)));
+    let given = intake.region.as_ref().filter(|_| by_region.numbers > 0);
+    let by_region = given.map(|given| {
+        let numbers = counted(*by_region);
+        format!("{numbers} with {} by {}", given.region.name(), given.from)
+    });
     let parts: Vec<String> = by_row.chain(by_region).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }

@@ -26,7 +26,7 @@ pub fn doubt_text(intake: &Intake) -> Option<String> {
 }
 
 /// The region, and who gives it.
-pub(super) fn given(intake: &Intake) -> String {
+fn given(intake: &Intake) -> String {
     match &intake.region {
         Some(given) if given.from.starts_with('-') => format!("`{} {}`", given.from, given.region),
         Some(given) => format!("the region {} of {}", given.region, given.from),

@@ -41,7 +41,7 @@ impl Width {
     }
 
     /// The same with room for so many characters more.
-    pub(super) fn less(self, room: usize) -> Width {
+    pub fn less(self, room: usize) -> Width {
         Width(self.0.saturating_sub(room))
     }
 }

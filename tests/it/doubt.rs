@@ -139,7 +139,7 @@ fn a_check_prints_what_it_found_and_ends_with_2() {
     let check = ["check", "leads.csv", "--region", "GB"];
     let output = folder.leadload(&check).expect(2);
     output.shows("phone_doubtful: 4 rows");
-    output.shows("completed  4 with `--region GB`");
+    output.shows("completed  4 with United Kingdom by --region");
     output.tells("4 of 4 numbers that `--region GB` completes may be of another country");
     let object = folder.leadload(&[&check[..], &["--format", "json"]].concat());
     let object = object.expect(2).json();
