@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::options::{CampaignText, Declaration, Group, Options};
+use crate::shell;
 use crate::text::printable;
 
 /// A command, be it the one that started this process or one to type next.
@@ -24,7 +25,7 @@ impl CommandLine {
         CommandLine {
             args: args.to_vec(),
             typed: Options::default(),
-            shown: joined(args, quote),
+            shown: joined(args, shell::quote),
         }
     }
 
@@ -117,42 +118,6 @@ fn joined(args: &[OsString], quote: impl Fn(&str) -> Option<String>) -> Option<S
     is_program.then(|| words.join(" "))
 }
 
-/// One word of a command as this system's shells take it; in double quotes where they differ.
-pub fn quoted(word: &str) -> String {
-    quote(word).unwrap_or_else(|| format!("\"{}\"", printable(word)))
-}
-
-fn quote(word: &str) -> Option<String> {
-    match cfg!(windows) {
-        true => for_windows(word),
-        false => for_posix(word),
-    }
-}
-
-/// As any POSIX shell takes it.
-fn for_posix(arg: &str) -> Option<String> {
-    shlex::try_quote(arg).ok().map(|quoted| quoted.into_owned())
-}
-
-/// As both PowerShell and the command prompt take it; none where they differ. Between
-/// double quotes the one expands `$` and has `` ` `` for an escape, the other expands `%`
-/// and `!`. A quote is quoted in different ways, a `\` before the last one would escape
-/// it, and older PowerShells leave empty arguments out.
-fn for_windows(arg: &str) -> Option<String> {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_=/\\.:+".contains(c);
-    // PowerShell cuts `-a.b` and `-a:b` in two.
-    let is_cut = arg.starts_with('-') && arg.contains(['.', ':']);
-    if arg.is_empty() {
-        return None;
-    }
-    if arg.chars().all(is_plain) && !is_cut {
-        return Some(arg.to_owned());
-    }
-    // The curved quotes are quotes to PowerShell.
-    let has_special = arg.contains(['"', '$', '`', '%', '!', '“', '”', '„']);
-    (!has_special && !arg.ends_with('\\')).then(|| format!("\"{arg}\""))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -238,7 +203,7 @@ mod tests {
             "",
         ]);
         assert_eq!(
-            joined(&typed, for_posix).as_deref(),
+            joined(&typed, shell::for_posix).as_deref(),
             Some(r#"./leadload import 'my leads.csv' --set "note=it's "'$5' ''"#)
         );
     }
@@ -261,10 +226,10 @@ mod tests {
             ("“a”", None),
             (r"My Lists\", None),
         ] {
-            assert_eq!(for_windows(arg).as_deref(), quoted, "{arg}");
+            assert_eq!(shell::for_windows(arg).as_deref(), quoted, "{arg}");
         }
         let program = args(&[r"C:\Program Files\leadload.exe", "import"]);
-        assert_eq!(joined(&program, for_windows), None);
+        assert_eq!(joined(&program, shell::for_windows), None);
     }
 
     #[test]
@@ -291,7 +256,7 @@ mod tests {
         ) {
             let typed: Vec<String> = ["leadload".to_owned()].into_iter().chain(rest).collect();
             let args: Vec<OsString> = typed.iter().map(OsString::from).collect();
-            if let Some(line) = joined(&args, for_posix) {
+            if let Some(line) = joined(&args, shell::for_posix) {
                 prop_assert_eq!(shlex::split(&line), Some(typed));
             }
         }

@@ -32,7 +32,7 @@
 //! | [`mapping`] | header to plan, row to what is sent | pure |
 //! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
 //! | [`campaign`] | ids and names | pure |
-//! | [`screen`] | numbers that repeat, do-not-call lists | bounded memory |
+//! | [`screen`] | numbers that repeat, do-not-call lists, numbers that may be somebody else's | bounded memory |
 //! | [`ledger`] | every lead that was ever sent | its promises stand at its head, each with its tests |
 //! | [`intake`] | the above put together | one path for sending and for checking |
 //! | [`lead`] | the words everyone uses | no I/O |
@@ -44,7 +44,7 @@
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`] | what happens in a run | told, never asked |
 //! | [`ask`] | questions at the terminal | only where somebody can answer |
-//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
+//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
 pub mod api;
 pub mod ask;
@@ -70,6 +70,7 @@ pub mod results;
 pub mod sandbox;
 pub mod screen;
 pub mod settings;
+pub mod shell;
 pub mod signals;
 pub mod source;
 pub mod text;

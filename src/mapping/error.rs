@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use super::columns::Columns;
-use crate::command_line::quoted;
+use crate::shell::quoted;
 use crate::text::{grouped, listed, shown_name};
 
 /// A mapping that cannot be made.

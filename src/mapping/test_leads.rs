@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::only::{ONLY, OnlyRule};
 use super::plan::Note;
 use super::spec::words;
-use crate::command_line::quoted;
+use crate::shell::quoted;
 use crate::source::RowBatch;
 
 /// Headers of columns that say of each row whether it is a test.

@@ -154,6 +154,17 @@ mod tests {
     }
 
     #[test]
+    fn every_name_in_other_languages_means_its_country() {
+        let lines = include_str!("country_names.txt").lines();
+        for line in lines.filter(|line| !line.starts_with('#')) {
+            let (expected, names) = line.split_once(' ').unwrap();
+            for name in names.split("; ") {
+                assert_eq!(code(name), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn a_country_is_known_by_its_codes_and_names() {
         let cases = [
             (

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::command_line::quoted;
 use crate::intake::Intake;
 use crate::phone::Region;
 use crate::screen::{Completed, Evidence};
+use crate::shell::quoted;
 use crate::source::FooterLine;
 use crate::text::{grouped, printable};
 

@@ -9,9 +9,10 @@ use tracing::warn;
 
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::command_line::{CommandLine, operand, quoted};
+use crate::command_line::{CommandLine, operand};
 use crate::options::{ConnectionOptions, Options, TokenSource};
 use crate::private_file::{self, Exposure};
+use crate::shell::quoted;
 use crate::text::{listed, looks_secret, quoted_unless_secret};
 
 /// The service that a command talks to.

@@ -7,6 +7,7 @@ import collections
 import pathlib
 import unicodedata
 
+import babel
 from babel import Locale
 
 BABEL = "2.18.0"
@@ -48,6 +49,7 @@ def known():
 
 
 def main():
+    assert babel.__version__ == BABEL, f"pip install babel=={BABEL}"
     names = collections.defaultdict(dict)
     countries = dict(known())
     meant_by = collections.defaultdict(set)
