@@ -25,7 +25,8 @@ impl ListColumns {
                 1 => vec![0],
                 _ => detect::phone_columns(&columns, sample),
             },
-            regions: country_columns(&columns, sample, false).used,
+            // The header is believed: a country that nobody knows is to be complained of.
+            regions: country_columns(&columns, sample, true).used,
         }
     }
 }

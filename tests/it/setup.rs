@@ -129,6 +129,25 @@ fn a_profile_may_have_no_country_where_all_profiles_have_one() {
 }
 
 #[test]
+fn a_name_alone_is_offered_with_https_in_front() {
+    let service = strict();
+    let url = service.base_url();
+    let name = url.strip_prefix("http://").unwrap();
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(crm(&folder), 100, 40);
+    terminal.wait_for("Address of the service, such as https://app.example.com:");
+    terminal.type_in(&format!("{name}\r"));
+    terminal.wait_for(&format!("Address of the service [https://{name}]:"));
+    terminal.type_in(&format!("{url}\r"));
+    ended_with_token(terminal);
+    assert!(
+        folder
+            .read("config.toml")
+            .contains(&format!("base_url = \"{url}\""))
+    );
+}
+
+#[test]
 fn the_address_that_is_there_is_taken_by_enter_alone() {
     let service = strict();
     let url = service.base_url();

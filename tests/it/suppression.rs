@@ -551,3 +551,68 @@ fn rejects_need_what_the_link_leads_to_now() {
         ["suppressed"]
     );
 }
+
+#[test]
+fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
+    let leads = "phone,country\n07400 123456,UK\n030 23125123,Germany\n+447400123458,UK\n";
+    let folder = Folder::with_leads(leads);
+    let list = "Name,Phone,Land\n\
+        Ada,07400 123456,Großbritannien\n\
+        Bob,030 23125123,Deutschland\n\
+        Cy,07400 123457,\n";
+    folder.write("dnc.csv", list);
+    let args = [
+        "check",
+        "leads.csv",
+        "--suppress",
+        "dnc.csv",
+        "--region",
+        "GB",
+    ];
+    let output = folder.leadload(&args).expect(0);
+    output.shows(
+        "dnc.csv: do-not-call list, 3 numbers: 1 with Germany by row; 1 with United Kingdom by row; 1 with United Kingdom by --region\n",
+    );
+    output.shows("  suppressed               2  on a do-not-call list; not sent\n");
+    // A country that nobody knows protects nobody.
+    folder.write("dnc.csv", list.replace("Deutschland", "Neverland"));
+    folder.leadload(&args).expect(0);
+    folder.write(
+        "dnc.csv",
+        list.replace("Deutschland", "Never")
+            .replace("Cy,07400 123457,\n", "Cy,+447400123457,UK\n"),
+    );
+    let refused = folder.leadload(&args).expect(2);
+    refused.tells("has 1 line with digits that are no phone number");
+    refused.tells("line 3");
+}
+
+#[test]
+fn a_list_of_addresses_says_that_it_has_no_numbers() {
+    let list = "Name,E-mail\nAda,ada1990@example.com\nBob,bob@example.com\n";
+    let refused = refusal(list, &[]);
+    assert!(
+        refused.contains(&format!("{NO_NUMBER}, only e-mail addresses")),
+        "{refused}"
+    );
+    assert!(
+        refused.contains("nobody can be left out by an address"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_list_that_the_region_would_turn_into_other_peoples_numbers_is_refused() {
+    let american = "phone\n(203) 555-0101\n(203) 555-0102\n(203) 555-0103\n";
+    let refused = refusal(american, &["--region", "GB"]);
+    assert!(
+        refused.contains(
+            "the numbers of the do-not-call list `dnc.csv` do not seem to be of United Kingdom"
+        ),
+        "{refused}"
+    );
+    let own = "phone,country\n(203) 555-0101,US\n(203) 555-0102,US\n(203) 555-0103,US\n";
+    assert!(suppressed("dnc.csv", own, &["--region", "GB"]).is_empty());
+    let rule = ["--region", "GB", "--phone-rule", "possible"];
+    assert!(suppressed("dnc.csv", american, &rule).is_empty());
+}
