@@ -16,16 +16,20 @@ pub(super) struct Found {
     pub(super) unknown: Vec<usize>,
 }
 
-/// The columns that hold countries. Of rejects the header is believed: a name that is not
-/// known is why a row stands there.
-pub(super) fn country_columns(columns: &Columns<'_>, sample: &RowBatch, is_rejects: bool) -> Found {
+/// The columns that hold countries. Where the header is believed, whatever stands below it: in
+/// rejects a name that is not known is why a row stands there.
+pub(super) fn country_columns(
+    columns: &Columns<'_>,
+    sample: &RowBatch,
+    believes_header: bool,
+) -> Found {
     let named = match columns.has_header {
         true => columns.that(|header| means_country(&words(header))),
         false => Vec::new(),
     };
     let (used, unknown) = named
         .into_iter()
-        .partition(|column| is_rejects || holds_countries(*column, sample));
+        .partition(|column| believes_header || holds_countries(*column, sample));
     Found { used, unknown }
 }
 
@@ -60,7 +64,7 @@ mod tests {
     use super::*;
     use crate::source::Header;
 
-    fn found(names: &[&str], rows: &[&[&str]], is_rejects: bool) -> Found {
+    fn found(names: &[&str], rows: &[&[&str]], believes_header: bool) -> Found {
         let header = Header {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             line: Some(1),
