@@ -378,10 +378,10 @@ impl CsvReader {
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
         while self.end - self.start < footer::MOST_BYTES && self.fill()? {}
-        if !self.is_at_end {
+        let rest = &self.window[self.start..self.end];
+        if !self.is_at_end || rest.len() > footer::MOST_BYTES {
             return Ok(false);
         }
-        let rest = &self.window[self.start..self.end];
         let found = footer::footer(rest, self.delimiter, self.lines.current());
         if let Some(footer) = found {
             self.footer = footer;
