@@ -97,6 +97,7 @@ impl<'a> Asking<'a> {
             phones: PhoneReader::new(settings.reading.phones.clone()),
             region: settings.reading.region.clone(),
             doubts: settings.reading.doubts,
+            doubted: settings.reading.doubted,
             doubt: None,
             suppression: Arc::new(SuppressionLists::default()),
             allow_duplicates: settings.reading.allow_duplicates,

@@ -86,6 +86,7 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
         phones,
         region: settings.region.clone(),
         doubts: settings.doubts,
+        doubted: settings.doubted,
         doubt: None,
         suppression: Arc::new(suppression),
         allow_duplicates: settings.allow_duplicates,

@@ -92,6 +92,8 @@ pub struct Intake {
     pub region: Option<GivenRegion>,
     /// Whether numbers that it completes may be doubtful.
     pub doubts: bool,
+    /// The region of the run that wrote rejects among the inputs, where that is known.
+    pub doubted: Option<Region>,
     /// What is doubtful of these; none before all of them have been looked at.
     pub doubt: Option<Arc<Doubt>>,
     /// Who is not to be called.
@@ -126,9 +128,15 @@ impl PlannedInput {
         surveyed::own_columns(&self.header, self.mapping.rejects_form.as_ref())
     }
 
+    /// What means a column (from 0) to a flag.
+    pub fn flag_text(&self, column: usize) -> String {
+        self.mapping.flag_text(&self.header, column)
+    }
+
     /// Its phone columns, each as a flag would name it.
     pub fn phone_column_names(&self) -> Vec<String> {
-        self.mapping.phone_column_names(&self.header)
+        let columns = self.mapping.phone_columns.iter();
+        columns.map(|column| self.flag_text(*column)).collect()
     }
 
     /// The columns that a kept mapping does not send because it does not know them, each as a
@@ -255,7 +263,7 @@ impl Intake {
     pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
         let mut reader = planned.input.read(&planned.form)?;
         reader.read_header(&planned.form)?;
-        let mut numbers = NumberReader::new(self, false);
+        let mut numbers = self.sample_reader();
         let mut found = RoundNumbers::default();
         for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
             if let Some(number) = numbers.read(planned, row).number() {
@@ -263,6 +271,15 @@ impl Intake {
             }
         }
         Ok(found)
+    }
+
+    /// Reads numbers of samples, which all seem to be of the first input.
+    fn sample_reader(&self) -> NumberReader {
+        let undoubted = Intake {
+            doubt: None,
+            ..self.clone()
+        };
+        NumberReader::new(&undoubted, false)
     }
 
     /// Reads all inputs to their end to see whether the numbers that the region completes
@@ -286,7 +303,7 @@ impl Intake {
 
     /// What the first rows of all inputs say together.
     pub fn sampled_evidence(&self) -> Result<Evidence, SourceError> {
-        let mut numbers = NumberReader::new(self, false);
+        let mut numbers = self.sample_reader();
         for planned in self.inputs.iter() {
             let mut reader = planned.input.read(&planned.form)?;
             reader.read_header(&planned.form)?;
@@ -382,6 +399,10 @@ impl Intake {
             }
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
+                if rows.is_empty() {
+                    // Whoever was first has found the same.
+                    let _ = planned.footer.set(reader.footer().to_vec());
+                }
                 if is_limited {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
@@ -390,8 +411,6 @@ impl Intake {
                 // changed may be another list, or a row that was cut off in the middle.
                 planned.input.check_unchanged()?;
                 if rows.is_empty() {
-                    // Whoever was first has found the same.
-                    let _ = planned.footer.set(reader.footer().to_vec());
                     break;
                 }
                 next = RowId(next.0 + rows.len() as u64);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::mapping::{Mapping, RowRegion, RowRegions};
+use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
 use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
 use crate::screen::{CompletedBy, Doubt, Evidence, Held};
 use crate::source::Row;
@@ -45,6 +45,8 @@ pub(super) struct NumberReader {
     cautious: PhoneReader,
     /// The country of numbers in national form, where the row names none.
     region: Option<Region>,
+    /// The region that made numbers of rejects doubtful, where that is known.
+    doubted: Option<Region>,
     /// Whether numbers that it completes may be doubtful.
     doubts: bool,
     /// What is doubtful of them, where all lists have been looked at.
@@ -63,6 +65,7 @@ impl NumberReader {
             cautious: intake.phones.without_assuming(),
             phones: intake.phones.clone(),
             region: intake.region.as_ref().map(|given| given.region),
+            doubted: intake.doubted,
             doubts: intake.doubts,
             doubt: intake.doubt.clone(),
             tells_kinds,
@@ -85,8 +88,9 @@ impl NumberReader {
         if mapping.excludes(row) {
             let counted = self.take_evidence();
             let number = self.number(planned, row).ok();
-            // Whoever is not wanted says nothing of the others.
-            self.evidence = counted;
+            // Whoever is not wanted is not counted, but says of which country the list is.
+            let said = std::mem::replace(&mut self.evidence, counted);
+            self.evidence.add_countries(&said);
             return Reading::Excluded(number);
         }
         match self.number(planned, row) {
@@ -103,11 +107,7 @@ impl NumberReader {
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
         let of_row = self.regions.read(&mapping.region_columns, row);
-        let (phones, region) = match of_row {
-            RowRegion::Known(region) => (&self.phones, Some(region)),
-            RowRegion::None => (&self.phones, self.region),
-            RowRegion::Unknown(_) | RowRegion::Disagree(..) => (&self.cautious, None),
-        };
+        let (phones, region) = self.reader_for(of_row);
         let mut problem = PhoneProblem::Missing;
         for column in &mapping.phone_columns {
             let cell = row.text(*column).unwrap_or_default();
@@ -131,11 +131,10 @@ impl NumberReader {
         number: PhoneNumber,
         written: Written,
     ) -> Result<PhoneNumber, RowOutcome> {
-        let by = match (written, of_row, self.region) {
-            (Written::International, ..) => CompletedBy::Itself,
-            (_, RowRegion::Known(region), _) => CompletedBy::Row(region),
-            (_, _, Some(_)) => CompletedBy::Region,
-            (_, _, None) => CompletedBy::Itself,
+        let by = match (written, of_row) {
+            (Written::International, _) => CompletedBy::Itself,
+            (_, RowRegion::Known(region)) => CompletedBy::Row(region),
+            _ => CompletedBy::Region,
         };
         if let RowRegion::Known(region) = of_row {
             *self.evidence.countries.entry(region).or_default() += 1;
@@ -145,8 +144,10 @@ impl NumberReader {
             return Ok(number);
         }
         let why = match self.held(row.file()) {
-            _ if mapping.was_doubtful(row) => "its country is still in doubt",
-            Held::All => "the list says of itself that its numbers are of another country",
+            _ if mapping.was_doubtful(row) && self.is_still_doubtful() => {
+                "its country is still in doubt"
+            }
+            Held::All => "the rest of the list is of another country",
             Held::Each if is_doubtful && written == Written::Foreign => {
                 "numbers of that country are not written so"
             }
@@ -163,6 +164,11 @@ impl NumberReader {
         list.map(|list| list.held).unwrap_or_default()
     }
 
+    /// Whether the region is still the one that made numbers of rejects doubtful.
+    fn is_still_doubtful(&self) -> bool {
+        self.doubted.is_none() || self.doubted == self.region
+    }
+
     /// Why a row has no number.
     fn refused(
         &mut self,
@@ -172,12 +178,15 @@ impl NumberReader {
         problem: PhoneProblem,
     ) -> RowOutcome {
         let code = problem.code();
-        if problem.needs_region() && of_row == RowRegion::None {
-            self.evidence.without_country += 1;
+        if problem == PhoneProblem::Missing {
+            return self.missing(planned, row, of_row);
+        }
+        if !problem.needs_region() {
+            return RowOutcome::invalid(code, problem.to_string());
         }
         let name = |column: usize| shown_name(&planned.header.names[column]);
         match of_row {
-            RowRegion::Unknown(column) if problem.needs_region() => RowOutcome::invalid_quoting(
+            RowRegion::Unknown(column) => RowOutcome::invalid_quoting(
                 code,
                 format!(
                     "a number in national form, and its country is not known by the name `{}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
@@ -185,7 +194,7 @@ impl NumberReader {
                     name(column)
                 ),
             ),
-            RowRegion::Disagree(first, second) if problem.needs_region() => RowOutcome::invalid(
+            RowRegion::Disagree(first, second) => RowOutcome::invalid(
                 code,
                 format!(
                     "a number in national form, and the columns `{}` and `{}` name different countries: write the number with + and calling code, or say which column counts with --region-column",
@@ -193,27 +202,23 @@ impl NumberReader {
                     name(second)
                 ),
             ),
-            _ if problem != PhoneProblem::Missing => RowOutcome::invalid(code, problem.to_string()),
-            _ => {
-                self.evidence.missing += 1;
-                self.missing(planned, row)
+            RowRegion::None | RowRegion::Known(_) => {
+                self.evidence.without_country += 1;
+                RowOutcome::invalid(code, problem.to_string())
             }
         }
     }
 
     /// That a row has no number, and where else it may have one.
-    fn missing(&mut self, planned: &PlannedInput, row: Row<'_>) -> RowOutcome {
+    fn missing(&mut self, planned: &PlannedInput, row: Row<'_>, of_row: RowRegion) -> RowOutcome {
         let code = ErrorCode::PhoneMissing;
         if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
             return RowOutcome::invalid(code, "the row is empty");
         }
-        if row.len() > 2 && row.cells().skip(1).all(|cell| cell.trim_ascii().is_empty()) {
-            return RowOutcome::invalid(
-                code,
-                "only its first cell is filled, as in what programs add below a list; if it is a contact, fill in the phone number",
-            );
+        if row.len() > 2 && planned.mapping.is_like_footer(row) {
+            return RowOutcome::invalid(code, LIKE_FOOTER);
         }
-        let (phones, region) = (&self.phones, self.region);
+        let (phones, region) = self.reader_for(of_row);
         let has_number = |column: &&usize| {
             let cell = row.text(**column).unwrap_or_default();
             phones.read(cell, region).is_ok()
@@ -227,6 +232,15 @@ impl NumberReader {
                 let name = shown_name(&planned.header.names[*column]);
                 RowOutcome::invalid(code, format!("{missing}; the column `{name}` has one"))
             }
+        }
+    }
+
+    /// What reads the numbers of a row, and the country of those without a calling code.
+    fn reader_for(&self, of_row: RowRegion) -> (&PhoneReader, Option<Region>) {
+        match of_row {
+            RowRegion::Known(region) => (&self.phones, Some(region)),
+            RowRegion::None => (&self.phones, self.region),
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => (&self.cautious, None),
         }
     }
 }

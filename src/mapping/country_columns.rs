@@ -35,14 +35,12 @@ pub(super) fn country_columns(
 
 /// Whether a header, by its words, means the country of whoever is called.
 fn means_country(name: &str) -> bool {
-    let is_word = |words: &[&str]| {
-        let mut parts = name.split('_');
-        parts.any(|part| words.iter().any(|word| snake(word) == part))
-    };
-    let is_named = is_word(WORDS)
-        || WORDS.iter().any(|word| snake(word) == name)
+    let is_one_of = |part: &str, words: &[&str]| words.iter().any(|word| snake(word) == part);
+    let has_any = |words: &[&str]| name.split('_').any(|part| is_one_of(part, words));
+    let is_named = is_one_of(name, WORDS)
+        || has_any(WORDS)
         || PARTS.iter().any(|part| name.contains(&snake(part)));
-    is_named && !is_word(ELSEWHERE)
+    is_named && !has_any(ELSEWHERE)
 }
 
 /// Whether most of what stands in the column is the name or the code of a country. Where
@@ -70,7 +68,7 @@ mod tests {
             line: Some(1),
         };
         let columns = Columns::of("leads.csv", &header, None);
-        country_columns(&columns, &RowBatch::of_text(rows), is_rejects)
+        country_columns(&columns, &RowBatch::of_text(rows), believes_header)
     }
 
     #[test]
@@ -93,12 +91,27 @@ mod tests {
             "国名",
             "국가",
             "Quốc gia",
+            "Staat",
+            "Dial Code",
+            "Country calling code",
+            "Country of residence",
+            "SENDER_COUNTRY_ISO",
+            "Card Address Country",
+            "Laenderkuerzel",
+            "Rechnungsland",
         ] {
             assert_eq!(found(&[name], &[&["Spain"]], false).used, [0], "{name}");
         }
         for name in [
             "State/Country",
             "Country of birth",
+            "Preferred country",
+            "Country club",
+            "Card Issue Country",
+            "Is EU country",
+            "País de destino",
+            "Land van herkomst",
+            "ST/Country",
             "IP Country",
             "County",
             "Landkreis",

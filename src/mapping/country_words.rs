@@ -17,6 +17,30 @@ pub(super) const WORDS: &[&str] = &[
     "landkode",
     "landcode",
     "lkz",
+    "staat",
+    "stato",
+    "länderkennung",
+    "laenderkuerzel",
+    "laenderkennzeichen",
+    "laendercode",
+    "landkod",
+    "landskod",
+    "landskode",
+    "landesvorwahl",
+    "ländervorwahl",
+    "laendervorwahl",
+    "rechnungsland",
+    "lieferland",
+    "wohnsitzland",
+    "wohnland",
+    "firmenland",
+    "indicatif",
+    "dialcode",
+    "dial_code",
+    "calling_code",
+    "iso2",
+    "iso3",
+    "iso_code",
     // French, Spanish, Portuguese, Italian, Catalan, Romanian
     "pays",
     "país",
@@ -24,6 +48,8 @@ pub(super) const WORDS: &[&str] = &[
     "paese",
     "nazione",
     "țară",
+    "ţară",
+    "ţara",
     "țara",
     "tara",
     // Finnish, Estonian, Latvian, Lithuanian
@@ -74,23 +100,21 @@ pub(super) const WORDS: &[&str] = &[
 /// The same in scripts that put no space between words.
 pub(super) const PARTS: &[&str] = &["国名", "国家", "國家", "국가", "ประเทศ"];
 
-/// Words beside these that mean another place than that of the phone.
+/// Words beside these that mean the country of something else than whoever is called: of birth,
+/// of a holiday, of a bank.
+#[rustfmt::skip]
 pub(super) const ELSEWHERE: &[&str] = &[
-    "state",
-    "province",
-    "county",
-    "birth",
-    "born",
-    "origin",
-    "citizenship",
-    "nationality",
-    "passport",
-    "ip",
-    "destination",
-    "interest",
-    "geburt",
-    "herkunft",
-    "naissance",
-    "nacimiento",
-    "nascita",
+    // Smaller places, and none
+    "state", "province", "county", "st", "bundesland", "ip", "eu", "is",
+    // Where somebody comes from, or belongs to
+    "birth", "born", "origin", "citizenship", "nationality", "passport", "geburt", "geburts",
+    "herkunft", "herkomst", "naissance", "nacimiento", "nascita", "origen", "urodzenia", "рождения",
+    // Where somebody would like to be, or was
+    "destination", "destino", "interest", "interested", "preferred", "favourite", "favorite",
+    "desired", "dream", "target", "last", "visited", "visit", "visiting", "holiday", "trip",
+    "travel", "study", "visa", "applying", "applied", "event", "spoken", "reporting",
+    // Whose it is instead
+    "spouse", "partner", "parent", "supplier", "vendor", "bank", "issue", "issuing", "issuer",
+    "car", "team", "club", "employer", "manager", "sales", "tax", "product", "manufacturer",
+    "competitor", "market", "export", "import", "currency", "language",
 ];

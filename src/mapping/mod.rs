@@ -25,7 +25,7 @@ pub use detect::rows_above_header;
 pub use error::{MappingError, PhoneCandidate};
 pub use list_columns::ListColumns;
 pub use only::OnlyRule;
-pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
+pub use plan::{ColumnRole, ColumnUse, LIKE_FOOTER, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 pub use row_region::{RowRegion, RowRegions};
 pub use saved::{MissingColumn, SavedMapping};

@@ -18,6 +18,9 @@ use crate::text::shown_name;
 /// What to do with a row whose cells may have shifted, in its rejects file.
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
+/// What is said of a row that may be no contact.
+pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list; it counts as a row, since no empty line stands above it (if it is a contact, fill in the others, then clear the cell leadload_error_code)";
+
 /// The flag that chooses what is sent.
 pub(super) const VAR: &str = "--var";
 
@@ -59,6 +62,8 @@ pub struct Mapping {
     pub region_columns: Vec<usize>,
     /// Whether these were found, and are variables all the same, rather than named.
     pub finds_regions: bool,
+    /// Whether columns that are called countries were found, and none that holds any.
+    pub ignores_countries: bool,
     /// Which rows are wanted: each of these must hold.
     pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
@@ -189,6 +194,7 @@ impl Mapping {
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
             region_columns: Vec::new(),
             finds_regions: spec.region_columns == RegionColumns::Found,
+            ignores_countries: false,
             only: only_rules(&columns, &spec.only)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
@@ -234,11 +240,9 @@ impl Mapping {
         self.phone_columns.first().copied().unwrap_or(0)
     }
 
-    /// The phone columns, each as a flag would name it.
-    pub fn phone_column_names(&self, header: &Header) -> Vec<String> {
-        let columns = Columns::of("", header, self.rejects_form.as_ref());
-        let phones = self.phone_columns.iter();
-        phones.map(|column| columns.flag_text(*column)).collect()
+    /// What means a column (from 0) to a flag.
+    pub fn flag_text(&self, header: &Header, column: usize) -> String {
+        Columns::of("", header, self.rejects_form.as_ref()).flag_text(column)
     }
 
     /// The cell that the number is expected in, as text to be shown.
@@ -338,6 +342,7 @@ impl Mapping {
             }
             RegionColumns::Found => {
                 let found = country_columns(columns, sample, self.rejects_form.is_some());
+                self.ignores_countries = found.used.is_empty() && !found.unknown.is_empty();
                 self.region_columns = found.used;
                 self.notes
                     .extend(found.unknown.into_iter().map(|column| Note {
@@ -421,6 +426,12 @@ impl Mapping {
         !self.only.iter().all(|rule| rule.takes(row))
     }
 
+    /// Whether a row has words in its first cell and nothing in the others.
+    pub fn is_like_footer(&self, row: Row<'_>) -> bool {
+        let has_letters = row.lossy(0).contains(char::is_alphabetic);
+        has_letters && row.cells().skip(1).all(is_blank)
+    }
+
     /// Whether a row of a rejects file says that its number's country was in doubt.
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
         let code = self.rejects_form.as_ref().map(|form| form.error_code);
@@ -449,10 +460,8 @@ impl Mapping {
         if !self.has_right_length(row) {
             return Some(RowOutcome::invalid(
                 ErrorCode::FieldCount,
-                match row.cells().skip(1).all(is_blank) {
-                    true => format!(
-                        "only its first cell is filled, as in what programs add below a list (above that there is no empty line); if it is a contact, {MENDING}"
-                    ),
+                match self.is_like_footer(row) {
+                    true => LIKE_FOOTER.to_owned(),
                     false => format!(
                         "{} cells where the header has {}; {MENDING}",
                         row.len(),

@@ -49,7 +49,7 @@ mod tests {
         }
         let spain = Region::parse("ES").unwrap();
         assert_eq!(CountryCell::read(" España "), CountryCell::Known(spain));
-        for text in ["Neverland", "44", "E"] {
+        for text in ["Neverland", "44", "X"] {
             assert_eq!(CountryCell::read(text), CountryCell::Unknown, "{text}");
         }
     }

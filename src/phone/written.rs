@@ -1,7 +1,8 @@
 //! In what form a number was written, as far as that tells of which country it is.
 
 use super::dialled::Dialled;
-use super::{PhoneNumber, Region, google};
+use super::rules::is_valid;
+use super::{LineKind, NumberKind, PhoneNumber, Region, google};
 
 /// Where the optional prefix for calls within the country is a zero, and Google's metadata
 /// says that people write it or leave it out.
@@ -33,10 +34,13 @@ impl Written {
         let Some(region) = region.filter(|_| !dialled.has_plus && !ends_in_all) else {
             return Written::International;
         };
-        let is_foreign = !dialled.digits.starts_with('0')
-            && has_signs(text)
-            && !ZERO_IS_OPTIONAL.contains(&&*region.to_string())
-            && google::is_written_with_zero(number);
+        let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
+        let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
+            && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
+        let is_foreign = lacks_zero
+            && (has_signs(text) || has_other_code)
+            && google::is_written_with_zero(number)
+            || is_american(text, number);
         match is_foreign {
             true => Written::Foreign,
             false => Written::National,
@@ -44,13 +48,45 @@ impl Written {
     }
 }
 
-/// Whether somebody has written it by hand, and not a spreadsheet: with brackets, dashes,
-/// points or slashes, or in groups as in North America.
+/// Digits alone that are so many, and a number in use abroad with a plus before them, have lost
+/// the plus: where a zero belongs before them, no national number has so many.
+const FEWEST_WITH_CODE: usize = 11;
+
+fn zero_is_optional(region: Region) -> bool {
+    ZERO_IS_OPTIONAL.contains(&&*region.to_string())
+}
+
+/// Whether somebody has written it by hand, and not a spreadsheet, which eats the zero of
+/// digits alone.
 fn has_signs(text: &str) -> bool {
     let text = text.trim();
-    let groups = text.split(' ').map(str::len);
-    text.contains(['(', ')', '-', '.', '/']) || groups.eq([3, 3, 4])
+    !text.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+/// Whether it is written as in North America, `(203) 555-0130` or `203-555-0130`, and its
+/// country is another: elsewhere nobody puts a mobile into brackets, and landlines are in groups
+/// of other sizes.
+fn is_american(text: &str, number: PhoneNumber) -> bool {
+    let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|group| !group.is_empty())
+        .collect();
+    let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    if sizes != [3, 3, 4] || !groups.iter().all(is_digits) || number.calling_code() == AMERICA {
+        return false;
+    }
+    let in_brackets = text.trim_start().starts_with('(');
+    let has_dashes = text.contains(['-', '.']);
+    let national = google::national_format(number);
+    let usual = national.split(|c: char| !c.is_ascii_digit());
+    let usual = usual.filter(|group| !group.is_empty()).map(str::len);
+    let is_usual = usual.eq([3, 3, 4]);
+    !is_usual && (in_brackets || has_dashes && NumberKind::of(number).line != LineKind::Mobile)
+}
+
+/// The calling code of North America.
+const AMERICA: u16 = 1;
 
 #[cfg(test)]
 mod tests {
@@ -88,8 +124,17 @@ mod tests {
         ] {
             assert_eq!(written(cell, "GB"), Written::National, "{cell}");
         }
-        assert_eq!(written("7911 123456", "GB"), Written::National);
         assert_eq!(written("2035550130", "GB"), Written::National);
+        assert_eq!(written("1713920012", "DE"), Written::National);
+        // A spreadsheet leaves no space.
+        for (cell, region) in [
+            ("7911 123456", "GB"),
+            ("171 3920012", "DE"),
+            ("611 02 23 52", "DE"),
+            ("515 416 065", "FR"),
+        ] {
+            assert_eq!(written(cell, region), Written::Foreign, "{cell}");
+        }
     }
 
     #[test]
@@ -103,6 +148,25 @@ mod tests {
             ("333-123-4567", "IT"),
         ] {
             assert_eq!(written(cell, region), Written::National, "{cell}");
+        }
+    }
+
+    #[test]
+    fn digits_that_have_lost_the_plus_of_another_country_are_foreign() {
+        assert_eq!(written("447478811541", "DE"), Written::Foreign);
+        assert_eq!(written("12015574088", "AT"), Written::Foreign);
+        assert_eq!(written("4930901820", "DE"), Written::International);
+    }
+
+    #[test]
+    fn where_no_zero_is_written_an_american_number_is_known_by_its_groups() {
+        for (cell, region, expected) in [
+            ("(212) 555-0130", "IN", Written::Foreign),
+            ("212-555-0130", "IN", Written::Foreign),
+            ("987-654-3210", "IN", Written::National),
+            ("(222) 123-4567", "MX", Written::National),
+        ] {
+            assert_eq!(written(cell, region), expected, "{cell} {region}");
         }
     }
 

@@ -207,6 +207,7 @@ pub(super) fn prepare_list(
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
         doubts: false,
+        doubted: None,
         doubt: None,
         suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,

@@ -63,19 +63,18 @@ impl Lists {
 /// How many of the rows without a number another column would fill, and what takes it.
 fn elsewhere(intake: &Intake) -> Option<String> {
     let parts = intake.inputs.iter().flat_map(|planned| {
-        let name = |column: &usize| &planned.header.names[*column];
-        let used = planned.mapping.phone_columns.iter().map(name);
-        let used: Vec<String> = used.map(|name| flag(name)).collect();
+        let used = planned.phone_column_names();
+        let used: Vec<String> = used.iter().map(|name| flag(name)).collect();
         let would_fill = planned.evidence().map(|evidence| &evidence.would_fill);
         let would_fill = would_fill.into_iter().flatten();
         let parts = would_fill.map(move |(column, rows)| {
-            let name = name(column);
+            let name = planned.flag_text(*column);
             format!(
                 "{} of them in `{}`: {} {}",
                 grouped(*rows),
-                printable(name),
+                printable(&name),
                 used.join(" "),
-                flag(name)
+                flag(&name)
             )
         });
         parts.collect::<Vec<String>>()
@@ -85,7 +84,7 @@ fn elsewhere(intake: &Intake) -> Option<String> {
 }
 
 fn flag(column: &str) -> String {
-    format!("--phone-column {}", quoted(column.trim()))
+    format!("--phone-column {}", quoted(column))
 }
 
 impl Countries {

@@ -128,12 +128,6 @@ impl Doubt {
     pub fn doubtful(&self) -> u64 {
         self.lists.iter().map(|list| list.doubtful).sum()
     }
-
-    /// Whether any number is held back.
-    pub fn holds_any(&self) -> bool {
-        let mut lists = self.lists.iter();
-        lists.any(|list| list.held != Held::None && list.doubtful > 0)
-    }
 }
 
 /// What follows from so many doubtful numbers.
@@ -217,8 +211,10 @@ fn fitting(
                 || code.is_some_and(|code| codes.contains_key(&code))
         })
     };
-    let foreign: u64 = judged.iter().map(|list| list.foreign).sum();
-    let without_zero = 2 * foreign > samples.len() as u64;
+    let held = || judged.iter().filter(|list| list.held != Held::None);
+    let foreign: u64 = held().map(|list| list.foreign).sum();
+    let doubtful: u64 = held().map(|list| list.doubtful).sum();
+    let without_zero = 2 * foreign > doubtful;
     let mut fitting = region.others_fitting(samples, without_zero);
     fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * samples.len());
     fitting.sort_by_key(|(country, fit)| (!is_named(*country), std::cmp::Reverse(*fit)));
@@ -253,7 +249,7 @@ mod tests {
     fn judged(numbers: u64, completed: u64, doubtful: u64) -> (bool, bool) {
         let evidence = list(numbers, completed, doubtful);
         let doubt = Doubt::of(britain(), &[&evidence]);
-        (doubt.refuses, doubt.holds_any())
+        (doubt.refuses, doubt.lists[0].held != Held::None)
     }
 
     #[test]

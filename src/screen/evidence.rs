@@ -61,9 +61,7 @@ pub struct Evidence {
     pub countries: BTreeMap<Region, u64>,
     /// Rows with a number without a calling code, of which nothing says the country.
     pub without_country: u64,
-    /// Rows whose phone columns are empty.
-    pub missing: u64,
-    /// The columns (from 0) that would fill such a row, the first of each row.
+    /// The columns (from 0) that would fill rows without a number, the first of each row.
     pub would_fill: BTreeMap<usize, u64>,
 }
 
@@ -107,6 +105,7 @@ impl Evidence {
 
     /// Takes what comes after it.
     pub fn add(&mut self, later: Evidence) {
+        self.add_countries(&later);
         self.numbers += later.numbers;
         for (region, completed) in later.by_row {
             self.by_row.entry(region).or_default().add(completed);
@@ -126,11 +125,14 @@ impl Evidence {
         for number in later.doubtful_numbers {
             keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
         }
-        sum(&mut self.international, later.international);
-        sum(&mut self.countries, later.countries);
         self.without_country += later.without_country;
-        self.missing += later.missing;
-        sum(&mut self.would_fill, later.would_fill);
+        sum(&mut self.would_fill, &later.would_fill);
+    }
+
+    /// Takes what rows say of countries that are not sent themselves.
+    pub fn add_countries(&mut self, said: &Evidence) {
+        sum(&mut self.international, &said.international);
+        sum(&mut self.countries, &said.countries);
     }
 }
 
@@ -148,9 +150,9 @@ fn keep<T>(kept: &mut Vec<T>, next: T, most: usize) {
     }
 }
 
-fn sum<K: Ord>(counts: &mut BTreeMap<K, u64>, later: BTreeMap<K, u64>) {
+fn sum<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, later: &BTreeMap<K, u64>) {
     for (key, count) in later {
-        *counts.entry(key).or_default() += count;
+        *counts.entry(*key).or_default() += count;
     }
 }
 

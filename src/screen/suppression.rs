@@ -348,16 +348,24 @@ impl<'p> Gathered<'p> {
         loop {
             let rows = reader.read_batch(0, RowId(1), BATCH_ROWS)?;
             if rows.is_empty() {
+                // What stands below the list may be people too.
+                let footer = reader.footer().iter();
+                let with_digits = footer.filter(|line| digits(&line.text) > 0);
+                with_digits.for_each(|line| self.note_unreadable(line.line));
                 return Ok(());
             }
             for row in rows.rows() {
                 if !self.take(row, plan) {
-                    self.unreadable += 1;
-                    if self.first_unreadable.len() < MOST_LINES {
-                        self.first_unreadable.push(row.line());
-                    }
+                    self.note_unreadable(row.line());
                 }
             }
+        }
+    }
+
+    fn note_unreadable(&mut self, line: u64) {
+        self.unreadable += 1;
+        if self.first_unreadable.len() < MOST_LINES {
+            self.first_unreadable.push(line);
         }
     }
 

@@ -13,6 +13,7 @@ use super::{Profile, defaults};
 use crate::api::BaseUrl;
 use crate::lead::RunId;
 use crate::options::{Group, LogOptions, Options, Said, Scope, TokenSource};
+use crate::phone::Region;
 
 /// Where what is said of an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +120,12 @@ impl Layers {
     /// What the profile says, and the keys that are common to all.
     pub fn of_profile(&self) -> Options {
         self.of(Origin::is_profile)
+    }
+
+    /// The region of the run that rejects among the inputs come from, where there is one.
+    pub fn region_of_run(&self) -> Option<Region> {
+        let of_run = self.of(|origin| matches!(origin, Origin::Run(_)));
+        of_run.phones.region.as_deref()?.country()
     }
 
     /// What variables say.

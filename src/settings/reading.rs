@@ -12,7 +12,7 @@ use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::{MappingSpec, RegionColumns};
 use crate::options::{Column, Format, Options, Progress, ReadingOptions, RegionColumn, Said};
-use crate::phone::PhoneRules;
+use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
 use crate::text::quoted_value;
@@ -28,6 +28,8 @@ pub struct ReadingSettings {
     pub phones: PhoneRules,
     /// The country of numbers in national form, where a row names none.
     pub region: Option<GivenRegion>,
+    /// The region of the run that wrote rejects among the inputs, where that is known.
+    pub doubted: Option<Region>,
     /// Whether numbers that it completes may be doubtful: unless the rule for numbers is set.
     pub doubts: bool,
     /// The do-not-call lists.
@@ -74,6 +76,7 @@ impl ReadingSettings {
                 countries: values(&phones.countries),
             },
             region: region(layers, &options),
+            doubted: layers.region_of_run(),
             doubts: layers.said().phones.phone_rule.is_none(),
             suppress: values(&phones.suppress),
             mapping: mapping(layers, &options)?,
@@ -101,7 +104,7 @@ fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
             let name = profile.and_then(|profile| profile.name.as_deref());
             format!("profile {}", quoted_value(name.unwrap_or_default()))
         }
-        Origin::AllProfiles => "what is common to all profiles".to_owned(),
+        Origin::AllProfiles => "the settings for all profiles".to_owned(),
     };
     Some(GivenRegion { region, from })
 }

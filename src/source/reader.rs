@@ -223,9 +223,12 @@ impl CsvReader {
                 end
             }
             RowEnd::Whole(_) | RowEnd::TooLong => {
-                let len = line_end(self.row()).unwrap_or(self.row().len());
+                let row = self.row();
+                let len = line_end(row).unwrap_or(row.len());
+                // With the end of its line, so that no empty line seems to follow.
+                let whole = line_end(row).map_or(row.len(), |end| end + 1);
                 let end = self.split_beginning(batch, begin, len);
-                self.step(len);
+                self.step(whole);
                 batch.end_row(line, end.cells, Some(Flaw::UnclosedQuote));
                 end
             }
@@ -329,7 +332,7 @@ impl CsvReader {
             let rest = &self.window[self.start..self.end];
             match line_end(rest) {
                 Some(end) => {
-                    self.step(end);
+                    self.step(end + 1);
                     return Ok(());
                 }
                 None => {
@@ -377,17 +380,17 @@ impl CsvReader {
     /// is at its end.
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
-        while self.end - self.start < footer::MOST_BYTES && self.fill()? {}
-        let rest = &self.window[self.start..self.end];
-        if !self.is_at_end || rest.len() > footer::MOST_BYTES {
+        while self.end - self.start <= footer::MOST_BYTES && self.fill()? {}
+        if self.end - self.start > footer::MOST_BYTES {
             return Ok(false);
         }
-        let found = footer::footer(rest, self.delimiter, self.lines.current());
-        if let Some(footer) = found {
-            self.footer = footer;
-            self.step(self.end - self.start);
-        }
-        Ok(self.start == self.end)
+        let rest = &self.window[self.start..self.end];
+        let Some(footer) = footer::footer(rest, self.delimiter, self.lines.current()) else {
+            return Ok(false);
+        };
+        self.footer = footer;
+        self.step(self.end - self.start);
+        Ok(true)
     }
 
     /// Steps over bytes of the window, counting their lines.

@@ -43,7 +43,7 @@ fn without_the_empty_line_they_are_rows_and_it_is_said_what_they_look_like() {
     assert_eq!(rows.len(), 5);
     for row in &rows[2..] {
         assert_eq!(row["status"], "invalid");
-        let said = "only its first cell is filled, as in what programs add below a list";
+        let said = "only its first cell is filled, like a line that a program adds below a list";
         assert!(row["error"].starts_with(said), "{}", row["error"]);
     }
 }

@@ -86,7 +86,7 @@ fn test_leads_that_the_list_marks_are_mentioned_with_what_leaves_them_out() {
     };
     assert_eq!(
         note(&[]),
-        "some rows are marked as test leads by column 4 (`is_test`): `--only 'is_test=false'` leaves them out"
+        "some rows are marked as test leads by column 4 (`is_test`): `--only 'is_test=' --only 'is_test=false'` leaves them out"
     );
     assert!(note(&["--only", "is_test=false"]).is_null());
 }

@@ -372,6 +372,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
         doubts: false,
+        doubted: None,
         doubt: None,
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,

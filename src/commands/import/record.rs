@@ -19,7 +19,7 @@ use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
-use crate::options::{Column, Declaration, Options};
+use crate::options::{Column, Declaration, Options, RegionColumn, Said};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
@@ -325,6 +325,11 @@ fn defaults(said: &Options, intake: &Intake) -> String {
         let first = inputs.next().unwrap_or_default();
         let are_alike = inputs.all(|other| other == first);
         handed.mapping.phone_column = are_alike.then(|| Column::all(&first));
+    }
+    // Of rejects a column that is called countries is believed.
+    let mut inputs = intake.inputs.iter();
+    if handed.phones.region_column.is_none() && inputs.all(|i| i.mapping.ignores_countries) {
+        handed.phones.region_column = Some(Said::told_as(RegionColumn::None, "none"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {

@@ -32,6 +32,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
         phones: PhoneReader::new(PhoneRules::default()),
         region: None,
         doubts: false,
+        doubted: None,
         doubt: None,
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
