@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::mapping::{MappingError, PhoneCandidate};
 use crate::options::{Column, DefaultRegion, LogFormat, Name, Options, RegionColumn, Said, Value};
-use crate::phone::{PhoneReader, Region};
+use crate::phone::{PhoneReader, PhoneRule, Region};
 use crate::report::{Width, console, doubt_text, paragraph};
 use crate::screen::{Doubt, Evidence, SuppressionLists, are_many};
 use crate::settings::{ImportSettings, Layers};
@@ -25,11 +25,11 @@ use crate::text::{counted, printable};
 const ROOM_FOR_ANSWER: usize = 20;
 
 /// How a command has ended.
-pub(super) enum Ended<T> {
+pub(super) enum Attempt<T> {
     /// By itself.
-    With(T),
+    Done(T),
     /// Somebody has answered a question: it is to run again with this.
-    Answered(Box<Options>),
+    Again(Box<Options>),
 }
 
 /// Whoever is there.
@@ -135,7 +135,7 @@ impl<'a> Asking<'a> {
         }
         loop {
             let answer = self
-                .line("Which are to be called, in order, such as 1 2? The first with a number counts (nothing to stop):")
+                .line("Which are to be called, in order, such as 1 2? The first with a number counts (Enter to stop):")
                 .await?;
             let Some(answer) = answer else {
                 return Ok(None);
@@ -188,7 +188,7 @@ impl<'a> Asking<'a> {
             console::note(&format!("  {country}\n"));
         }
         let asked = format!(
-            "Their country, or a column with countries ({} if they are right; nothing to stop):",
+            "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",
             doubt.region
         );
         let answer = self.country_or_column(intake, &asked).await?;
@@ -199,7 +199,7 @@ impl<'a> Asking<'a> {
                 .as_deref()
                 .and_then(|said| said.country());
             if region == Some(doubt.region) {
-                answer.phones.phone_rule = "possible".parse().ok();
+                answer.phones.phone_rule = Some(Said::told_as(PhoneRule::Possible, "possible"));
             }
             answer
         }))
@@ -208,11 +208,11 @@ impl<'a> Asking<'a> {
     /// Of which country numbers without a calling code are.
     async fn country(&mut self, intake: &Intake, rows: u64) -> Result<Option<Options>, Failure> {
         note(&format!(
-            "{} of the first without a calling code, and nothing says of which country they are.",
+            "{} in the first rows without a calling code, and nothing says which country they are of.",
             counted(rows, "number")
         ));
         let asked =
-            "Their country, such as GB, or a column with countries (nothing to leave them out):";
+            "Their country, such as GB, or a column with countries (Enter to leave them out):";
         self.country_or_column(intake, asked).await
     }
 
@@ -241,7 +241,7 @@ impl<'a> Asking<'a> {
                 answer.phones.region_column = Some(Said::told_as(column, text));
                 return Ok(Some(answer));
             }
-            note("No country and no column is called so.");
+            note("There is no country and no column of that name.");
         }
     }
 
@@ -251,7 +251,7 @@ impl<'a> Asking<'a> {
             choice(at, &printable(name));
         }
         loop {
-            let Some(answer) = self.line("Number or name (nothing to stop):").await? else {
+            let Some(answer) = self.line("Number or name (Enter to stop):").await? else {
                 return Ok(None);
             };
             let place = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use tracing::warn;
 
-use super::asking::{self, Asking, Ended};
+use super::asking::{self, Asking, Attempt};
 use super::dry_run::DryRun;
 use super::lookup::{self, LookedUp};
 use super::stopwatch::Stopwatch;
@@ -37,7 +37,7 @@ pub fn run(
     layers: Layers,
     command: &CommandLine,
     log: &Log,
-) -> Result<Ended<ExitCode>, Failure> {
+) -> Result<Attempt<ExitCode>, Failure> {
     service::unless_interrupted(check(files, layers, command, log))
 }
 
@@ -46,11 +46,11 @@ async fn check(
     layers: Layers,
     command: &CommandLine,
     log: &Log,
-) -> Result<Ended<ExitCode>, Failure> {
+) -> Result<Attempt<ExitCode>, Failure> {
     let began = Instant::now();
     let prepared = match Prepared::new(files, layers).await? {
-        Ended::With(prepared) => prepared,
-        Ended::Answered(answer) => return Ok(Ended::Answered(answer)),
+        Attempt::Done(prepared) => prepared,
+        Attempt::Again(answer) => return Ok(Attempt::Again(answer)),
     };
     let Prepared {
         show,
@@ -105,7 +105,7 @@ async fn check(
         saved: saved.as_ref(),
     };
     say(&checked, settings.reading.format)?;
-    Ok(Ended::With(ended.exit_code))
+    Ok(Attempt::Done(ended.exit_code))
 }
 
 /// A check up to the first row.
@@ -124,7 +124,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    async fn new(files: &[PathBuf], layers: Layers) -> Result<Ended<Prepared>, Failure> {
+    async fn new(files: &[PathBuf], layers: Layers) -> Result<Attempt<Prepared>, Failure> {
         refuse_metrics(&layers)?;
         places::look_at(files, &layers).await?;
         let (layers, surveyed) = inputs::survey(files, layers).await?;
@@ -135,7 +135,7 @@ impl Prepared {
             let watch = Stopwatch::start();
             let mut asking = Asking::new(&watch, &mut interrupts);
             if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
-                return Ok(Ended::Answered(Box::new(answer)));
+                return Ok(Attempt::Again(Box::new(answer)));
             }
         }
         let intake = inputs::plan(&settings.reading, surveyed).await?;
@@ -146,7 +146,7 @@ impl Prepared {
         let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
             .map_err(OutputError::before_sending)?;
         let report = inputs::report_file(&paths)?;
-        Ok(Ended::With(Prepared {
+        Ok(Attempt::Done(Prepared {
             show: inputs::show(&settings),
             settings,
             intake,

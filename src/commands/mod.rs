@@ -28,7 +28,7 @@ use anyhow::anyhow;
 use clap::error::ErrorKind;
 use tracing::Level;
 
-use self::asking::Ended;
+use self::asking::Attempt;
 use crate::cli::{self, Command};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, StoppedBy};
@@ -49,9 +49,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let wants_json = wants_json(&layers);
         let log = log.get_or_insert_with(|| start_log(&layers.options().log));
         match perform(&command, layers, line.clone(), log) {
-            Ok(Ended::With(code)) => return code,
+            Ok(Attempt::Done(code)) => return code,
             // What was answered is in force as if it had been typed.
-            Ok(Ended::Answered(answer)) => {
+            Ok(Attempt::Again(answer)) => {
                 let line = line.answered(command.inputs(), *answer);
                 args = line.args().to_vec();
             }
@@ -65,7 +65,7 @@ fn perform(
     layers: Layers,
     line: CommandLine,
     log: &Log,
-) -> Result<Ended<ExitCode>, Failure> {
+) -> Result<Attempt<ExitCode>, Failure> {
     let ended = match command {
         Command::Import(_) => return import::run(command.inputs(), layers, line, log),
         Command::Check(_) => return check::run(command.inputs(), layers, &line, log),
@@ -76,7 +76,7 @@ fn perform(
         Command::Man(args) => man::run(args),
         Command::Sandbox(args) => sandbox::run(args),
     };
-    ended.map(Ended::With)
+    ended.map(Attempt::Done)
 }
 
 /// Help goes to standard output, mistakes to standard error, and to those who read

@@ -34,6 +34,8 @@ struct Evidence {
     numbers: usize,
     /// Those that can hardly be anything else.
     sure: usize,
+    /// Those among them that have a plus.
+    with_plus: usize,
 }
 
 impl Evidence {
@@ -43,7 +45,9 @@ impl Evidence {
             let cell = row.text(column).unwrap_or_default().trim();
             evidence.filled += usize::from(!cell.is_empty());
             evidence.numbers += usize::from(looks_like_number(cell));
-            evidence.sure += usize::from(is_surely_number(cell));
+            let is_sure = is_surely_number(cell);
+            evidence.sure += usize::from(is_sure);
+            evidence.with_plus += usize::from(is_sure && cell.contains('+'));
         }
         evidence
     }
@@ -51,6 +55,12 @@ impl Evidence {
     /// Whether nothing speaks against numbers here, where a header speaks for them.
     fn confirms(self) -> bool {
         2 * self.numbers >= self.filled
+    }
+
+    /// Whether nearly all cells are written as nothing but phone numbers with a calling code are.
+    fn are_phones(self) -> bool {
+        // A single one may stand there since its cells have shifted.
+        self.with_plus > 1 && 10 * self.with_plus >= 8 * self.filled
     }
 
     /// Whether the cells alone say that these are numbers.
@@ -69,23 +79,14 @@ pub(super) fn phone_column(
     sample: &RowBatch,
     is_rejects: bool,
 ) -> Result<Found, MappingError> {
-    let evidence = |column: &usize| Evidence::of(*column, sample);
-    let named = phone_headers(columns);
-    let mut usable = named.clone();
-    usable.retain(|column| evidence(column).numbers > 0 && evidence(column).confirms());
-    match usable[..] {
-        [column] if !is_rejects => {
-            let [by_name, ..] = TIERS;
-            let mut named = columns.that(|header| by_name(&words(header))).into_iter();
-            let overruled = named.find(|named| !evidence(named).confirms());
-            return Ok(Found {
-                column,
-                note: overruled.map(|named| few_numbers(columns, named, Some(column))),
-            });
+    if !is_rejects {
+        match with_numbers(columns, sample)[..] {
+            [column] => return Ok(found_by_header(columns, column, sample)),
+            [_, _, ..] => return Err(several(columns, &with_numbers(columns, sample), sample)),
+            [] => {}
         }
-        [_, _, ..] if !is_rejects => return Err(several(columns, &usable, sample)),
-        _ => {}
     }
+    let evidence = |column: &usize| Evidence::of(*column, sample);
     let mut overruled: Vec<usize> = Vec::new();
     for fits in TIERS {
         let mut tier = columns.that(|header| fits(&words(header)));
@@ -114,17 +115,39 @@ fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
     columns.that(|header| by_name(&words(header)) || by_word(&words(header)))
 }
 
-/// The columns beside those in use that have numbers as well.
-pub(super) fn others_with_numbers(
-    columns: &Columns<'_>,
-    used: &[usize],
-    sample: &RowBatch,
-) -> Vec<usize> {
+/// The columns whose headers mean a phone and whose cells are numbers; where there are any,
+/// those too whose cells can hardly be anything else.
+fn with_numbers(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
+    let evidence = |column: &usize| Evidence::of(*column, sample);
+    let has_numbers = |column: &usize| evidence(column).numbers > 0 && evidence(column).confirms();
+    let named: Vec<usize> = phone_headers(columns)
+        .into_iter()
+        .filter(has_numbers)
+        .collect();
+    if named.is_empty() {
+        return named;
+    }
+    let may_be_called = |header: &str| !is_not_to_call(&words(header));
+    let mut all = columns.that(may_be_called);
+    all.retain(|column| named.contains(column) || evidence(column).are_phones());
+    all
+}
+
+/// The only column with numbers, and what is to be said of one whose header promises more.
+fn found_by_header(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> Found {
+    let [by_name, ..] = TIERS;
+    let mut named = columns.that(|header| by_name(&words(header))).into_iter();
+    let overruled = named.find(|named| !Evidence::of(*named, sample).confirms());
+    Found {
+        column,
+        note: overruled.map(|named| few_numbers(columns, named, Some(column))),
+    }
+}
+
+/// The columns beside those in use that may have numbers as well.
+pub(super) fn other_phone_columns(columns: &Columns<'_>, used: &[usize]) -> Vec<usize> {
     let mut others = phone_headers(columns);
-    others.retain(|column| {
-        let evidence = Evidence::of(*column, sample);
-        !used.contains(column) && evidence.numbers > 0 && evidence.confirms()
-    });
+    others.retain(|column| !used.contains(column));
     others
 }
 
@@ -138,7 +161,8 @@ pub(super) fn doubt_about(
     let evidence = |column: &usize| Evidence::of(*column, sample);
     let wrong = named.iter().find(|named| !evidence(named).confirms())?;
     let numbers = |column: &usize| evidence(column).numbers;
-    let others = others_with_numbers(columns, named, sample);
+    let mut others = with_numbers(columns, sample);
+    others.retain(|column| !named.contains(column));
     let other = others.into_iter().max_by_key(numbers)?;
     Some(format!(
         "{} holds few phone numbers, and {} holds many",

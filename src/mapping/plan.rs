@@ -208,8 +208,7 @@ impl Mapping {
             new_columns: Vec::new(),
             lost_columns: Vec::new(),
         };
-        mapping.spare_phone_columns =
-            detect::others_with_numbers(&columns, &mapping.phone_columns, sample);
+        mapping.spare_phone_columns = detect::other_phone_columns(&columns, &mapping.phone_columns);
         mapping.find_regions(&columns, spec, sample)?;
         let tests = test_leads::note(&columns, &mapping.only, sample);
         mapping.notes.extend(tests.filter(|_| !is_rejects));

@@ -77,8 +77,13 @@ impl SavedMapping {
         }
         let advice = match self.missing {
             MissingColumn::Refused => format!(
-                "if the list has changed for good, `{}` keeps its mapping anew",
-                self.keep_anew
+                "if the list has changed for good, `{}{}` keeps its mapping anew",
+                self.keep_anew,
+                match [VAR, SKIP_COLUMN].contains(&flag) {
+                    true => String::new(),
+                    // It is never replaced by itself.
+                    false => format!(" {flag} COLUMN"),
+                }
             ),
             MissingColumn::LeftOut => format!("say with `{flag}` which one is meant now"),
         };

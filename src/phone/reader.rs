@@ -94,6 +94,9 @@ impl PhoneReader {
 
     /// The number in a text of plain characters, whatever it is good for.
     fn written(&self, text: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+        if let Some(number) = plus_behind(text) {
+            return Ok((number, Written::International));
+        }
         let text = extension::without_parameters(tidy::unwrapped(text))?;
         if damage::is_damaged(&text) {
             return Err(PhoneProblem::Damaged);
@@ -246,6 +249,15 @@ pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     let number = PhoneNumber::from_digits(digits)?;
     let is_sure = is_valid(number) && !may_have_prefix(National::of(number));
     is_sure.then_some(number)
+}
+
+/// The number of a text whose plus stands behind its digits, as in lists that were written from
+/// right to left; where it is none in use, the plus means nothing.
+fn plus_behind(text: &str) -> Option<PhoneNumber> {
+    let digits = text.trim().strip_suffix('+')?;
+    let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
+    let number = PhoneNumber::from_digits(&plain)?;
+    (is_valid(number) && !may_have_prefix(National::of(number))).then_some(number)
 }
 
 /// Whether the library may read another number in it than is written.

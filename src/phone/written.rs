@@ -179,6 +179,8 @@ mod tests {
             "447911123456",
             "44 7911-123-456",
             "+1 (203) 555-0130",
+            "447911123456+",
+            "966 501234567+",
         ] {
             assert_eq!(written(cell, "GB"), Written::International, "{cell}");
         }

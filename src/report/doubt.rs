@@ -96,8 +96,9 @@ fn fitting(doubt: &Doubt) -> String {
     let named = doubt.fitting.iter();
     let named = named.map(|(country, fit)| format!("{} ({fit} of {tried})", country.name()));
     let named: Vec<String> = named.collect();
-    format!(
-        "They fit {}: if they are of the first, say `--region {likeliest}`. ",
-        named.join(", ")
-    )
+    let flag = match doubt.is_likely {
+        true => format!("if they are of the first, say `--region {likeliest}`"),
+        false => "say with `--region` of which country they are".to_owned(),
+    };
+    format!("They fit {}: {flag}. ", named.join(", "))
 }

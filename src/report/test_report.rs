@@ -1,6 +1,7 @@
 //! What came of a test lead, for whoever waits for the call.
 //!
-//! Rule: the number is not repeated, neither by us nor in the service's words.
+//! Rule: the number is not repeated but for its last three digits, neither by us nor in the
+//! service's words.
 
 use std::fmt::Write;
 
@@ -98,19 +99,19 @@ impl TestReport<'_> {
                 "The campaign is {}: the service may call at once.",
                 state(campaign)
             ),
-            Some(campaign) if campaign.status.is_empty() => WHEN_STARTED.to_owned(),
+            Some(campaign) if campaign.status.is_empty() => NOT_KNOWN.to_owned(),
             Some(campaign) => format!(
                 "The campaign is {}: nobody may call before it is started.",
                 state(campaign)
             ),
-            None => WHEN_STARTED.to_owned(),
+            None => NOT_KNOWN.to_owned(),
         }
     }
 }
 
 /// What is said where nobody knows in what state the campaign is.
-const WHEN_STARTED: &str =
-    "Whether the campaign calls now is not known: look at it if nobody does.";
+const NOT_KNOWN: &str =
+    "It is not known whether the campaign is calling: if no call comes, look at its state.";
 
 /// How much is shown of a campaign's status, in characters.
 const STATUS_LENGTH: usize = 60;

@@ -8,6 +8,8 @@
 //! many are under a fifth of all rows with a number they alone are held back; else somebody
 //! has to say what is meant before anything is sent.
 
+use std::cmp::Reverse;
+
 use super::Evidence;
 use crate::phone::{PhoneNumber, Region};
 
@@ -29,6 +31,12 @@ const FITTING_OF_FIVE: usize = 4;
 
 /// How many other countries are offered.
 const MOST_OFFERED: usize = 3;
+
+/// Where most lists are of, for countries that as many numbers fit.
+const COUNTRIES_WITH_MANY_LISTS: [&str; 24] = [
+    "US", "GB", "DE", "FR", "ES", "IT", "NL", "IN", "PL", "AU", "BR", "MX", "CH", "AT", "BE", "SE",
+    "PT", "IE", "CZ", "ZA", "TR", "JP", "DK", "NO",
+];
 
 /// Which of the numbers that the region completes are held back in one list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -81,6 +89,9 @@ pub struct Doubt {
     pub refuses: bool,
     /// The countries that the doubtful numbers fit, with how many of how many.
     pub fitting: Vec<(Region, usize)>,
+    /// Whether the first of these is the likeliest by far: the lists name it themselves, no
+    /// other fits, or the numbers are written as in North America.
+    pub is_likely: bool,
     /// How many numbers were tried for that.
     pub tried: usize,
 }
@@ -115,9 +126,11 @@ impl Doubt {
                 Held::Each | Held::None => list.doubtful_numbers.clone(),
             })
             .collect();
+        let (fitting, is_likely) = fitting(region, &samples, &judged, lists);
         Doubt {
             region,
-            fitting: fitting(region, &samples, &judged, lists),
+            fitting,
+            is_likely,
             tried: samples.len(),
             lists: judged,
             refuses,
@@ -202,7 +215,7 @@ fn fitting(
     samples: &[PhoneNumber],
     judged: &[ListDoubt],
     lists: &[&Evidence],
-) -> Vec<(Region, usize)> {
+) -> (Vec<(Region, usize)>, bool) {
     let is_named = |country: Region| {
         lists.iter().any(|list| {
             let codes = &list.international;
@@ -217,9 +230,22 @@ fn fitting(
     let without_zero = 2 * foreign > doubtful;
     let mut fitting = region.others_fitting(samples, without_zero);
     fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * samples.len());
-    fitting.sort_by_key(|(country, fit)| (!is_named(*country), std::cmp::Reverse(*fit)));
+    let place = |country: Region| {
+        let mut usual = COUNTRIES_WITH_MANY_LISTS.iter();
+        let code = country.to_string();
+        usual.position(|known| *known == code).unwrap_or(usize::MAX)
+    };
+    fitting.sort_by_key(|(country, fit)| (!is_named(*country), Reverse(*fit), place(*country)));
+    let is_american = |country: Region| country.calling_code() == Some(1);
+    let is_likely = match fitting[..] {
+        [] => false,
+        [_] => true,
+        [(first, _), (second, _), ..] => {
+            is_named(first) && !is_named(second) || without_zero && is_american(first)
+        }
+    };
     fitting.truncate(MOST_OFFERED);
-    fitting
+    (fitting, is_likely)
 }
 
 #[cfg(test)]

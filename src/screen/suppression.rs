@@ -107,7 +107,7 @@ pub enum SuppressionError {
     },
     /// Lines that have digits but no number.
     #[error(
-        "the do-not-call list `{name}` has {} with digits that are no phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +",
+        "the do-not-call list `{name}` has {} with digits that are no phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be one that is known",
         counted(*count, "line"), line_numbers(lines, *count)
     )]
     UnreadableLines {
@@ -375,6 +375,7 @@ impl<'p> Gathered<'p> {
         if row.flaw() == Some(Flaw::TooLong) {
             return false;
         }
+        self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
         let of_row = self.regions.read(&plan.columns.regions, row);
         let mut has_number = false;
         for column in &plan.columns.phones {
@@ -388,7 +389,6 @@ impl<'p> Gathered<'p> {
         // A number elsewhere is as much on the list.
         for (column, cell) in row.cells().enumerate() {
             let text = String::from_utf8_lossy(cell);
-            self.has_addresses |= text.contains('@');
             if plan.columns.phones.contains(&column) || !may_be_number(&text) {
                 continue;
             }

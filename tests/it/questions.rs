@@ -43,7 +43,7 @@ fn of_several_phone_columns_the_order_is_asked() {
 fn whoever_answers_nothing_gets_the_error_and_nothing_is_sent() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
-    terminal.wait_for("(nothing to stop):");
+    terminal.wait_for("(Enter to stop):");
     terminal.type_in("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 2, "{shown}");
@@ -62,9 +62,9 @@ fn a_region_that_the_list_speaks_against_is_asked_about() {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
         terminal.wait_for("3 of 3 numbers that `--region GB` completes may be of another country");
-        terminal.wait_for("nothing to stop):");
+        terminal.wait_for("Enter to stop):");
         terminal.type_in("Atlantis\r");
-        terminal.wait_for("No country and no column is called so.");
+        terminal.wait_for("There is no country and no column of that name.");
         terminal.type_in(&format!("{answer}\r"));
         terminal.wait_for(&format!(
             "Numbers without a calling code are taken to be of {answer}"
@@ -82,7 +82,7 @@ fn the_country_of_many_numbers_that_have_none_is_asked() {
     for (answer, sent) in [("GB\r", 4), ("home\r", 4), ("\r", 1)] {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv"]);
-        terminal.wait_for("3 numbers of the first without a calling code");
+        terminal.wait_for("3 numbers in the first rows without a calling code");
         terminal.type_in(answer);
         terminal.wait_for("[y/N]");
         terminal.type_in("y\r");
@@ -152,7 +152,7 @@ fn an_answer_stands_in_the_command_that_comes_next() {
     let (folder, service) = (Folder::with_leads(&list), recorder());
     let args = ["leads.csv", "--ledger", "none"];
     let mut terminal = start(&folder, &service, &args);
-    terminal.wait_for("(nothing to stop):");
+    terminal.wait_for("(Enter to stop):");
     terminal.type_in("1,2\r");
     terminal.wait_for("[y/N]");
     terminal.type_in("y\r");
@@ -170,7 +170,7 @@ fn a_check_asks_too_and_a_trial_never_does() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let check = folder.leadload(&["check", "leads.csv"]).at(&service);
     let mut terminal = Terminal::start(check, 100, 60);
-    terminal.wait_for("(nothing to stop):");
+    terminal.wait_for("(Enter to stop):");
     terminal.type_in("1\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 
-use super::asking::{self, Asking, Ended};
+use super::asking::{self, Asking, Attempt};
 use super::stopwatch::Stopwatch;
 use super::{check, inputs, places, service};
 use crate::ask;
@@ -36,7 +36,7 @@ pub fn run(
     layers: Layers,
     line: CommandLine,
     log: &Log,
-) -> Result<Ended<ExitCode>, Failure> {
+) -> Result<Attempt<ExitCode>, Failure> {
     if layers.typed().delivery.dry_run == Some(true) {
         return check::run(files, layers, &line, log);
     }
@@ -75,7 +75,7 @@ async fn import(
     line: CommandLine,
     log: &Log,
     metrics: Metrics,
-) -> Result<Ended<ExitCode>, Failure> {
+) -> Result<Attempt<ExitCode>, Failure> {
     let watch = Stopwatch::start();
     let options = layers.options();
     refuse_save_mapping(&options)?;
@@ -86,7 +86,7 @@ async fn import(
     if may_ask {
         let mut asking = Asking::new(&watch, &mut interrupts);
         if let Some(answer) = asking.profile(&layers).await? {
-            return Ok(Ended::Answered(Box::new(answer)));
+            return Ok(Attempt::Again(Box::new(answer)));
         }
     }
     let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
@@ -107,12 +107,12 @@ async fn import(
     }
     if let Some(number) = settings.test_to.clone() {
         let test = TestLead::new(&number, settings, service, watch)?;
-        return test.send(surveyed, interrupts).await.map(Ended::With);
+        return test.send(surveyed, interrupts).await.map(Attempt::Done);
     }
     if may_ask {
         let mut asking = Asking::new(&watch, &mut interrupts);
         if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
-            return Ok(Ended::Answered(Box::new(answer)));
+            return Ok(Attempt::Again(Box::new(answer)));
         }
     }
     let asked = Asked {
@@ -126,7 +126,9 @@ async fn import(
     };
     let mut prepared = Prepared::new(asked, surveyed, &mut interrupts).await?;
     let rows = prepared.agree(&mut interrupts, log).await?;
-    send(prepared, rows, interrupts, log).await.map(Ended::With)
+    send(prepared, rows, interrupts, log)
+        .await
+        .map(Attempt::Done)
 }
 
 fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
