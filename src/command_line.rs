@@ -46,18 +46,14 @@ impl CommandLine {
         CommandLine::of(&args).with_typed(typed)
     }
 
-    /// The same with what somebody has answered, as if it had been typed.
-    pub fn answered(&self, inputs: &[PathBuf], mut answer: Options) -> CommandLine {
+    /// The words of the same command with what somebody has answered, as if it had been typed.
+    pub fn answered(&self, inputs: &[PathBuf], mut answer: Options) -> Vec<OsString> {
         answer.complete(&self.typed);
+        // No flag may stand before the command.
         let mut args: Vec<OsString> = self.args.iter().take(2).cloned().collect();
         args.extend(inputs.iter().map(|path| operand(path)));
         args.extend(answer.words(|_| true));
-        CommandLine::of(&args).with_typed(answer)
-    }
-
-    /// What it consists of, the program's name first.
-    pub fn args(&self) -> &[OsString] {
-        &self.args
+        args
     }
 
     /// The command that imports the rejects of this one; none where there are no rejects.

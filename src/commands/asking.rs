@@ -5,6 +5,7 @@
 //! them too. Whoever answers with nothing gets the error that everybody else gets.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::stopwatch::Stopwatch;
@@ -13,7 +14,7 @@ use crate::ask;
 use crate::exit::Failure;
 use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::mapping::{MappingError, PhoneCandidate};
-use crate::options::{Column, DefaultRegion, LogFormat, Name, Options, RegionColumn, Said, Value};
+use crate::options::{Column, DefaultRegion, Name, Options, RegionColumn, Said, Value};
 use crate::phone::{PhoneReader, PhoneRule, Region};
 use crate::report::{Width, console, doubt_text, paragraph};
 use crate::screen::{Doubt, Evidence, SuppressionLists, are_many};
@@ -40,12 +41,13 @@ pub(super) struct Asking<'a> {
 
 /// Whether somebody is there who may be asked: not by a trial, which calls nobody, and not
 /// where that is not wanted.
-pub(super) fn may_ask(layers: &Layers) -> bool {
+pub(super) fn may_ask(layers: &Layers, files: &[PathBuf]) -> bool {
     let options = layers.options();
+    // It is read once.
+    let reads_input = files.iter().any(|path| path.as_os_str() == "-");
     let is_trial = options.connection.sandbox == Some(true);
     let is_silent = options.delivery.yes == Some(true) || options.delivery.test_to.is_some();
-    let is_json = options.log.form() == LogFormat::Json;
-    !is_trial && !is_silent && !is_json && ask::may_ask(LogFormat::Text)
+    !is_trial && !is_silent && !reads_input && ask::may_ask(options.log.form())
 }
 
 impl<'a> Asking<'a> {

@@ -130,7 +130,7 @@ impl Prepared {
         let (layers, surveyed) = inputs::survey(files, layers).await?;
         let settings =
             ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
-        if asking::may_ask(&layers) {
+        if asking::may_ask(&layers, files) {
             let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
             let watch = Stopwatch::start();
             let mut asking = Asking::new(&watch, &mut interrupts);

@@ -52,8 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Ok(Attempt::Done(code)) => return code,
             // What was answered is in force as if it had been typed.
             Ok(Attempt::Again(answer)) => {
-                let line = line.answered(command.inputs(), *answer);
-                args = line.args().to_vec();
+                args = line.answered(command.inputs(), *answer);
             }
             Err(failure) => return report(&failure, wants_json),
         }

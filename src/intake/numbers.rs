@@ -186,14 +186,17 @@ impl NumberReader {
         }
         let name = |column: usize| shown_name(&planned.header.names[column]);
         match of_row {
-            RowRegion::Unknown(column) => RowOutcome::invalid_quoting(
-                code,
-                format!(
-                    "a number in national form, and its country is not known by the name `{}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
-                    shortened(&row.lossy(column), LONGEST_COUNTRY),
-                    name(column)
-                ),
-            ),
+            RowRegion::Unknown(column) => {
+                let country = shortened(row.lossy(column).trim(), LONGEST_COUNTRY);
+                self.evidence.note_unknown_country(&country, 1);
+                RowOutcome::invalid_quoting(
+                    code,
+                    format!(
+                        "a number in national form, and its country is not known by the name `{country}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
+                        name(column)
+                    ),
+                )
+            }
             RowRegion::Disagree(first, second) => RowOutcome::invalid(
                 code,
                 format!(

@@ -2,7 +2,6 @@
 
 use super::MappingError;
 use super::columns::Columns;
-use super::plan::column_and_value;
 use crate::source::Row;
 
 /// The flag that says so.
@@ -18,6 +17,12 @@ pub struct OnlyRule {
 }
 
 impl OnlyRule {
+    /// What is taken, in quotes.
+    pub fn values(&self) -> Vec<String> {
+        let values = self.values.iter();
+        values.map(|value| format!("`{value}`")).collect()
+    }
+
     /// Whether the row is wanted as far as this column says.
     pub(super) fn takes(&self, row: Row<'_>) -> bool {
         let cell = row.text(self.column).unwrap_or_default().trim();
@@ -33,7 +38,7 @@ pub(super) fn only_rules(
 ) -> Result<Vec<OnlyRule>, MappingError> {
     let mut rules: Vec<OnlyRule> = Vec::new();
     for text in texts {
-        let (column, value) = column_and_value(columns, ONLY, text)?;
+        let (column, value) = column_and_value(columns, text)?;
         let value = value.trim().to_lowercase();
         match rules.iter_mut().find(|rule| rule.column == column) {
             Some(rule) => rule.values.push(value),
@@ -44,6 +49,24 @@ pub(super) fn only_rules(
         }
     }
     Ok(rules)
+}
+
+/// The column and the value that `COL=VALUE` names.
+fn column_and_value<'t>(
+    columns: &Columns<'_>,
+    text: &'t str,
+) -> Result<(usize, &'t str), MappingError> {
+    // A column may be called `a=b`.
+    let splits = text
+        .match_indices('=')
+        .map(|(at, _)| (&text[..at], &text[at + 1..]));
+    for (column, value) in splits {
+        if let Some(column) = columns.named(ONLY, column)? {
+            return Ok((column, value));
+        }
+    }
+    let (column, value) = text.split_once('=').unwrap_or((text, ""));
+    Ok((columns.find(ONLY, column)?, value))
 }
 
 #[cfg(test)]

@@ -644,25 +644,6 @@ pub(super) fn named_column(
     Ok((name.or_else(of_header), column))
 }
 
-/// The column and the value that `COL=VALUE` names.
-pub(super) fn column_and_value<'t>(
-    columns: &Columns<'_>,
-    flag: &'static str,
-    text: &'t str,
-) -> Result<(usize, &'t str), MappingError> {
-    // A column may be called `a=b`.
-    let splits = text
-        .match_indices('=')
-        .map(|(at, _)| (&text[..at], &text[at + 1..]));
-    for (column, value) in splits {
-        if let Some(column) = columns.named(flag, column)? {
-            return Ok((column, value));
-        }
-    }
-    let (column, value) = text.split_once('=').unwrap_or((text, ""));
-    Ok((columns.find(flag, column)?, value))
-}
-
 /// What `COL` or `NAME=COL` says.
 fn name_and_column(
     columns: &Columns<'_>,

@@ -13,7 +13,7 @@ use super::summary::{places, write_counts, write_files, write_problems};
 use super::width::paragraph;
 use super::{Ended, Findings, Width};
 use crate::command_line::CommandLine;
-use crate::intake::PlannedInput;
+use crate::intake::{Intake, PlannedInput};
 use crate::lead::Status;
 use crate::mapping::{ColumnRole, Mapping};
 use crate::text::{counted, grouped, listed, one_line, printable, shortened};
@@ -57,6 +57,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     write_campaigns(text, checked)?;
     write_left_out(text, checked)?;
     write_problems(text, checked.ended, MOST_PROBLEMS)?;
+    write_unknown_countries(text, checked.intake)?;
     write_countries(text, checked.findings)?;
     if let Some(estimate) = &checked.estimate
         && tally.counts.of(Status::Ready) > 0
@@ -212,6 +213,22 @@ fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result 
         )?;
     }
     Ok(())
+}
+
+/// What rows call countries that nobody knows.
+fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Result {
+    let evidence = intake.inputs.iter().filter_map(PlannedInput::evidence);
+    let names = evidence.flat_map(|evidence| &evidence.unknown_countries);
+    let names: Vec<String> = names
+        .map(|(name, rows)| format!("{} ({})", listed(&[name]), counted(*rows, "row")))
+        .collect();
+    match names.is_empty() {
+        true => Ok(()),
+        false => {
+            let said = format!("Countries that are not known: {}", names.join(", "));
+            writeln!(text, "\n{}", paragraph(&said, Width::default()))
+        }
+    }
 }
 
 /// How many numbers there are of each country, and of which type.

@@ -12,7 +12,7 @@ use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
 use crate::mapping::Mapping;
 use crate::source::{Basis, Content, Form, TextForm};
-use crate::text::{counted, listed, printable};
+use crate::text::{alternatives, counted, listed, printable};
 
 /// A legacy encoding that was guessed from fewer letters may well be another.
 const FEW_LETTERS: u64 = 100;
@@ -142,6 +142,9 @@ fn write_input(
     if let Some(completed) = completed.and_then(|evidence| completed_with(intake, evidence)) {
         write_line(text, "completed", &printable(&completed), width)?;
     }
+    if let Some(only) = only(planned) {
+        write_line(text, "only", &printable(&only), width)?;
+    }
     write_line(text, "variables", &variables(planned), width)?;
     for line in planned.footer() {
         let found = format!("line {}, no contact: {}", line.line, line.text);
@@ -169,6 +172,16 @@ fn write_input(
         write_line(text, "note", &found, width)?;
     }
     Ok(())
+}
+
+/// Which rows are sent, where not all are.
+fn only(planned: &PlannedInput) -> Option<String> {
+    let rules = planned.mapping.only.iter().map(|rule| {
+        let column = listed(&planned.header.names[rule.column..=rule.column]);
+        format!("rows with {} in {column}", alternatives(&rule.values()))
+    });
+    let rules: Vec<String> = rules.collect();
+    (!rules.is_empty()).then(|| format!("{} (--only)", rules.join(", and ")))
 }
 
 /// In what form the input was read.

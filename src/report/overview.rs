@@ -11,10 +11,14 @@ use super::width::{Width, paragraph, write_line};
 use super::{CampaignNames, Estimate, Findings, Tally};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
+use crate::source::FooterLine;
 use crate::text::{counted, grouped, printable, shortened};
 
 /// How many campaigns are spelled out.
 const MOST_CAMPAIGNS: usize = 5;
+
+/// How many countries are named.
+const MOST_COUNTRIES: usize = 5;
 
 /// How many reasons are named for which rows cannot be sent.
 const MOST_REASONS: usize = 3;
@@ -42,6 +46,8 @@ pub struct Overview<'a> {
     pub estimate: Option<Estimate>,
     /// The country of numbers without a calling code, and who gives it.
     pub region: Option<String>,
+    /// What stands below the lists and is not sent.
+    pub footers: Vec<FooterLine>,
 }
 
 impl Overview<'_> {
@@ -71,6 +77,13 @@ impl Overview<'_> {
                 grouped(uncertain)
             );
             write_line(text, "held back", &found, width)?;
+        }
+        if let Some(countries) = self.countries() {
+            write_line(text, "numbers", &countries, width)?;
+        }
+        for line in &self.footers {
+            let found = format!("line {}, no contact: {}", line.line, printable(&line.text));
+            write_line(text, "footer", &found, width)?;
         }
         self.write_campaigns(text, width)?;
         write_line(text, "service", &printable(&self.service), width)?;
@@ -155,6 +168,20 @@ impl Overview<'_> {
             .collect();
         targets.sort_by_key(|(campaign, rows)| (Reverse(*rows), *campaign));
         targets
+    }
+
+    /// The numbers that would be called by country, those with most first.
+    fn countries(&self) -> Option<String> {
+        let countries = self.findings.kinds.countries();
+        let named = countries.iter().take(MOST_COUNTRIES);
+        let named = named.map(|country| format!("{} {}", grouped(country.numbers), country.name()));
+        let mut named: Vec<String> = named.collect();
+        let others = countries.iter().skip(MOST_COUNTRIES);
+        let others: u64 = others.map(|country| country.numbers).sum();
+        if others > 0 {
+            named.push(format!("{} of other countries", grouped(others)));
+        }
+        (!named.is_empty()).then(|| named.join(", "))
     }
 
     fn write_campaigns(&self, text: &mut String, width: Width) -> std::fmt::Result {

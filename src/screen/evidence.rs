@@ -14,6 +14,9 @@ const MOST_LINES: usize = 3;
 /// How many numbers are kept to see which other country they fit.
 const MOST_SAMPLES: usize = 200;
 
+/// How many names of countries are kept that nobody knows.
+const MOST_NAMES: usize = 10;
+
 /// How a number came by its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletedBy {
@@ -61,6 +64,8 @@ pub struct Evidence {
     pub countries: BTreeMap<Region, u64>,
     /// Rows with a number without a calling code, of which nothing says the country.
     pub without_country: u64,
+    /// What rows call countries that nobody knows, the first few of these names.
+    pub unknown_countries: BTreeMap<String, u64>,
     /// The columns (from 0) that would fill rows without a number, the first of each row.
     pub would_fill: BTreeMap<usize, u64>,
 }
@@ -127,6 +132,21 @@ impl Evidence {
         }
         self.without_country += later.without_country;
         sum(&mut self.would_fill, &later.would_fill);
+        for (name, rows) in later.unknown_countries {
+            self.note_unknown_country(&name, rows);
+        }
+    }
+
+    /// Takes so many rows with a number that needs a country, and this name for it.
+    pub fn note_unknown_country(&mut self, name: &str, rows: u64) {
+        let names = self.unknown_countries.len();
+        match self.unknown_countries.get_mut(name) {
+            Some(known) => *known += rows,
+            None if names < MOST_NAMES => {
+                self.unknown_countries.insert(name.to_owned(), rows);
+            }
+            None => {}
+        }
     }
 
     /// Takes what rows say of countries that are not sent themselves.

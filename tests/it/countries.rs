@@ -57,6 +57,7 @@ fn a_country_column_is_found_and_used_row_by_row_and_stays_a_variable() {
     let output = folder.leadload(&["check", "leads.csv", "--region", "GB"]);
     let output = output.expect(1);
     output.shows("country    `Country` (--region-column); where that is empty GB (--region)");
+    output.shows("\nCountries that are not known: `Neverland` (1 row)\n");
     let service = crate::util::service();
     let import = folder.import_leads(&service, &["--region", "GB"]).expect(1);
     assert!(!import.stdout.contains("Neverland"), "{}", import.stdout);

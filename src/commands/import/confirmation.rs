@@ -20,6 +20,7 @@ use crate::intake::Intake;
 use crate::report::{Log, Overview, Show, Width, console, difference_lines, region_for_all};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::source::FooterLine;
 use crate::text::{counted, grouped};
 
 /// An import that is ready to begin.
@@ -101,6 +102,18 @@ impl Confirmation<'_> {
         dry_run.run(self.show, log, |_| Ok(())).await
     }
 
+    /// What stands below the lists, where that has not been said above.
+    fn footers(&self) -> Vec<FooterLine> {
+        let inputs = self.intake.inputs.iter();
+        match self.intake.doubt {
+            // All was read before the opening lines.
+            Some(_) => Vec::new(),
+            None => inputs
+                .flat_map(|planned| planned.footer().to_vec())
+                .collect(),
+        }
+    }
+
     fn overview<'f>(&'f self, found: &'f Found) -> Result<Overview<'f>, Failure> {
         let known_rate = self.planned.map(PlannedRun::known_rate).transpose()?;
         Ok(Overview {
@@ -112,6 +125,7 @@ impl Confirmation<'_> {
             campaigns: self.directory.listed(),
             service: self.settings.service.clone(),
             region: region_for_all(self.intake),
+            footers: self.footers(),
             estimate: found.estimate(&self.settings.rate, known_rate.flatten()),
         })
     }

@@ -82,7 +82,7 @@ async fn import(
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     service::unless(&mut interrupts, places::look_at(files, &layers)).await?;
-    let may_ask = asking::may_ask(&layers);
+    let may_ask = asking::may_ask(&layers, files);
     if may_ask {
         let mut asking = Asking::new(&watch, &mut interrupts);
         if let Some(answer) = asking.profile(&layers).await? {

@@ -122,8 +122,11 @@ fn footers(page: &Page<'_>) -> Markup {
         @if !footers.is_empty() {
             (fact("Below the list", html! {
                 ul {
-                    @for (_, line) in footers {
-                        li { "line " (line.line) ", no contact: " bdi { (line.text) } }
+                    @for (file, line) in footers {
+                        li {
+                            @if page.ended.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
+                            "line " (line.line) ", no contact: " bdi { (line.text) }
+                        }
                     }
                 }
             }))
