@@ -182,6 +182,11 @@ impl NumberReader {
             return self.missing(planned, row, of_row);
         }
         if !problem.needs_region() {
+            let is_national = || !planned.mapping.phone_cell(row).contains('+');
+            let is_for_region = of_row == RowRegion::None && self.region.is_some();
+            if code == ErrorCode::PhoneImpossible && is_for_region && is_national() {
+                self.evidence.impossible += 1;
+            }
             return RowOutcome::invalid(code, problem.to_string());
         }
         let name = |column: usize| shown_name(&planned.header.names[column]);

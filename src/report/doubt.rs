@@ -47,6 +47,10 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
             "there are {} with a calling code, and none of them is of {country}",
             counted(count, "number")
         )),
+        Some(Against::Impossible(count)) => reasons.push(format!(
+            "{} too long or too short for {country}",
+            are_others(count)
+        )),
         None => {}
     }
     if list.foreign > 0 {
@@ -63,6 +67,10 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
         reasons.join(", "),
         lines(&list.lines, list.doubtful)
     )
+}
+
+fn are_others(count: u64) -> String {
+    format!("{} other numbers are", grouped(count))
 }
 
 fn are(count: u64) -> String {

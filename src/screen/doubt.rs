@@ -3,7 +3,8 @@
 //! The rule: a number that the region for all has completed, and not its own row's country, is
 //! doubtful where it is in no range in use there, or is written as that country does not
 //! write. All of a list are doubtful where the rows that name a country agree on another one,
-//! or where it has at least three international numbers and none of that region. At least
+//! where it has at least three international numbers and none of that region, or where nearly
+//! all others are too long or too short for one of that region. At least
 //! three doubtful ones that are more than a fifth of those completed count as many. Where
 //! many are under a fifth of all rows with a number they alone are held back; else somebody
 //! has to say what is meant before anything is sent.
@@ -18,6 +19,11 @@ const FEWEST: u64 = 3;
 
 /// International numbers that must be there for their countries to tell anything.
 const FEWEST_INTERNATIONAL: u64 = 3;
+
+/// Where so many numbers without a calling code are none of the region, and so many for each one
+/// that is, that one is so by chance.
+const FEWEST_IMPOSSIBLE: u64 = 10;
+const IMPOSSIBLE_FOR_ONE: u64 = 4;
 
 /// More than one in so many makes many, and under one in so many of all rows is few enough
 /// to hold back.
@@ -57,6 +63,8 @@ pub enum Against {
     Country(Region),
     /// The international numbers of the list, so many, are all of other countries.
     International(u64),
+    /// So many others, nearly all, are too long or too short for a number of the region.
+    Impossible(u64),
 }
 
 /// What is doubtful in one list.
@@ -204,8 +212,12 @@ fn against(region: Region, list: &Evidence) -> Option<Against> {
     let international: u64 = list.international.values().sum();
     let is_of_region = |code: &u16| region.calling_code() == Some(*code);
     let has_own = list.international.keys().any(is_of_region);
-    (international >= FEWEST_INTERNATIONAL && !has_own)
-        .then_some(Against::International(international))
+    if international >= FEWEST_INTERNATIONAL && !has_own {
+        return Some(Against::International(international));
+    }
+    let impossible = list.impossible;
+    (impossible >= FEWEST_IMPOSSIBLE && impossible >= IMPOSSIBLE_FOR_ONE * list.by_region.numbers)
+        .then_some(Against::Impossible(impossible))
 }
 
 /// The countries that these numbers may be of instead, the likeliest first: those that the

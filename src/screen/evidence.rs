@@ -64,6 +64,8 @@ pub struct Evidence {
     pub countries: BTreeMap<Region, u64>,
     /// Rows with a number without a calling code, of which nothing says the country.
     pub without_country: u64,
+    /// Numbers without a calling code that are too long or too short for the region for all.
+    pub impossible: u64,
     /// What rows call countries that nobody knows, the first few of these names.
     pub unknown_countries: BTreeMap<String, u64>,
     /// The columns (from 0) that would fill rows without a number, the first of each row.
@@ -131,6 +133,7 @@ impl Evidence {
             keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
         }
         self.without_country += later.without_country;
+        self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
         for (name, rows) in later.unknown_countries {
             self.note_unknown_country(&name, rows);

@@ -209,3 +209,17 @@ fn a_run_goes_on_with_the_same_numbers_held_back() {
     assert_eq!(found["run"], 2);
     assert_eq!(found["counts"]["created"], 3);
 }
+
+#[test]
+fn a_list_of_which_nearly_all_numbers_are_impossible_there_is_of_another_country() {
+    let german = |count: usize| -> String {
+        (0..count)
+            .map(|i| format!("Di,0171 39200{i:02}1\n"))
+            .collect()
+    };
+    let (_, output, sent) = import(&(british(3) + &german(12)), &[], 2);
+    assert_eq!(sent, 0);
+    output.tells("12 other numbers are too long or too short for United Kingdom");
+    assert_eq!(import(&(british(3) + &german(9)), &[], 1).2, 3);
+    assert_eq!(import(&(british(4) + &german(12)), &[], 1).2, 4);
+}
