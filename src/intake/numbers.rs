@@ -139,7 +139,18 @@ impl NumberReader {
         if let RowRegion::Known(region) = of_row {
             *self.evidence.countries.entry(region).or_default() += 1;
         }
-        let is_doubtful = self.evidence.note(row.line(), number, written, by);
+        let named = match by {
+            CompletedBy::Region => self.regions.read(&mapping.vague_regions, row),
+            CompletedBy::Itself | CompletedBy::Row(_) => RowRegion::None,
+        };
+        let is_contradicted = match (named, self.region) {
+            (RowRegion::Known(named), Some(region)) => !named.shares_calling_code(region),
+            _ => false,
+        };
+        let line = row.line();
+        let is_doubtful = self
+            .evidence
+            .note(line, number, written, by, is_contradicted);
         if by != CompletedBy::Region || !self.doubts {
             return Ok(number);
         }
@@ -151,6 +162,7 @@ impl NumberReader {
             Held::Each if is_doubtful && written == Written::Foreign => {
                 "numbers of that country are not written so"
             }
+            Held::Each if is_contradicted => "its row names another country",
             Held::Each if is_doubtful => "no such numbers are in use there",
             Held::Each | Held::None => return Ok(number),
         };

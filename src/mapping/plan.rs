@@ -62,8 +62,9 @@ pub struct Mapping {
     pub region_columns: Vec<usize>,
     /// Whether these were found, and are variables all the same, rather than named.
     pub finds_regions: bool,
-    /// Whether columns that are called countries were found, and none that holds any.
-    pub ignores_countries: bool,
+    /// The columns (from 0) that are called countries and hold few that are known. They complete
+    /// no number; what they name speaks against another country all the same.
+    pub vague_regions: Vec<usize>,
     /// Which rows are wanted: each of these must hold.
     pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
@@ -194,7 +195,7 @@ impl Mapping {
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
             region_columns: Vec::new(),
             finds_regions: spec.region_columns == RegionColumns::Found,
-            ignores_countries: false,
+            vague_regions: Vec::new(),
             only: only_rules(&columns, &spec.only)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
@@ -341,7 +342,7 @@ impl Mapping {
             }
             RegionColumns::Found => {
                 let found = country_columns(columns, sample, self.rejects_form.is_some());
-                self.ignores_countries = found.used.is_empty() && !found.unknown.is_empty();
+                self.vague_regions.clone_from(&found.unknown);
                 self.region_columns = found.used;
                 self.notes
                     .extend(found.unknown.into_iter().map(|column| Note {

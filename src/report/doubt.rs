@@ -59,6 +59,12 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
             are(list.foreign)
         ));
     }
+    if list.contradicted > 0 {
+        reasons.push(format!(
+            "{} in rows that name another country",
+            are(list.contradicted)
+        ));
+    }
     if list.not_in_use > 0 {
         reasons.push(format!("{} in no range in use there", are(list.not_in_use)));
     }

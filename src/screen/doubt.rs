@@ -78,6 +78,8 @@ pub struct ListDoubt {
     pub not_in_use: u64,
     /// Those that are written as that country does not write.
     pub foreign: u64,
+    /// Those whose rows name another country.
+    pub contradicted: u64,
     /// Why all are doubtful, if they are.
     pub against: Option<Against>,
     /// The lines of the first.
@@ -192,6 +194,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
         completed,
         not_in_use: list.by_region.not_in_use,
         foreign: list.foreign,
+        contradicted: list.contradicted,
         against: against.filter(|_| completed > 0),
         lines: lines.clone(),
         held: Held::None,

@@ -48,7 +48,9 @@ pub struct Evidence {
     pub by_region: Completed,
     /// Those among these that are written as that country does not write.
     pub foreign: u64,
-    /// Those among these that are foreign, in no range in use, or both.
+    /// Those among these whose rows name another country, in a column that holds few.
+    pub contradicted: u64,
+    /// Those among these that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
     /// The lines of the first of these.
     pub doubtful_lines: Vec<u64>,
@@ -74,13 +76,15 @@ pub struct Evidence {
 
 impl Evidence {
     /// Takes a number that stands in this line. Returns whether the region for all has
-    /// completed it, and something about it speaks against that.
+    /// completed it, and something speaks against that: the number, or its row, which names
+    /// another country where it `is_contradicted`.
     pub fn note(
         &mut self,
         line: u64,
         number: PhoneNumber,
         written: Written,
         by: CompletedBy,
+        is_contradicted: bool,
     ) -> bool {
         self.numbers += 1;
         if by == CompletedBy::Itself {
@@ -101,7 +105,8 @@ impl Evidence {
         self.foreign += u64::from(is_foreign);
         keep(&mut self.completed_lines, line, MOST_LINES);
         keep(&mut self.completed_numbers, number, MOST_SAMPLES);
-        let is_doubtful = is_foreign || !is_in_use;
+        self.contradicted += u64::from(is_contradicted);
+        let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
             self.doubtful += 1;
             keep(&mut self.doubtful_lines, line, MOST_LINES);
@@ -119,6 +124,7 @@ impl Evidence {
         }
         self.by_region.add(later.by_region);
         self.foreign += later.foreign;
+        self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
         for line in later.doubtful_lines {
             keep(&mut self.doubtful_lines, line, MOST_LINES);
@@ -201,7 +207,7 @@ mod tests {
                 true => Written::Foreign,
                 false => Written::National,
             };
-            evidence.note(line, number.unwrap(), written, by);
+            evidence.note(line, number.unwrap(), written, by, false);
         }
         evidence
     }

@@ -419,7 +419,7 @@ impl<'p> Gathered<'p> {
         if let RowRegion::Known(region) = of_row {
             *self.evidence.countries.entry(region).or_default() += 1;
         }
-        self.evidence.note(row.line(), number, written, by);
+        self.evidence.note(row.line(), number, written, by, false);
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.note(number.key(), line);
         true

@@ -223,3 +223,23 @@ fn a_list_of_which_nearly_all_numbers_are_impossible_there_is_of_another_country
     assert_eq!(import(&(british(3) + &german(9)), &[], 1).2, 3);
     assert_eq!(import(&(british(4) + &german(12)), &[], 1).2, 4);
 }
+
+#[test]
+fn a_country_in_a_column_that_holds_few_speaks_against_the_region_all_the_same() {
+    let rows = |country: &str, from: usize| -> String {
+        (from..from + 4)
+            .map(|i| format!("Ada,07911 1234{i:02},{country}\n"))
+            .collect()
+    };
+    let list = rows("North", 10) + &rows("South", 20) + &rows("Germany", 30);
+    let folder = Folder::with_leads(&format!("name,phone,country\n{list}"));
+    let service = scenario("keep_bodies = true");
+    let output = folder.import_leads(&service, &["--region", "GB"]).expect(2);
+    output.tells("4 are in rows that name another country (lines 10, 11, 12 and more)");
+    folder.write(
+        "leads.csv",
+        folder.read("leads.csv").replace("Germany", "UK"),
+    );
+    folder.import_leads(&service, &["--region", "GB"]).expect(0);
+    assert_eq!(seen(&service).len(), 12);
+}

@@ -328,7 +328,10 @@ fn defaults(said: &Options, intake: &Intake) -> String {
     }
     // Of rejects a column that is called countries is believed.
     let mut inputs = intake.inputs.iter();
-    if handed.phones.region_column.is_none() && inputs.all(|i| i.mapping.ignores_countries) {
+    if handed.phones.region_column.is_none()
+        && inputs
+            .all(|i| i.mapping.region_columns.is_empty() && !i.mapping.vague_regions.is_empty())
+    {
         handed.phones.region_column = Some(Said::told_as(RegionColumn::None, "none"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
