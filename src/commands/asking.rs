@@ -149,7 +149,12 @@ impl<'a> Asking<'a> {
                 .collect();
             match picked {
                 Some(picked) => {
-                    let names: Vec<String> = picked.iter().map(|c| c.name.clone()).collect();
+                    let mut names: Vec<String> = Vec::new();
+                    for candidate in picked {
+                        if !names.contains(&candidate.name) {
+                            names.push(candidate.name.clone());
+                        }
+                    }
                     let mut answer = Options::default();
                     answer.mapping.phone_column = Some(Column::all(&names));
                     return Ok(Some(answer));

@@ -31,7 +31,7 @@ fn of_several_phone_columns_the_order_is_asked() {
     terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
     terminal.type_in("3\r");
     terminal.wait_for("Numbers from 1 to 2, please.");
-    terminal.type_in("2 1\r");
+    terminal.type_in("2 1 2\r");
     terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
     terminal.wait_for("[y/N]");
     terminal.type_in("y\r");
