@@ -1,8 +1,8 @@
-//! What somebody at the terminal can answer, where the command would end otherwise.
+//! Questions that a person at the terminal can answer, where the command would end otherwise.
 //!
-//! Rule: an answer is what could have been typed. The command then runs again as if it had
-//! been, so that nothing knows of answers but this, and what is shown as the next command has
-//! them too. Whoever answers with nothing gets the error that everybody else gets.
+//! Rule: an answer is a flag that could have been typed. The command then runs again as if it
+//! had been, so that only this module knows of answers, and commands that are shown have them
+//! too. An empty answer leads to the same error as without a terminal.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,18 +29,17 @@ const ROOM_FOR_ANSWER: usize = 20;
 pub(super) enum Attempt<T> {
     /// By itself.
     Done(T),
-    /// Somebody has answered a question: it is to run again with this.
+    /// With an answer: it is to run again with these options.
     Again(Box<Options>),
 }
 
-/// Whoever is there.
+/// Questions to the person at the terminal.
 pub(super) struct Asking<'a> {
     watch: &'a Stopwatch,
     interrupts: &'a mut Interrupts,
 }
 
-/// Whether somebody is there who may be asked: not by a trial, which calls nobody, and not
-/// where that is not wanted.
+/// Whether questions may be asked: not in a trial, which calls nobody, and not with `--yes`.
 pub(super) fn may_ask(layers: &Layers, files: &[PathBuf]) -> bool {
     let options = layers.options();
     // It is read once.
@@ -51,7 +50,7 @@ pub(super) fn may_ask(layers: &Layers, files: &[PathBuf]) -> bool {
 }
 
 impl<'a> Asking<'a> {
-    /// Somebody who can be asked.
+    /// Questions, with the time that they take left out of the watch.
     pub(super) fn new(watch: &'a Stopwatch, interrupts: &'a mut Interrupts) -> Asking<'a> {
         Asking { watch, interrupts }
     }
@@ -90,7 +89,7 @@ impl<'a> Asking<'a> {
             Err(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
                 return self.sheet(&input, &sheets).await;
             }
-            // What nobody can answer is told by those who come upon it.
+            // Anything else no answer can mend: the command itself reports it.
             Err(_) => return Ok(None),
         };
         let mut intake = Intake {
@@ -112,7 +111,7 @@ impl<'a> Asking<'a> {
         });
         let looked: Option<Result<_, Failure>> =
             service::unless(self.interrupts, async { Ok(looking.await) }).await?;
-        // What is wrong with the input is told by those who send it.
+        // An input that cannot be read is reported by the command itself.
         let Some(Ok((intake, sampled))) = looked else {
             return Ok(None);
         };

@@ -232,7 +232,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
 pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
-        // What is wrong with the input is told by those who send it.
+        // An input that cannot be read is reported by whoever reads its rows.
         if let Ok(rows) = intake.count_rows() {
             total.set(rows);
         }

@@ -50,7 +50,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let log = log.get_or_insert_with(|| start_log(&layers.options().log));
         match perform(&command, layers, line.clone(), log) {
             Ok(Attempt::Done(code)) => return code,
-            // What was answered is in force as if it had been typed.
+            // The command runs again as if the answer had been typed.
             Ok(Attempt::Again(answer)) => {
                 args = line.answered(command.inputs(), *answer);
             }
