@@ -29,12 +29,11 @@ fn of_several_phone_columns_the_order_is_asked() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
     terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
-    terminal.type_in("3\r");
+    terminal.answer("(Enter to stop):", "3\r");
     terminal.wait_for("Numbers from 1 to 2, please.");
-    terminal.type_in("2 1 2\r");
+    terminal.answer("(Enter to stop):", "2 1 2\r");
     terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
-    terminal.wait_for("[y/N]");
-    terminal.type_in("y\r");
+    terminal.answer("[y/N]", "y\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(phones(&service), ["+442079460001", "+447911000002"]);
 }
@@ -43,8 +42,7 @@ fn of_several_phone_columns_the_order_is_asked() {
 fn whoever_answers_nothing_gets_the_error_and_nothing_is_sent() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
-    terminal.wait_for("(Enter to stop):");
-    terminal.type_in("\r");
+    terminal.answer("(Enter to stop):", "\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 2, "{shown}");
     assert!(
@@ -62,14 +60,13 @@ fn a_region_that_the_list_speaks_against_is_asked_about() {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
         terminal.wait_for("3 of 3 numbers that `--region GB` completes may be of another country");
-        terminal.wait_for("Enter to stop):");
-        terminal.type_in("Atlantis\r");
+        terminal.answer("Enter to stop):", "Atlantis\r");
         terminal.wait_for("There is no country and no column of that name.");
-        terminal.type_in(&format!("{answer}\r"));
+        terminal.answer("Enter to stop):", &format!("{answer}\r"));
         terminal.wait_for(&format!(
             "Numbers without a calling code are taken to be of {answer}"
         ));
-        terminal.type_in("y\r");
+        terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, 0);
         assert_eq!(phones(&service)[0], first);
     }
@@ -83,9 +80,8 @@ fn the_country_of_many_numbers_that_have_none_is_asked() {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv"]);
         terminal.wait_for("3 numbers in the first rows without a calling code");
-        terminal.type_in(answer);
-        terminal.wait_for("[y/N]");
-        terminal.type_in("y\r");
+        terminal.answer("(Enter to leave them out):", answer);
+        terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, u32::from(sent == 1));
         assert_eq!(seen(&service).len(), sent);
     }
@@ -109,9 +105,8 @@ fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
         .tells("hint: the sheet `Leads` has one: `--sheet Leads`");
     let mut terminal = start(&folder, &service, &["leads.xlsx"]);
     terminal.wait_for("  1  Leads\n");
-    terminal.type_in("leads\r");
-    terminal.wait_for("[y/N]");
-    terminal.type_in("y\r");
+    terminal.answer("(Enter to stop):", "leads\r");
+    terminal.answer("[y/N]", "y\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(phones(&service), ["+447911000001"]);
 }
@@ -139,9 +134,8 @@ fn where_a_profile_has_a_service_it_is_asked_which_and_named_where_nobody_can_an
         .tells("hint: there is a profile `crm`: say `--profile crm`");
     let mut terminal = Terminal::start(folder.leadload(&args), 100, 40);
     terminal.wait_for("There are these profiles:\n  1  crm\n");
-    terminal.type_in("1\r");
-    terminal.wait_for("[y/N]");
-    terminal.type_in("y\r");
+    terminal.answer("(Enter to stop):", "1\r");
+    terminal.answer("[y/N]", "y\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(phones(&service), ["+447911000001"]);
 }
@@ -152,10 +146,8 @@ fn an_answer_stands_in_the_command_that_comes_next() {
     let (folder, service) = (Folder::with_leads(&list), recorder());
     let args = ["leads.csv", "--ledger", "none"];
     let mut terminal = start(&folder, &service, &args);
-    terminal.wait_for("(Enter to stop):");
-    terminal.type_in("1,2\r");
-    terminal.wait_for("[y/N]");
-    terminal.type_in("y\r");
+    terminal.answer("(Enter to stop):", "1,2\r");
+    terminal.answer("[y/N]", "y\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 1, "{shown}");
     let next = shown.replace("\n", " ");
@@ -170,8 +162,7 @@ fn a_check_asks_too_and_a_trial_never_does() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let check = folder.leadload(&["check", "leads.csv"]).at(&service);
     let mut terminal = Terminal::start(check, 100, 60);
-    terminal.wait_for("(Enter to stop):");
-    terminal.type_in("1\r");
+    terminal.answer("(Enter to stop):", "1\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(

@@ -90,6 +90,14 @@ impl Terminal {
         }
     }
 
+    /// Waits until the last that is shown is this question, and types. What is typed earlier
+    /// is no answer to it.
+    #[track_caller]
+    pub fn answer(&mut self, question: &str, keys: &str) {
+        self.wait_until(question, |shown| shown.ends_with(question));
+        self.type_in(keys);
+    }
+
     /// Types, as it is: a line ends with `\r`.
     pub fn type_in(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
