@@ -6,19 +6,19 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use super::inputs::Planned;
+use super::question;
 use super::stopwatch::Stopwatch;
-use super::{question, service};
 use crate::ask;
 use crate::exit::Failure;
-use crate::intake::{Intake, PlannedInput, SurveyedInput};
+use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{MappingError, PhoneCandidate};
 use crate::options::{Column, DefaultRegion, Name, Options, RegionColumn, Said, Value};
-use crate::phone::{PhoneReader, PhoneRule, Region};
+use crate::phone::{PhoneRule, Region};
 use crate::report::{Width, console, doubt_text, paragraph};
-use crate::screen::{Doubt, Evidence, SuppressionLists, are_many};
-use crate::settings::{ImportSettings, Layers};
+use crate::screen::{Doubt, are_many};
+use crate::settings::Layers;
 use crate::signals::Interrupts;
 use crate::text::{counted, printable};
 
@@ -33,26 +33,41 @@ pub(super) enum Attempt<T> {
     Again(Box<Options>),
 }
 
+impl<T> Attempt<T> {
+    /// It runs again with this answer.
+    pub(super) fn again(answer: Options) -> Attempt<T> {
+        Attempt::Again(Box::new(answer))
+    }
+}
+
 /// Questions to the person at the terminal.
 pub(super) struct Asking<'a> {
     watch: &'a Stopwatch,
     interrupts: &'a mut Interrupts,
-}
-
-/// Whether questions may be asked: not in a trial, which calls nobody, and not with `--yes`.
-pub(super) fn may_ask(layers: &Layers, files: &[PathBuf]) -> bool {
-    let options = layers.options();
-    // It is read once.
-    let reads_input = files.iter().any(|path| path.as_os_str() == "-");
-    let is_trial = options.connection.sandbox == Some(true);
-    let is_silent = options.delivery.yes == Some(true) || options.delivery.test_to.is_some();
-    !is_trial && !is_silent && !reads_input && ask::may_ask(options.log.form())
+    /// Whether the country of numbers without a calling code has been said, also that it is none.
+    says_region: bool,
 }
 
 impl<'a> Asking<'a> {
-    /// Questions, with the time that they take left out of the watch.
-    pub(super) fn new(watch: &'a Stopwatch, interrupts: &'a mut Interrupts) -> Asking<'a> {
-        Asking { watch, interrupts }
+    /// None where no question may be asked: in a trial, which calls nobody, with `--yes`, and
+    /// where a list comes from standard input, which can be read only once. The time that
+    /// answers take is not counted.
+    pub(super) fn new(
+        layers: &Layers,
+        files: &[PathBuf],
+        watch: &'a Stopwatch,
+        interrupts: &'a mut Interrupts,
+    ) -> Option<Asking<'a>> {
+        let options = layers.options();
+        let reads_input = files.iter().any(|path| path.as_os_str() == "-");
+        let is_trial = options.connection.sandbox == Some(true);
+        let is_silent = options.delivery.yes == Some(true) || options.delivery.test_to.is_some();
+        let may_ask = !is_trial && !is_silent && !reads_input && ask::may_ask(options.log.form());
+        may_ask.then(|| Asking {
+            watch,
+            interrupts,
+            says_region: layers.said().phones.region.is_some(),
+        })
     }
 
     /// Which profile is meant, where there are some and none gives a service.
@@ -71,57 +86,30 @@ impl<'a> Asking<'a> {
         }))
     }
 
-    /// What the lists leave open: where the numbers are, and of which country.
+    /// What the lists leave open, as far as an answer can mend it: where the numbers are, and
+    /// of which country.
     pub(super) async fn lists(
-        &mut self,
-        layers: &Layers,
-        settings: &ImportSettings,
-        surveyed: &[SurveyedInput],
+        mut self,
+        planned: &Result<Planned, Failure>,
     ) -> Result<Option<Options>, Failure> {
-        let inputs = surveyed.iter().cloned();
-        let spec = &settings.reading.mapping;
-        let planned = inputs.map(|input| PlannedInput::new(input, spec));
-        let inputs: Vec<PlannedInput> = match planned.collect() {
-            Ok(inputs) => inputs,
-            Err(MappingError::SeveralPhoneColumns { candidates, .. }) => {
-                return self.phone_columns(&candidates).await;
+        match planned {
+            Err(failure) => match failure.error.downcast_ref() {
+                Some(MappingError::SeveralPhoneColumns { candidates, .. }) => {
+                    self.phone_columns(candidates).await
+                }
+                Some(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
+                    self.sheet(input, sheets).await
+                }
+                _ => Ok(None),
+            },
+            Ok(planned) => {
+                let intake = planned.so_far();
+                match &intake.doubt {
+                    Some(doubt) if doubt.refuses => self.doubtful(intake, doubt).await,
+                    None if !self.says_region => self.country(intake).await,
+                    _ => Ok(None),
+                }
             }
-            Err(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
-                return self.sheet(&input, &sheets).await;
-            }
-            // Anything else no answer can mend: the command itself reports it.
-            Err(_) => return Ok(None),
-        };
-        let mut intake = Intake {
-            inputs: inputs.into(),
-            limit: settings.reading.limit,
-            phones: PhoneReader::new(settings.reading.phones.clone()),
-            region: settings.reading.region.clone(),
-            doubts: settings.reading.doubts,
-            doubted: settings.reading.doubted,
-            doubt: None,
-            suppression: Arc::new(SuppressionLists::default()),
-            allow_duplicates: settings.reading.allow_duplicates,
-            once: settings.reading.once,
-        };
-        let looking = service::on_a_thread(move || {
-            intake.look_for_doubt()?;
-            let sampled = intake.sampled_evidence()?;
-            Ok((intake, sampled))
-        });
-        let looked: Option<Result<_, Failure>> =
-            service::unless(self.interrupts, async { Ok(looking.await) }).await?;
-        // An input that cannot be read is reported by the command itself.
-        let Some(Ok((intake, sampled))) = looked else {
-            return Ok(None);
-        };
-        let says_region = layers.said().phones.region.is_some();
-        match &intake.doubt {
-            Some(doubt) if doubt.refuses => self.doubtful(&intake, doubt).await,
-            None if !says_region && lacks_country(&sampled) => {
-                self.country(&intake, sampled.without_country).await
-            }
-            _ => Ok(None),
         }
     }
 
@@ -184,14 +172,11 @@ impl<'a> Asking<'a> {
     ) -> Result<Option<Options>, Failure> {
         let text = doubt_text(intake).unwrap_or_default();
         note(text.split("\n\n").next().unwrap_or_default());
-        let fitting = doubt.fitting.iter();
-        let fitting =
-            fitting.map(|(country, fit)| format!("{} ({country}): {fit}", country.name()));
-        for (at, country) in fitting.enumerate() {
-            if at == 0 {
-                note(&format!("Of {} that were tried, so many fit:", doubt.tried));
-            }
-            console::note(&format!("  {country}\n"));
+        if !doubt.fitting.is_empty() {
+            note(&format!("Of {} that were tried, so many fit:", doubt.tried));
+        }
+        for (country, fit) in &doubt.fitting {
+            console::note(&format!("  {} ({country}): {fit}\n", country.name()));
         }
         let asked = format!(
             "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",
@@ -211,11 +196,20 @@ impl<'a> Asking<'a> {
         }))
     }
 
-    /// Of which country numbers without a calling code are.
-    async fn country(&mut self, intake: &Intake, rows: u64) -> Result<Option<Options>, Failure> {
+    /// Of which country numbers without a calling code are, where that is so of more of the
+    /// first rows than a slip explains.
+    async fn country(&mut self, intake: &Intake) -> Result<Option<Options>, Failure> {
+        // An input that cannot be read is reported by whoever reads its rows.
+        let Ok(sampled) = intake.sampled_evidence() else {
+            return Ok(None);
+        };
+        let without = sampled.without_country;
+        if !are_many(without, sampled.numbers + without) {
+            return Ok(None);
+        }
         note(&format!(
             "{} in the first rows without a calling code, and nothing says which country they are of.",
-            counted(rows, "number")
+            counted(without, "number")
         ));
         let asked =
             "Their country, such as GB, or a column with countries (Enter to leave them out):";
@@ -278,12 +272,6 @@ impl<'a> Asking<'a> {
         let answer = question::answered(self.interrupts, ask).await?;
         Ok(answer.filter(|answer| !answer.is_empty()))
     }
-}
-
-/// Whether so many of the first numbers have no country that it is no slip.
-fn lacks_country(sampled: &Evidence) -> bool {
-    let without = sampled.without_country;
-    are_many(without, sampled.numbers + without)
 }
 
 /// One of the things that can be chosen, by its place from 0.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use tracing::warn;
 
-use super::asking::{self, Asking, Attempt};
+use super::asking::{Asking, Attempt};
 use super::dry_run::DryRun;
 use super::lookup::{self, LookedUp};
 use super::stopwatch::Stopwatch;
@@ -130,15 +130,14 @@ impl Prepared {
         let (layers, surveyed) = inputs::survey(files, layers).await?;
         let settings =
             ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
-        if asking::may_ask(&layers, files) {
-            let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-            let watch = Stopwatch::start();
-            let mut asking = Asking::new(&watch, &mut interrupts);
-            if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
-                return Ok(Attempt::Again(Box::new(answer)));
-            }
+        let planned = inputs::plan(&settings.reading, surveyed).await;
+        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        if let Some(asking) = Asking::new(&layers, files, &Stopwatch::start(), &mut interrupts)
+            && let Some(answer) = asking.lists(&planned).await?
+        {
+            return Ok(Attempt::again(answer));
         }
-        let intake = inputs::plan(&settings.reading, surveyed).await?;
+        let intake = planned?.protected(&settings.reading).await?;
         let to_save = save_mapping::prepare(&layers, &intake, &settings)?;
         let remembered = remember(&settings, &intake).await?;
         let looked_up = lookup::look_up(&layers, &settings, &intake).await?;

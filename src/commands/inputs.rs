@@ -53,18 +53,46 @@ fn survey_each(files: &[PathBuf], options: &Options) -> Result<Vec<SurveyedInput
     Ok(surveyed.collect::<Result<_, SourceError>>()?)
 }
 
-/// Fits the flags to the inputs and reads the do-not-call lists.
+/// Inputs of which it is not known yet who must not be called.
+pub(super) struct Planned(Intake);
+
+impl Planned {
+    /// What is known of them.
+    pub(super) fn so_far(&self) -> &Intake {
+        &self.0
+    }
+
+    /// Reads the do-not-call lists.
+    pub(super) async fn protected(self, settings: &ReadingSettings) -> Result<Intake, Failure> {
+        let Planned(intake) = self;
+        let settings = settings.clone();
+        service::on_a_thread(move || {
+            let region = settings.region.as_ref().map(|given| given.region);
+            let lists = &settings.suppress;
+            let lists = SuppressionLists::read(lists, &intake.phones, region, settings.doubts)
+                .or_stopped(StoppedBy::Usage)?;
+            Ok(Intake {
+                suppression: Arc::new(lists),
+                ..intake
+            })
+        })
+        .await
+        .unwrap_or_else(broke_off)
+    }
+}
+
+/// Fits the flags to the inputs.
 pub(super) async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<SurveyedInput>,
-) -> Result<Intake, Failure> {
+) -> Result<Planned, Failure> {
     let settings = settings.clone();
     service::on_a_thread(move || plan_each(&settings, surveyed))
         .await
         .unwrap_or_else(broke_off)
 }
 
-fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result<Intake, Failure> {
+fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result<Planned, Failure> {
     let planned: Vec<PlannedInput> = surveyed
         .into_iter()
         .map(|input| PlannedInput::new(input, &settings.mapping))
@@ -72,29 +100,21 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
         .or_stopped(StoppedBy::Usage)?;
     planned.iter().for_each(warn_of_new_columns);
     refuse_kept_names(&planned)?;
-    let phones = PhoneReader::new(settings.phones.clone());
-    let suppression = SuppressionLists::read(
-        &settings.suppress,
-        &phones,
-        settings.region.as_ref().map(|given| given.region),
-        settings.doubts,
-    )
-    .or_stopped(StoppedBy::Usage)?;
     let mut intake = Intake {
         inputs: planned.into(),
         limit: settings.limit,
-        phones,
+        phones: PhoneReader::new(settings.phones.clone()),
         region: settings.region.clone(),
         doubts: settings.doubts,
         doubted: settings.doubted,
         doubt: None,
-        suppression: Arc::new(suppression),
+        suppression: Arc::default(),
         allow_duplicates: settings.allow_duplicates,
         once: settings.once,
     };
     refuse_too_few_rows(&intake, settings.min_rows)?;
     intake.look_for_doubt()?;
-    Ok(intake)
+    Ok(Planned(intake))
 }
 
 /// So many numbers may be of another country that nothing is sent before somebody says which.

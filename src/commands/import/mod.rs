@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 
-use super::asking::{self, Asking, Attempt};
+use super::asking::{Asking, Attempt};
 use super::stopwatch::Stopwatch;
 use super::{check, inputs, places, service};
 use crate::ask;
@@ -27,6 +27,7 @@ use crate::results::OutputChoice;
 use crate::settings::{ImportSettings, Layers, Service};
 use crate::signals;
 use prepared::{Asked, Prepared};
+use record::Record;
 use sending::send;
 use test_lead::TestLead;
 
@@ -82,12 +83,10 @@ async fn import(
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     service::unless(&mut interrupts, places::look_at(files, &layers)).await?;
-    let may_ask = asking::may_ask(&layers, files);
-    if may_ask {
-        let mut asking = Asking::new(&watch, &mut interrupts);
-        if let Some(answer) = asking.profile(&layers).await? {
-            return Ok(Attempt::Again(Box::new(answer)));
-        }
+    if let Some(mut asking) = Asking::new(&layers, files, &watch, &mut interrupts)
+        && let Some(answer) = asking.profile(&layers).await?
+    {
+        return Ok(Attempt::again(answer));
     }
     let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
     // A time that no clock can show never comes.
@@ -109,13 +108,19 @@ async fn import(
         let test = TestLead::new(&number, settings, service, watch)?;
         return test.send(surveyed, interrupts).await.map(Attempt::Done);
     }
-    if may_ask {
-        let mut asking = Asking::new(&watch, &mut interrupts);
-        if let Some(answer) = asking.lists(&layers, &settings, &surveyed).await? {
-            return Ok(Attempt::Again(Box::new(answer)));
-        }
+    // It may have to be waited for, and do-not-call lists are to be as they are then.
+    let record = Record::open(&settings, &watch, &mut interrupts).await?;
+    let planning = inputs::plan(&settings.reading, surveyed);
+    let planned = service::unless(&mut interrupts, planning).await;
+    if let Some(asking) = Asking::new(&layers, files, &watch, &mut interrupts)
+        && let Some(answer) = asking.lists(&planned).await?
+    {
+        return Ok(Attempt::again(answer));
     }
+    let protecting = planned?.protected(&settings.reading);
     let asked = Asked {
+        intake: service::unless(&mut interrupts, protecting).await?,
+        record,
         show: inputs::show(&settings),
         settings,
         service,
@@ -124,7 +129,7 @@ async fn import(
         metrics,
         is_watched,
     };
-    let mut prepared = Prepared::new(asked, surveyed, &mut interrupts).await?;
+    let mut prepared = Prepared::new(asked, &mut interrupts).await?;
     let rows = prepared.agree(&mut interrupts, log).await?;
     send(prepared, rows, interrupts, log)
         .await

@@ -17,7 +17,7 @@ use crate::commands::service::Reached;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Intake, OnUncertain, SurveyedInput};
+use crate::intake::{Intake, OnUncertain};
 use crate::report::{Log, Metrics, Show, Width, console, opening_lines};
 use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header, is_of_ledger,
@@ -49,8 +49,11 @@ pub(super) struct Prepared {
     has_names: bool,
 }
 
-/// What was asked for.
+/// What was asked for, and of which lists.
 pub(super) struct Asked {
+    pub(super) intake: Intake,
+    /// Where the run is recorded, if there is a ledger.
+    pub(super) record: Option<Record>,
     pub(super) settings: ImportSettings,
     pub(super) service: Service,
     pub(super) line: CommandLine,
@@ -66,17 +69,17 @@ impl Prepared {
     /// Prepares it. Where no campaign is given, one is picked.
     pub(super) async fn new(
         mut asked: Asked,
-        surveyed: Vec<SurveyedInput>,
         interrupts: &mut Interrupts,
     ) -> Result<Prepared, Failure> {
-        // It may have to be waited for, and do-not-call lists are to be as they are then.
-        let record = Record::open(&asked.settings, &asked.watch, interrupts).await?;
-        let planning = inputs::plan(&asked.settings.reading, surveyed);
-        let intake = service::unless(interrupts, planning).await?;
-        refuse_results_files(&intake)?;
-        inputs::refuse_doubtful(&intake)?;
-        let paths = inputs::output_paths(&asked.settings, &intake)?;
-        let writer = writer(&asked.settings, &intake, &paths, record.as_ref())?;
+        refuse_results_files(&asked.intake)?;
+        inputs::refuse_doubtful(&asked.intake)?;
+        let paths = inputs::output_paths(&asked.settings, &asked.intake)?;
+        let writer = writer(
+            &asked.settings,
+            &asked.intake,
+            &paths,
+            asked.record.as_ref(),
+        )?;
         // Not before it is known that no other run is at work on this.
         asked.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
@@ -85,19 +88,23 @@ impl Prepared {
         if !asked.settings.has_campaign() {
             asked.pick_campaign(&mut directory, interrupts).await?;
         }
-        let names = service::unless(interrupts, directory::names_in(&intake)).await?;
-        let finding = directory.book(&names, asked.settings.reading.campaign.as_ref(), &intake);
+        let names = service::unless(interrupts, directory::names_in(&asked.intake)).await?;
+        let finding = directory.book(
+            &names,
+            asked.settings.reading.campaign.as_ref(),
+            &asked.intake,
+        );
         let book = service::unless(interrupts, finding).await?;
-        let planned = match record {
+        let planned = match asked.record {
             Some(record) => {
-                let planning = record.plan(&asked.settings, &intake, &book, &paths);
+                let planning = record.plan(&asked.settings, &asked.intake, &book, &paths);
                 Some(service::unless(interrupts, planning).await?)
             }
             None => None,
         };
         Ok(Prepared {
             settings: asked.settings,
-            intake,
+            intake: asked.intake,
             book,
             writer,
             report,

@@ -75,7 +75,13 @@ impl TestLead {
         surveyed: Vec<SurveyedInput>,
         mut interrupts: Interrupts,
     ) -> Result<ExitCode, Failure> {
-        let planning = inputs::plan(&self.settings.reading, surveyed);
+        let reading = &self.settings.reading;
+        let planning = async {
+            inputs::plan(reading, surveyed)
+                .await?
+                .protected(reading)
+                .await
+        };
         let intake = service::unless(&mut interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
@@ -105,8 +111,8 @@ impl TestLead {
         }
         let outcome = sent.outcome.as_ref();
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-            // Whoever waits for the call wants to know whether the campaign calls at all. That
-            // the lead was made is to be told in any case.
+            // The phone rings only while the campaign is running. Where its state cannot be had,
+            // the lead is reported all the same.
             let _ = service::unless(&mut interrupts, directory.list_if_possible()).await;
         }
         self.say(
