@@ -131,29 +131,22 @@ impl NumberReader {
         number: PhoneNumber,
         written: Written,
     ) -> Result<PhoneNumber, RowOutcome> {
-        let by = match (written, of_row) {
-            (Written::International, _) => CompletedBy::Itself,
-            (_, RowRegion::Known(region)) => CompletedBy::Row(region),
-            _ => CompletedBy::Region,
-        };
-        if let RowRegion::Known(region) = of_row {
-            *self.evidence.countries.entry(region).or_default() += 1;
-        }
-        let named = match by {
-            CompletedBy::Region => self.regions.read(&mapping.vague_regions, row),
-            CompletedBy::Itself | CompletedBy::Row(_) => RowRegion::None,
-        };
-        let is_contradicted = match (named, self.region) {
-            (RowRegion::Known(named), Some(region)) => !named.shares_calling_code(region),
+        let country = of_row.known();
+        let by_region = self
+            .region
+            .filter(|_| CompletedBy::new(written, country) == CompletedBy::Region);
+        let named = by_region.and_then(|_| self.regions.read(&mapping.vague_regions, row).known());
+        let is_contradicted = match (named, by_region) {
+            (Some(named), Some(region)) => !named.shares_calling_code(region),
             _ => false,
         };
         let line = row.line();
         let is_doubtful = self
             .evidence
-            .note(line, number, written, by, is_contradicted);
-        if by != CompletedBy::Region || !self.doubts {
+            .note(line, number, written, country, is_contradicted);
+        let Some(region) = by_region.filter(|_| self.doubts) else {
             return Ok(number);
-        }
+        };
         let why = match self.held(row.file()) {
             _ if mapping.was_doubtful(row) && self.is_still_doubtful() => {
                 "its country is still in doubt"
@@ -166,7 +159,7 @@ impl NumberReader {
             Held::Each if is_doubtful => "no such numbers are in use there",
             Held::Each | Held::None => return Ok(number),
         };
-        Err(doubtful(self.region, why))
+        Err(doubtful(region, why))
     }
 
     /// Which of the numbers that the region completes are held back in a list.
@@ -266,8 +259,8 @@ impl NumberReader {
 }
 
 /// The outcome of a row whose number may be somebody else's.
-fn doubtful(region: Option<Region>, why: &str) -> RowOutcome {
-    let country = region.map_or("the region", Region::name);
+fn doubtful(region: Region, why: &str) -> RowOutcome {
+    let country = region.name();
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(

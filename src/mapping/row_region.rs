@@ -21,6 +21,16 @@ pub enum RowRegion {
     Disagree(usize, usize),
 }
 
+impl RowRegion {
+    /// The country, where it is known.
+    pub fn known(self) -> Option<Region> {
+        match self {
+            RowRegion::Known(region) => Some(region),
+            RowRegion::None | RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
+        }
+    }
+}
+
 /// Reads the countries of rows, and remembers what each spelling means.
 #[derive(Debug, Clone, Default)]
 pub struct RowRegions {

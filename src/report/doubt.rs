@@ -71,7 +71,7 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     format!(
         "{}{}",
         reasons.join(", "),
-        lines(&list.lines, list.doubtful)
+        lines(&list.first.lines, list.doubtful)
     )
 }
 

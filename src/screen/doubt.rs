@@ -11,7 +11,7 @@
 
 use std::cmp::Reverse;
 
-use super::Evidence;
+use super::evidence::{Evidence, Sample};
 use crate::phone::{PhoneNumber, Region};
 
 /// Fewer doubtful numbers than this are chance.
@@ -82,8 +82,8 @@ pub struct ListDoubt {
     pub contradicted: u64,
     /// Why all are doubtful, if they are.
     pub against: Option<Against>,
-    /// The lines of the first.
-    pub lines: Vec<u64>,
+    /// The first of them.
+    pub first: Sample,
     /// Which are held back.
     pub held: Held,
 }
@@ -111,30 +111,10 @@ impl Doubt {
     pub fn of(region: Region, lists: &[&Evidence]) -> Doubt {
         let mut judged: Vec<ListDoubt> =
             lists.iter().map(|list| list_doubt(region, list)).collect();
-        let sums = |numbers: u64| {
-            let doubtful = judged.iter().map(|list| list.doubtful).sum();
-            let completed = judged.iter().map(|list| list.completed).sum();
-            (doubtful, completed, numbers)
-        };
-        let all = verdict(sums(lists.iter().map(|list| list.numbers).sum()));
-        let mut refuses = all == Verdict::Refused;
-        for (list, evidence) in judged.iter_mut().zip(lists) {
-            let own = verdict((list.doubtful, list.completed, evidence.numbers));
-            refuses |= own == Verdict::Refused;
-            if own != Verdict::Fine || all != Verdict::Fine {
-                list.held = match list.against {
-                    Some(_) => Held::All,
-                    None => Held::Each,
-                };
-            }
-        }
-        let held = judged.iter().zip(lists);
-        let held = held.filter(|(list, _)| list.held != Held::None && list.doubtful > 0);
+        let refuses = hold_back(&mut judged, lists);
+        let held = judged.iter().filter(|list| list.held != Held::None);
         let samples: Vec<PhoneNumber> = held
-            .flat_map(|(judged, list)| match judged.held {
-                Held::All => list.completed_numbers.clone(),
-                Held::Each | Held::None => list.doubtful_numbers.clone(),
-            })
+            .flat_map(|list| list.first.numbers.iter().copied())
             .collect();
         let (fitting, is_likely) = fitting(region, &samples, &judged, lists);
         Doubt {
@@ -161,12 +141,34 @@ enum Verdict {
     Refused,
 }
 
-fn verdict((doubtful, completed, numbers): (u64, u64, u64)) -> Verdict {
+fn verdict(doubtful: u64, completed: u64, numbers: u64) -> Verdict {
     match PART * doubtful < numbers {
         _ if !are_many(doubtful, completed) => Verdict::Fine,
         true => Verdict::HeldBack,
         false => Verdict::Refused,
     }
+}
+
+/// Decides which numbers are held back, by each list and by all together. Returns whether so
+/// many are doubtful that somebody has to say what is meant.
+fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
+    let all = verdict(
+        judged.iter().map(|list| list.doubtful).sum(),
+        judged.iter().map(|list| list.completed).sum(),
+        lists.iter().map(|list| list.numbers).sum(),
+    );
+    let mut refuses = all == Verdict::Refused;
+    for (list, evidence) in judged.iter_mut().zip(lists) {
+        let own = verdict(list.doubtful, list.completed, evidence.numbers);
+        refuses |= own == Verdict::Refused;
+        if own != Verdict::Fine || all != Verdict::Fine {
+            list.held = match list.against {
+                Some(_) => Held::All,
+                None => Held::Each,
+            };
+        }
+    }
+    refuses
 }
 
 /// Whether a list that protects its people was read with the wrong region: its numbers are
@@ -185,9 +187,9 @@ pub fn are_many(some: u64, all: u64) -> bool {
 fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
     let against = against(region, list);
     let completed = list.by_region.numbers;
-    let (doubtful, lines) = match against {
-        Some(_) => (completed, &list.completed_lines),
-        None => (list.doubtful, &list.doubtful_lines),
+    let (doubtful, first) = match against {
+        Some(_) => (completed, &list.first_by_region),
+        None => (list.doubtful, &list.first_doubtful),
     };
     ListDoubt {
         doubtful,
@@ -196,7 +198,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
         foreign: list.foreign,
         contradicted: list.contradicted,
         against: against.filter(|_| completed > 0),
-        lines: lines.clone(),
+        first: first.clone(),
         held: Held::None,
     }
 }

@@ -12,7 +12,7 @@ use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 const MOST_LINES: usize = 3;
 
 /// How many numbers are kept to see which other country they fit.
-const MOST_SAMPLES: usize = 200;
+const MOST_NUMBERS: usize = 200;
 
 /// How many names of countries are kept that nobody knows.
 const MOST_NAMES: usize = 10;
@@ -26,6 +26,40 @@ pub enum CompletedBy {
     Row(Region),
     /// The region that is given for all.
     Region,
+}
+
+impl CompletedBy {
+    /// What completed a number that is written so, in a row of this country.
+    pub fn new(written: Written, country: Option<Region>) -> CompletedBy {
+        match (written, country) {
+            (Written::International, _) => CompletedBy::Itself,
+            (_, Some(country)) => CompletedBy::Row(country),
+            (_, None) => CompletedBy::Region,
+        }
+    }
+}
+
+/// The first few of some numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// The lines on which they stand.
+    pub lines: Vec<u64>,
+    /// The numbers themselves, of which more are kept.
+    pub numbers: Vec<PhoneNumber>,
+}
+
+impl Sample {
+    fn note(&mut self, line: u64, number: PhoneNumber) {
+        self.add(&[line], &[number]);
+    }
+
+    /// Takes what comes after it.
+    fn add(&mut self, lines: &[u64], numbers: &[PhoneNumber]) {
+        let room = MOST_LINES.saturating_sub(self.lines.len());
+        self.lines.extend(lines.iter().take(room));
+        let room = MOST_NUMBERS.saturating_sub(self.numbers.len());
+        self.numbers.extend(numbers.iter().take(room));
+    }
 }
 
 /// Numbers that were completed with one country.
@@ -52,14 +86,10 @@ pub struct Evidence {
     pub contradicted: u64,
     /// Those among these that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
-    /// The lines of the first of these.
-    pub doubtful_lines: Vec<u64>,
-    /// The lines of the first that were completed with the region for all.
-    pub completed_lines: Vec<u64>,
-    /// The first of these numbers, as the region has completed them.
-    pub completed_numbers: Vec<PhoneNumber>,
-    /// The same of the doubtful ones.
-    pub doubtful_numbers: Vec<PhoneNumber>,
+    /// The first that were completed with the region for all, as it has completed them.
+    pub first_by_region: Sample,
+    /// The first of these that are doubtful.
+    pub first_doubtful: Sample,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
@@ -75,42 +105,43 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Takes a number that stands in this line. Returns whether the region for all has
-    /// completed it, and something speaks against that: the number, or its row, which names
-    /// another country where it `is_contradicted`.
+    /// Takes a number that stands in this line, in a row of this country if it names one.
+    /// Returns whether the region for all has completed it, and something speaks against that:
+    /// the number, or its row, which names another country where it `is_contradicted`.
     pub fn note(
         &mut self,
         line: u64,
         number: PhoneNumber,
         written: Written,
-        by: CompletedBy,
+        country: Option<Region>,
         is_contradicted: bool,
     ) -> bool {
         self.numbers += 1;
-        if by == CompletedBy::Itself {
-            *self.international.entry(number.calling_code()).or_default() += 1;
-            return false;
+        if let Some(country) = country {
+            *self.countries.entry(country).or_default() += 1;
         }
-        let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
-        let completed = match by {
-            CompletedBy::Row(region) => self.by_row.entry(region).or_default(),
-            CompletedBy::Itself | CompletedBy::Region => &mut self.by_region,
+        let completed = match CompletedBy::new(written, country) {
+            CompletedBy::Itself => {
+                *self.international.entry(number.calling_code()).or_default() += 1;
+                return false;
+            }
+            CompletedBy::Row(country) => self.by_row.entry(country).or_default(),
+            CompletedBy::Region => &mut self.by_region,
         };
+        let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
         completed.numbers += 1;
         completed.not_in_use += u64::from(!is_in_use);
-        if by != CompletedBy::Region {
+        if country.is_some() {
             return false;
         }
+        self.first_by_region.note(line, number);
         let is_foreign = written == Written::Foreign;
         self.foreign += u64::from(is_foreign);
-        keep(&mut self.completed_lines, line, MOST_LINES);
-        keep(&mut self.completed_numbers, number, MOST_SAMPLES);
         self.contradicted += u64::from(is_contradicted);
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
             self.doubtful += 1;
-            keep(&mut self.doubtful_lines, line, MOST_LINES);
-            keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
+            self.first_doubtful.note(line, number);
         }
         is_doubtful
     }
@@ -126,18 +157,10 @@ impl Evidence {
         self.foreign += later.foreign;
         self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
-        for line in later.doubtful_lines {
-            keep(&mut self.doubtful_lines, line, MOST_LINES);
-        }
-        for line in later.completed_lines {
-            keep(&mut self.completed_lines, line, MOST_LINES);
-        }
-        for number in later.completed_numbers {
-            keep(&mut self.completed_numbers, number, MOST_SAMPLES);
-        }
-        for number in later.doubtful_numbers {
-            keep(&mut self.doubtful_numbers, number, MOST_SAMPLES);
-        }
+        let first = later.first_by_region;
+        self.first_by_region.add(&first.lines, &first.numbers);
+        let first = later.first_doubtful;
+        self.first_doubtful.add(&first.lines, &first.numbers);
         self.without_country += later.without_country;
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
@@ -172,13 +195,6 @@ impl Completed {
     }
 }
 
-/// Keeps the first few.
-fn keep<T>(kept: &mut Vec<T>, next: T, most: usize) {
-    if kept.len() < most {
-        kept.push(next);
-    }
-}
-
 fn sum<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, later: &BTreeMap<K, u64>) {
     for (key, count) in later {
         *counts.entry(*key).or_default() += count;
@@ -198,16 +214,13 @@ mod tests {
         for (line, (last, by, is_foreign)) in (2..).zip(numbers) {
             let number =
                 PhoneNumber::from_e164(&format!("+4420{:08}", 79_460_000 + u32::from(*last)));
-            let by = match by % 3 {
-                0 => CompletedBy::Itself,
-                1 => CompletedBy::Row(region),
-                _ => CompletedBy::Region,
+            let written = match (by % 3, is_foreign) {
+                (0, _) => Written::International,
+                (_, true) => Written::Foreign,
+                (_, false) => Written::National,
             };
-            let written = match is_foreign {
-                true => Written::Foreign,
-                false => Written::National,
-            };
-            evidence.note(line, number.unwrap(), written, by, false);
+            let country = (by % 3 == 1).then_some(region);
+            evidence.note(line, number.unwrap(), written, country, false);
         }
         evidence
     }
@@ -239,7 +252,7 @@ mod tests {
             prop_assert_eq!(parts.doubtful, whole.doubtful);
             prop_assert_eq!(parts.by_region, whole.by_region);
             prop_assert_eq!(&parts.international, &whole.international);
-            prop_assert_eq!(parts.doubtful_numbers, whole.doubtful_numbers);
+            prop_assert_eq!(parts.first_doubtful, whole.first_doubtful);
         }
     }
 }

@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::evidence::{CompletedBy, Evidence};
+use super::evidence::Evidence;
 use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::{ListColumns, RowRegion, RowRegions};
-use crate::phone::{
-    PhoneNumber, PhoneReader, Region, Written, is_surely_number, looks_like_number,
-};
+use crate::phone::{PhoneNumber, PhoneReader, Region, is_surely_number, looks_like_number};
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
@@ -404,22 +402,16 @@ impl<'p> Gathered<'p> {
 
     /// Notes the number in a cell; false where there is none that can be read.
     fn note(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
-        let (region, by) = match of_row {
-            RowRegion::Known(region) => (Some(region), CompletedBy::Row(region)),
-            RowRegion::None => (self.region, CompletedBy::Region),
-            RowRegion::Unknown(_) | RowRegion::Disagree(..) => (None, CompletedBy::Itself),
+        let region = match of_row {
+            RowRegion::Known(region) => Some(region),
+            RowRegion::None => self.region,
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
         };
         let Ok((number, written)) = self.phones.read_as(cell, region) else {
             return false;
         };
-        let by = match written {
-            Written::International => CompletedBy::Itself,
-            Written::National | Written::Foreign => by,
-        };
-        if let RowRegion::Known(region) = of_row {
-            *self.evidence.countries.entry(region).or_default() += 1;
-        }
-        self.evidence.note(row.line(), number, written, by, false);
+        self.evidence
+            .note(row.line(), number, written, of_row.known(), false);
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.note(number.key(), line);
         true
