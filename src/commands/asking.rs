@@ -13,8 +13,8 @@ use super::stopwatch::Stopwatch;
 use crate::ask;
 use crate::exit::Failure;
 use crate::intake::{Intake, PlannedInput};
-use crate::mapping::{MappingError, PhoneCandidate};
-use crate::options::{Column, DefaultRegion, Name, Options, RegionColumn, Said, Value};
+use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
+use crate::options::{Column, DefaultRegion, Name, Options, Said, Value};
 use crate::phone::{PhoneRule, Region};
 use crate::report::{Width, console, doubt_text, paragraph};
 use crate::screen::{Doubt, are_many};
@@ -237,7 +237,7 @@ impl<'a> Asking<'a> {
                 return Ok(Some(answer));
             }
             if intake.inputs.iter().all(has_column) {
-                let column = RegionColumn::Named(text.clone());
+                let column = RegionColumns::Named(text.clone());
                 answer.phones.region_column = Some(Said::told_as(column, text));
                 return Ok(Some(answer));
             }

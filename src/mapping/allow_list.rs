@@ -158,7 +158,7 @@ mod tests {
             campaign_column: kept.campaign_column.clone(),
             region_columns: match &kept.region_column {
                 Some(column) => RegionColumns::Named(column.clone()),
-                None => RegionColumns::Found,
+                None => RegionColumns::Auto,
             },
             variables: kept.variables.clone(),
             var_names: spec.var_names,

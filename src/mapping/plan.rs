@@ -194,7 +194,7 @@ impl Mapping {
             spare_phone_columns: Vec::new(),
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
             region_columns: Vec::new(),
-            finds_regions: spec.region_columns == RegionColumns::Found,
+            finds_regions: spec.region_columns == RegionColumns::Auto,
             vague_regions: Vec::new(),
             only: only_rules(&columns, &spec.only)?,
             variables: Vec::new(),
@@ -340,7 +340,7 @@ impl Mapping {
             RegionColumns::Named(name) => {
                 self.region_columns = vec![columns.find(REGION_COLUMN, name)?];
             }
-            RegionColumns::Found => {
+            RegionColumns::Auto => {
                 let found = country_columns(columns, sample, self.rejects_form.is_some());
                 self.vague_regions.clone_from(&found.unknown);
                 self.region_columns = found.used;

@@ -42,10 +42,10 @@ pub enum EmptyCells {
 pub enum RegionColumns {
     /// In every column whose header and cells say so.
     #[default]
-    Found,
+    Auto,
     /// Nowhere.
     None,
-    /// In this column.
+    /// In this column, by its header or its number.
     Named(String),
 }
 

@@ -29,7 +29,7 @@ pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
 pub use said::Said;
 pub use value::{
     Address, CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn,
-    RateArg, RegionColumn, TokenSource, Value, ValueError, unusable,
+    RateArg, TokenSource, Value, ValueError, unusable,
 };
 
 use std::ffi::OsString;

@@ -7,10 +7,9 @@ use clap::ValueHint;
 use super::Said;
 use super::declare::options;
 use super::value::{
-    CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn,
-    RegionColumn, Value,
+    CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn, Value,
 };
-use crate::mapping::{EmptyCells, VarNames};
+use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
 
@@ -124,7 +123,7 @@ options! {
         /// code such as +49. With `auto`, columns whose header means country and whose cells are
         /// mostly countries are used, and stay variables.
         #[arg(long, value_name = "COL")]
-        region_column: Said<RegionColumn> => Mapping { names_columns: true, default: Some("auto") };
+        region_column: Said<RegionColumns> => Mapping { names_columns: true, default: Some("auto") };
 
         /// Take digits without + and without a country for international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]

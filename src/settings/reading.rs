@@ -10,8 +10,8 @@ use super::profile::saved_mapping;
 use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
-use crate::mapping::{MappingSpec, RegionColumns};
-use crate::options::{Column, Format, Options, Progress, ReadingOptions, RegionColumn, Said};
+use crate::mapping::MappingSpec;
+use crate::options::{Column, Format, Options, Progress, ReadingOptions, Said};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -129,11 +129,7 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
         saved: saved_mapping::in_use(layers, options),
         phone_columns: texts(&mapping.phone_column),
         campaign_column: column(&mapping.campaign_column),
-        region_columns: match settled(&phones.region_column)? {
-            RegionColumn::Auto => RegionColumns::Found,
-            RegionColumn::None => RegionColumns::None,
-            RegionColumn::Named(column) => RegionColumns::Named(column),
-        },
+        region_columns: settled(&phones.region_column)?,
         only: texts(&mapping.only),
         variables: texts(&mapping.var),
         no_variables: mapping.var.as_ref().is_some_and(Vec::is_empty),

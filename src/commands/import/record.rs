@@ -19,7 +19,8 @@ use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
-use crate::options::{Column, Declaration, Options, RegionColumn, Said};
+use crate::mapping::RegionColumns;
+use crate::options::{Column, Declaration, Options, Said};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
@@ -332,7 +333,7 @@ fn defaults(said: &Options, intake: &Intake) -> String {
         && inputs
             .all(|i| i.mapping.region_columns.is_empty() && !i.mapping.vague_regions.is_empty())
     {
-        handed.phones.region_column = Some(Said::told_as(RegionColumn::None, "none"));
+        handed.phones.region_column = Some(Said::told_as(RegionColumns::None, "none"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {

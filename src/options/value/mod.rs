@@ -9,7 +9,7 @@ mod texts;
 mod times;
 mod words;
 
-pub use reading::{DefaultRegion, Delimiter, RegionColumn};
+pub use reading::{DefaultRegion, Delimiter};
 pub use texts::{Address, CampaignText, Column, Constant, Header, Name, NamedColumn, TokenSource};
 pub use times::RateArg;
 

@@ -2,6 +2,7 @@
 
 use super::texts::COLUMN;
 use super::{Form, Value, ValueError};
+use crate::mapping::RegionColumns;
 use crate::phone::Region;
 use crate::source::{Encoding, EncodingError};
 
@@ -110,26 +111,15 @@ impl Value for DefaultRegion {
     }
 }
 
-/// Where the country of each row's number stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RegionColumn {
-    /// In every column whose header and cells say so.
-    Auto,
-    /// Nowhere.
-    None,
-    /// In this column, by its header or its number.
-    Named(String),
-}
-
-impl Value for RegionColumn {
+impl Value for RegionColumns {
     const FORM: Form = Form::TextOrNumber;
     const INSTEAD: &'static str = COLUMN;
 
-    fn parse(text: &str) -> Result<RegionColumn, ValueError> {
+    fn parse(text: &str) -> Result<RegionColumns, ValueError> {
         Ok(match text.trim().to_lowercase().as_str() {
-            "auto" => RegionColumn::Auto,
-            NONE => RegionColumn::None,
-            _ => RegionColumn::Named(text.to_owned()),
+            "auto" => RegionColumns::Auto,
+            NONE => RegionColumns::None,
+            _ => RegionColumns::Named(text.to_owned()),
         })
     }
 }

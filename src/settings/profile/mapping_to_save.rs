@@ -10,10 +10,8 @@ use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::{edit, lines};
 use super::table::{check_name_in, flags_for, table_of};
-use crate::mapping::AllowList;
-use crate::options::{
-    Column, Declared, Field, Group, Header, NamedColumn, Options, RegionColumn, Said,
-};
+use crate::mapping::{AllowList, RegionColumns};
+use crate::options::{Column, Declared, Field, Group, Header, NamedColumn, Options, Said};
 use crate::settings::Layers;
 use crate::settings::layers::home_of_token;
 use crate::settings::reading::texts;
@@ -120,7 +118,7 @@ fn mapping(said: Options, list: &AllowList, earlier: Option<&Profile>) -> Result
     kept.mapping.phone_column = Some(phones).filter(|phones| !phones.is_empty());
     kept.mapping.campaign_column = column(&list.campaign_column);
     if let Some(region) = &list.region_column {
-        let named = RegionColumn::Named(region.clone());
+        let named = RegionColumns::Named(region.clone());
         kept.phones.region_column = Some(Said::told_as(named, region));
     }
     // What is skipped is whatever `var` does not name. None at all is said too: without it
