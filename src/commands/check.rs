@@ -21,8 +21,8 @@ use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    self, CampaignNames, Checked, Deed, InDoubt, Lists, Log, Lookup, Page, PageNotes, Show, Tally,
-    check_json, check_text, console, doubt_text, log_check, log_end,
+    self, CampaignNames, Checked, Deed, InDoubt, ListNotes, Log, Lookup, Page, PageNotes, Show,
+    Tally, check_json, check_text, console, doubt_text, log_check, log_end,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
@@ -201,7 +201,7 @@ fn ended<'a>(
         continue_with: None,
         mend_with: None,
         campaign_names: CampaignNames::default(),
-        lists: Lists::of(intake),
+        list_notes: ListNotes::of(intake),
         tally,
         inputs: intake.names(),
         exit_code: tally.exit_code(stop.as_ref()),

@@ -22,6 +22,7 @@ pub use message::IntakeError;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
 pub use surveyed::SurveyedInput;
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
@@ -77,6 +78,22 @@ pub struct GivenRegion {
     pub region: Region,
     /// Who says so, in words: `--region`, or a profile.
     pub from: String,
+}
+
+impl GivenRegion {
+    /// Whether it was typed with this command.
+    pub fn is_typed(&self) -> bool {
+        self.from.starts_with('-')
+    }
+}
+
+impl fmt::Display for GivenRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_typed() {
+            true => write!(f, "{} ({})", self.region, self.from),
+            false => write!(f, "{}, set by {} (--region)", self.region, self.from),
+        }
+    }
 }
 
 /// What a run reads and how.

@@ -260,7 +260,7 @@ impl NumberReader {
 
 /// The outcome of a row whose number may be somebody else's.
 fn doubtful(region: Region, why: &str) -> RowOutcome {
-    let country = region.name();
+    let country = region.in_sentence();
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(

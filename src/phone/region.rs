@@ -13,6 +13,21 @@ use crate::text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(pub(super) rlibphonenumber::Region);
 
+/// Parts of names in front of which English puts an article, whatever else is in the name.
+const PARTS_WITH_ARTICLE: [&str; 4] = ["Islands", "Netherlands", "Republic", "Territory"];
+
+/// Other names with an article.
+const NAMES_WITH_ARTICLE: [&str; 8] = [
+    "Bahamas",
+    "Comoros",
+    "DR Congo",
+    "Gambia",
+    "Isle of Man",
+    "Ivory Coast",
+    "Maldives",
+    "Philippines",
+];
+
 impl Region {
     /// The country whose numbering plan a territory is part of, so that whoever names
     /// the country means its numbers too: mobiles of Guernsey look like any of Britain.
@@ -98,6 +113,18 @@ impl Region {
             // Every region comes from this list or from the table of calling codes,
             // and a test holds one against the other.
             Err(_) => "another country",
+        }
+    }
+
+    /// The name as it stands within a sentence: `the United Kingdom`, `Germany`.
+    pub fn in_sentence(self) -> String {
+        let name = self.name();
+        let has_article = NAMES_WITH_ARTICLE.contains(&name)
+            || name.starts_with("United ")
+            || PARTS_WITH_ARTICLE.iter().any(|part| name.contains(part));
+        match has_article {
+            true => format!("the {name}"),
+            false => name.to_owned(),
         }
     }
 
@@ -300,5 +327,14 @@ mod tests {
         assert_eq!(format!("{region:>4}"), "  BO");
         assert_eq!(region.name(), "Bolivia");
         assert_eq!(Region::parse("GB").unwrap().name(), "United Kingdom");
+        for (code, name) in [
+            ("GB", "the United Kingdom"),
+            ("NL", "the Netherlands"),
+            ("CZ", "the Czech Republic"),
+            ("PH", "the Philippines"),
+            ("DE", "Germany"),
+        ] {
+            assert_eq!(Region::parse(code).unwrap().in_sentence(), name);
+        }
     }
 }

@@ -7,8 +7,9 @@ use comfy_table::{ContentArrangement, Table};
 use serde_json::json;
 
 use crate::campaign::Campaign;
+use crate::lead::CampaignId;
 use crate::results::harmless;
-use crate::text::printable;
+use crate::text::{printable, shortened};
 
 const COLUMNS: [&str; 5] = ["id", "name", "status", "created_at", "updated_at"];
 
@@ -20,6 +21,22 @@ fn cells(campaign: &Campaign) -> [&str; 5] {
         &campaign.created_at,
         &campaign.updated_at,
     ]
+}
+
+/// How much is shown of a campaign's status within a sentence, in characters.
+const STATUS_LENGTH: usize = 60;
+
+/// The campaign to which leads go that name this id.
+pub(super) fn with_id(campaigns: &[Campaign], id: CampaignId) -> Option<&Campaign> {
+    campaigns
+        .iter()
+        .find(|campaign| campaign.lead_campaign() == Ok(id))
+}
+
+/// A campaign's status within a sentence; none where the service gives none.
+pub(super) fn status(campaign: &Campaign) -> Option<String> {
+    let status = &campaign.status;
+    (!status.is_empty()).then(|| shortened(&printable(status), STATUS_LENGTH))
 }
 
 /// A table for people.

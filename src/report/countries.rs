@@ -1,8 +1,35 @@
 //! Where the countries of numbers come from that have no calling code.
 
-use crate::intake::{Intake, PlannedInput};
+use serde::Serialize;
+
+use crate::intake::{GivenRegion, Intake, PlannedInput};
+use crate::phone::Region;
 use crate::screen::{Completed, Evidence};
 use crate::text::{grouped, listed};
+
+/// Where they came from and how many there are, for machines.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Countries {
+    /// The country for rows that name none; null where none is given.
+    region: Option<String>,
+    /// Who gives it.
+    region_from: Option<String>,
+    /// The columns that say it row by row.
+    region_columns: Vec<String>,
+    /// Numbers that were completed, by country.
+    completed: Vec<CompletedWith>,
+    /// Those among them that may be of another country.
+    doubtful: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct CompletedWith {
+    country: String,
+    /// `column` or `region`.
+    by: &'static str,
+    numbers: u64,
+    not_in_use: u64,
+}
 
 /// What says of which country the numbers of an input are; none where nothing does.
 pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String> {
@@ -18,28 +45,13 @@ pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String>
         true => None,
         false => Some(format!("{} (--region-column)", listed(&columns))),
     };
-    let by_region = intake
-        .region
-        .as_ref()
-        .map(|region| match region.from.starts_with('-') {
-            true => format!("{} ({})", region.region, region.from),
-            false => format!("{}, set by {} (--region)", region.region, region.from),
-        });
+    let by_region = intake.region.as_ref();
     match (by_row, by_region) {
         (Some(by_row), Some(by_region)) => {
             Some(format!("{by_row}; where that is empty {by_region}"))
         }
-        (by_row, by_region) => by_row.or(by_region),
+        (by_row, by_region) => by_row.or(by_region.map(GivenRegion::to_string)),
     }
-}
-
-/// The country for rows that name none, and who gives it.
-pub fn region_for_all(intake: &Intake) -> Option<String> {
-    let given = intake.region.as_ref()?;
-    Some(match given.from.starts_with('-') {
-        true => format!("{} ({})", given.region, given.from),
-        false => format!("{}, set by {} (--region)", given.region, given.from),
-    })
 }
 
 /// How many numbers were completed with which country, and how many of them are in no range in
@@ -68,5 +80,45 @@ fn counted(completed: Completed) -> String {
             grouped(completed.numbers),
             grouped(not_in_use)
         ),
+    }
+}
+
+impl Countries {
+    pub(super) fn of(intake: &Intake) -> Countries {
+        let mut all = Evidence::default();
+        let mut region_columns: Vec<String> = Vec::new();
+        for planned in intake.inputs.iter() {
+            if let Some(evidence) = planned.evidence() {
+                all.add(evidence.clone());
+            }
+            for column in &planned.mapping.region_columns {
+                let name = &planned.header.names[*column];
+                if !region_columns.contains(name) {
+                    region_columns.push(name.clone());
+                }
+            }
+        }
+        let given = intake.region.as_ref();
+        let by_row = all.by_row.iter();
+        let by_row = by_row.map(|(region, completed)| with(*region, "column", *completed));
+        let by_region = given
+            .filter(|_| all.by_region.numbers > 0)
+            .map(|given| with(given.region, "region", all.by_region));
+        Countries {
+            region: given.map(|given| given.region.to_string()),
+            region_from: given.map(|given| given.from.clone()),
+            region_columns,
+            completed: by_row.chain(by_region).collect(),
+            doubtful: intake.doubt.as_ref().map_or(0, |doubt| doubt.doubtful()),
+        }
+    }
+}
+
+fn with(region: Region, by: &'static str, completed: Completed) -> CompletedWith {
+    CompletedWith {
+        country: region.to_string(),
+        by,
+        numbers: completed.numbers,
+        not_in_use: completed.not_in_use,
     }
 }

@@ -28,7 +28,7 @@ pub fn doubt_text(intake: &Intake) -> Option<String> {
 /// The region, and who gives it.
 fn given(intake: &Intake) -> String {
     match &intake.region {
-        Some(given) if given.from.starts_with('-') => format!("`{} {}`", given.from, given.region),
+        Some(given) if given.is_typed() => format!("`{} {}`", given.from, given.region),
         Some(given) => format!("the region {} of {}", given.region, given.from),
         None => "no region".to_owned(),
     }
@@ -36,12 +36,12 @@ fn given(intake: &Intake) -> String {
 
 /// What speaks against the region in one list.
 fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
-    let country = doubt.region.name();
+    let country = doubt.region.in_sentence();
     let mut reasons = Vec::new();
     match list.against {
         Some(Against::Country(other)) => reasons.push(format!(
             "the rows that name a country name {}, and these name none",
-            other.name()
+            other.in_sentence()
         )),
         Some(Against::International(count)) => reasons.push(format!(
             "there are {} with a calling code, and none of them is of {country}",
@@ -108,7 +108,7 @@ fn fitting(doubt: &Doubt) -> String {
     };
     let tried = doubt.tried;
     let named = doubt.fitting.iter();
-    let named = named.map(|(country, fit)| format!("{} ({fit} of {tried})", country.name()));
+    let named = named.map(|(country, fit)| format!("{} ({fit} of {tried})", country.in_sentence()));
     let named: Vec<String> = named.collect();
     let flag = match doubt.is_likely {
         true => format!("if they are of the first, say `--region {likeliest}`"),

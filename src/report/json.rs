@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::lists::Countries;
+use super::countries::Countries;
 use super::tally::{Ended, Tally};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
@@ -94,9 +94,9 @@ impl Summary {
             rows_total: ended.rows_total,
             counts: ended.tally.counts,
             known_bad: ended.tally.known_bad,
-            footer_rows: ended.lists.footers.len() as u64,
+            footer_rows: ended.list_notes.footers.len() as u64,
             by_campaign: ByCampaign::of(ended.tally),
-            countries: ended.lists.countries.clone(),
+            countries: ended.list_notes.countries.clone(),
             requests: ended.requests,
             elapsed_s: (ended.elapsed_s * 1000.0).round() / 1000.0,
             results: ended.written.results.as_deref().map(text),

@@ -6,13 +6,14 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
+use super::campaigns::{status, with_id};
 use super::opening::going_on_line;
 use super::width::{Width, paragraph, write_line};
 use super::{CampaignNames, Estimate, Findings, Tally};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
 use crate::source::FooterLine;
-use crate::text::{counted, grouped, printable, shortened};
+use crate::text::{counted, grouped, printable};
 
 /// How many campaigns are spelled out.
 const MOST_CAMPAIGNS: usize = 5;
@@ -22,9 +23,6 @@ const MOST_COUNTRIES: usize = 5;
 
 /// How many reasons are named for which rows cannot be sent.
 const MOST_REASONS: usize = 3;
-
-/// How much is shown of a campaign's status, in characters.
-const STATUS_LENGTH: usize = 60;
 
 /// What follows the question: what may be answered, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
@@ -209,19 +207,17 @@ impl Overview<'_> {
     }
 
     fn listed(&self, id: CampaignId) -> Option<&Campaign> {
-        let is_meant = |campaign: &&Campaign| campaign.lead_campaign() == Ok(id);
-        self.campaigns?.iter().find(is_meant)
+        with_id(self.campaigns?, id)
     }
 
     /// Name, id and status.
     fn described(&self, id: CampaignId) -> String {
         let named = self.named(id);
         match (self.listed(id), self.campaigns) {
-            (Some(Campaign { status, .. }), _) if status.is_empty() => named,
-            (Some(Campaign { status, .. }), _) => {
-                let status = shortened(&printable(status), STATUS_LENGTH);
-                format!("{named}, {status}")
-            }
+            (Some(campaign), _) => match status(campaign) {
+                Some(status) => format!("{named}, {status}"),
+                None => named,
+            },
             (None, Some(_)) => format!("{named}, which the service does not list"),
             (None, None) => named,
         }

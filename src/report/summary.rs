@@ -109,7 +109,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
 /// What stands below the lists and was not sent, in full: somebody may see that it is a
 /// contact after all.
 fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
-    let footers = &ended.lists.footers;
+    let footers = &ended.list_notes.footers;
     if footers.is_empty() {
         return Ok(());
     }
@@ -254,7 +254,7 @@ pub(super) fn write_problems(
             places(group, inputs),
         )?;
         let mut advice = advice(*status, *code, group, Outlook::after(ended));
-        if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.lists.elsewhere) {
+        if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.list_notes.elsewhere) {
             advice = format!("{advice}; {elsewhere}").into();
         }
         for line in paragraph(&advice, Width::default().less(4)).lines() {

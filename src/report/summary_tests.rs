@@ -3,7 +3,7 @@
 use super::*;
 use crate::exit::{ExitCode, Stop, StoppedBy};
 use crate::lead::{CampaignId, RunId};
-use crate::report::{CampaignNames, InDoubt, Lists};
+use crate::report::{CampaignNames, InDoubt, ListNotes};
 use crate::results::{Written, WrittenRejects};
 
 /// A run that has ended early.
@@ -26,7 +26,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         continue_with,
         mend_with: None,
         campaign_names: CampaignNames::default(),
-        lists: Lists::default(),
+        list_notes: ListNotes::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::advice::InDoubt;
 use super::campaign_names::CampaignNames;
-use super::lists::Lists;
+use super::list_notes::ListNotes;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Stop};
@@ -219,7 +219,7 @@ pub struct Ended<'a> {
     /// What campaigns are called.
     pub campaign_names: CampaignNames,
     /// What the lists say as a whole.
-    pub lists: Lists,
+    pub list_notes: ListNotes,
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ use std::fmt::Write;
 
 use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
+use super::campaigns::{status, with_id};
 use super::json::json_test_summary;
 use super::tally::Ended;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
 use crate::phone::{LineKind, NumberKind, PhoneNumber};
-use crate::text::{listed, printable, shortened, without_numbers};
+use crate::text::{listed, printable, without_numbers};
 
 /// A test lead that was sent.
 #[derive(Debug)]
@@ -91,19 +92,14 @@ impl TestReport<'_> {
 
     /// Whether the phone will ring, as far as the campaign's state tells.
     fn who_rings(&self) -> String {
-        let of_lead = Ok(self.claim.campaign);
-        let mut campaigns = self.campaigns.iter();
-        let campaign = campaigns.find(|campaign| campaign.lead_campaign() == of_lead);
-        match campaign {
-            Some(campaign) if campaign.is_active() => format!(
-                "The campaign is {}: the service may call at once.",
-                state(campaign)
-            ),
-            Some(campaign) if campaign.status.is_empty() => NOT_KNOWN.to_owned(),
-            Some(campaign) => format!(
-                "The campaign is {}: nobody may call before it is started.",
-                state(campaign)
-            ),
+        let campaign = with_id(self.campaigns, self.claim.campaign);
+        match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
+            Some((campaign, status)) if campaign.is_active() => {
+                format!("The campaign is {status}: the service may call at once.")
+            }
+            Some((_, status)) => {
+                format!("The campaign is {status}: nobody may call before it is started.")
+            }
             None => NOT_KNOWN.to_owned(),
         }
     }
@@ -113,13 +109,6 @@ impl TestReport<'_> {
 const NOT_KNOWN: &str =
     "It is not known whether the campaign is calling: if no call comes, look at its state.";
 
-/// How much is shown of a campaign's status, in characters.
-const STATUS_LENGTH: usize = 60;
-
-fn state(campaign: &Campaign) -> String {
-    shortened(&printable(&campaign.status), STATUS_LENGTH)
-}
-
 /// What a number was understood as, without the number.
 fn understood(number: PhoneNumber) -> String {
     let kind = NumberKind::of(number);
@@ -128,7 +117,7 @@ fn understood(number: PhoneNumber) -> String {
     match (kind.country, kind.line) {
         (Some(country), line) if line != LineKind::Unknown => {
             let line = line.as_str().replace('_', " ");
-            format!("a {line} number of {} {ending}", country.name())
+            format!("a {line} number of {} {ending}", country.in_sentence())
         }
         _ => format!(
             "a number with +{} {ending} and is in no range in use",

@@ -252,7 +252,7 @@ mod tests {
             prop_assert_eq!(parts.doubtful, whole.doubtful);
             prop_assert_eq!(parts.by_region, whole.by_region);
             prop_assert_eq!(&parts.international, &whole.international);
-            prop_assert_eq!(parts.first_doubtful, whole.first_doubtful);
+            prop_assert_eq!(parts.first_doubtful.numbers, whole.first_doubtful.numbers);
         }
     }
 }

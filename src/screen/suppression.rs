@@ -95,7 +95,7 @@ pub enum SuppressionError {
     /// The region completes its numbers to those of other people.
     #[error(
         "the numbers of the do-not-call list `{name}` do not seem to be of {region}, whose region completes them\n\nhint: nothing was sent, since nobody on the list would be protected; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, say `--phone-rule possible`",
-        region = region.name()
+        region = region.in_sentence()
     )]
     OtherCountry {
         /// The list as it was named on the command line.

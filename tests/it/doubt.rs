@@ -48,9 +48,9 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         assert_eq!(output.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         output.tells(
-            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written as numbers of United Kingdom are (lines 2, 3, 4 and more)",
+            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written as numbers of the United Kingdom are (lines 2, 3, 4 and more)",
         );
-        output.tells("They fit United States (4 of 4)");
+        output.tells("They fit the United States (4 of 4)");
         output.tells("say `--region US`");
         output.tells("`--phone-rule possible`");
         output.tells("`--region-column`");
@@ -106,7 +106,7 @@ fn numbers_in_no_range_in_use_are_doubtful() {
 fn a_list_whose_numbers_with_calling_codes_are_all_of_other_countries_speaks_against_the_region() {
     let (_, output, _) = import(&(british(3) + &international(3)), &[], 2);
     output.tells(
-        "there are 3 numbers with a calling code, and none of them is of United Kingdom (lines 2, 3, 4)",
+        "there are 3 numbers with a calling code, and none of them is of the United Kingdom (lines 2, 3, 4)",
     );
     // One of that country is enough.
     let list = british(3) + &international(3) + "Di,+447911199999\n";
@@ -219,7 +219,7 @@ fn a_list_of_which_nearly_all_numbers_are_impossible_there_is_of_another_country
     };
     let (_, output, sent) = import(&(british(3) + &german(12)), &[], 2);
     assert_eq!(sent, 0);
-    output.tells("12 other numbers are too long or too short for United Kingdom");
+    output.tells("12 other numbers are too long or too short for the United Kingdom");
     assert_eq!(import(&(british(3) + &german(9)), &[], 1).2, 3);
     assert_eq!(import(&(british(4) + &german(12)), &[], 1).2, 4);
 }

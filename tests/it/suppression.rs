@@ -601,7 +601,7 @@ fn a_list_that_the_region_would_turn_into_other_peoples_numbers_is_refused() {
     let refused = refusal(american, &["--region", "GB"]);
     assert!(
         refused.contains(
-            "the numbers of the do-not-call list `dnc.csv` do not seem to be of United Kingdom"
+            "the numbers of the do-not-call list `dnc.csv` do not seem to be of the United Kingdom"
         ),
         "{refused}"
     );

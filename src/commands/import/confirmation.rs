@@ -16,8 +16,8 @@ use crate::commands::dry_run::{DryRun, Found};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{question, service};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::Intake;
-use crate::report::{Log, Overview, Show, Width, console, difference_lines, region_for_all};
+use crate::intake::{GivenRegion, Intake};
+use crate::report::{Log, Overview, Show, Width, console, difference_lines};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::source::FooterLine;
@@ -124,7 +124,7 @@ impl Confirmation<'_> {
                 .and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
             service: self.settings.service.clone(),
-            region: region_for_all(self.intake),
+            region: self.intake.region.as_ref().map(GivenRegion::to_string),
             footers: self.footers(),
             estimate: found.estimate(&self.settings.rate, known_rate.flatten()),
         })

@@ -17,8 +17,8 @@ use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
 use crate::report::{
-    CampaignNames, Deed, Ended, InDoubt, Listeners, Lists, Metrics, Page, PageNotes, TRIAL, Tally,
-    console, json_summary, log_end, text_summary,
+    CampaignNames, Deed, Ended, InDoubt, ListNotes, Listeners, Metrics, Page, PageNotes, TRIAL,
+    Tally, console, json_summary, log_end, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::settings::ImportSettings;
@@ -76,7 +76,7 @@ impl Ending<'_> {
             continue_with: None,
             mend_with: None,
             campaign_names: std::mem::take(&mut self.campaign_names),
-            lists: Lists::of(self.intake),
+            list_notes: ListNotes::of(self.intake),
         };
         self.stop(&mut ended, stop);
         let is_unread = |stop: &Stop| stop.by == StoppedBy::Usage;

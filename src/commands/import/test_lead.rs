@@ -20,7 +20,9 @@ use crate::ledger::Claim;
 use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
-use crate::report::{CampaignNames, Ended, InDoubt, Lists, Tally, TestReport, console, log_end};
+use crate::report::{
+    CampaignNames, Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end,
+};
 use crate::results::Written;
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
@@ -232,7 +234,7 @@ impl TestLead {
             continue_with: None,
             mend_with: None,
             campaign_names: CampaignNames::default(),
-            lists: Lists::default(),
+            list_notes: ListNotes::default(),
         }
     }
 }

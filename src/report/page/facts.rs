@@ -117,7 +117,7 @@ fn countries(page: &Page<'_>) -> Markup {
 
 /// What stands below the lists and was not sent.
 fn footers(page: &Page<'_>) -> Markup {
-    let footers = &page.ended.lists.footers;
+    let footers = &page.ended.list_notes.footers;
     html! {
         @if !footers.is_empty() {
             (fact("Below the list", html! {

@@ -50,7 +50,7 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> M
             p { (marked(mending.meaning)) }
             h4 { "How to mend it" }
             ul.steps {
-                @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.lists.elsewhere) {
+                @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.list_notes.elsewhere) {
                     li { "In another column " (marked(elsewhere)) }
                 }
                 @for step in mending.steps { li { (marked(step)) } }

@@ -13,7 +13,7 @@ use crate::intake::{Once, PlannedInput, SurveyedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
-use crate::report::Lists;
+use crate::report::ListNotes;
 use crate::report::Tally;
 use crate::results::{Written, WrittenRejects};
 use crate::screen::SuppressionLists;
@@ -85,7 +85,7 @@ fn page_of_a_stopped_run_of(
     let mut ended = Ended {
         mend_with: None,
         campaign_names: Default::default(),
-        lists: Lists::default(),
+        list_notes: ListNotes::default(),
         run: Some(RunId(7)),
         tally: &tally,
         inputs: vec!["leads.csv"],
