@@ -100,7 +100,7 @@ fn map(file: &Path) {
             break;
         }
         for row in rows.rows() {
-            assert!(planned.mapping.misshapen(row).is_none());
+            assert!(planned.mapping.shape.misshapen(row).is_none());
             sent += planned.mapping.variables(row).count();
         }
     }

@@ -92,7 +92,7 @@ impl DryRun<'_> {
 /// shifted, no cell is believed.
 fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> {
     match mapping.campaign_column {
-        Some(_) if mapping.misshapen(row).is_some() => None,
+        Some(_) if mapping.shape.misshapen(row).is_some() => None,
         Some(column) => book.name_without_id(Some(row.text(column).unwrap_or_default())),
         None => book.name_without_id(None),
     }

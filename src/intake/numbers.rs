@@ -82,7 +82,7 @@ impl NumberReader {
     /// What the row says.
     pub(super) fn read(&mut self, planned: &PlannedInput, row: Row<'_>) -> Reading {
         let mapping = &planned.mapping;
-        if let Some(outcome) = mapping.misshapen(row) {
+        if let Some(outcome) = mapping.shape.misshapen(row) {
             return Reading::Misshapen(Box::new(outcome));
         }
         if mapping.excludes(row) {
@@ -228,7 +228,7 @@ impl NumberReader {
         if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
             return RowOutcome::invalid(code, "the row is empty");
         }
-        if row.len() > 2 && planned.mapping.is_like_footer(row) {
+        if row.len() > 2 && planned.mapping.shape.is_like_footer(row) {
             return RowOutcome::invalid(code, LIKE_FOOTER);
         }
         let (phones, region) = self.reader_for(of_row);

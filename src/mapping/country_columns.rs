@@ -3,7 +3,7 @@
 
 use super::columns::Columns;
 use super::country_words::{ELSEWHERE, PARTS, WORDS};
-use super::spec::{snake, words};
+use super::spec::{has_any, is_one_of, snake, words};
 use crate::phone::CountryCell;
 use crate::source::RowBatch;
 
@@ -35,12 +35,10 @@ pub(super) fn country_columns(
 
 /// Whether a header, by its words, means the country of whoever is called.
 fn means_country(name: &str) -> bool {
-    let is_one_of = |part: &str, words: &[&str]| words.iter().any(|word| snake(word) == part);
-    let has_any = |words: &[&str]| name.split('_').any(|part| is_one_of(part, words));
     let is_named = is_one_of(name, WORDS)
-        || has_any(WORDS)
+        || has_any(name, WORDS)
         || PARTS.iter().any(|part| name.contains(&snake(part)));
-    is_named && !has_any(ELSEWHERE)
+    is_named && !has_any(name, ELSEWHERE)
 }
 
 /// Whether most of what stands in the column is the name or the code of a country. Where

@@ -3,18 +3,16 @@
 //! A header says what somebody meant the column to be; the cells say what it is.
 //! Where the two disagree the cells win, and it is said.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
+use super::MappingError;
 use super::columns::Columns;
 use super::error::PhoneCandidate;
-use super::phone_words::{LAST_RESORTS, NOT_TO_CALL, PARTS, WHOLE_NAMES, WORDS};
-use super::spec::{snake, words};
-use super::{MappingError, RejectsForm};
+use super::header_row::header_below;
+use super::phone_header::{TIERS, has_phone, is_not_to_call, is_phone};
 use crate::phone::{is_surely_number, looks_like_number};
-use crate::source::{Header, Row, RowBatch};
-
-/// Among so many rows a header is looked for that does not stand in the first.
-const HEADER_AMONG: usize = 20;
+use crate::source::RowBatch;
 
 /// A phone column that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +67,162 @@ impl Evidence {
     }
 }
 
+/// The columns of an input with the first of its rows.
+struct Sampled<'a> {
+    columns: &'a Columns<'a>,
+    rows: &'a RowBatch,
+    /// What each column's cells look like, once somebody has asked.
+    evidence: Vec<OnceCell<Evidence>>,
+}
+
+impl<'a> Sampled<'a> {
+    fn new(columns: &'a Columns<'a>, rows: &'a RowBatch) -> Sampled<'a> {
+        Sampled {
+            columns,
+            rows,
+            evidence: vec![OnceCell::new(); columns.headers.len()],
+        }
+    }
+
+    fn evidence(&self, column: usize) -> Evidence {
+        *self.evidence[column].get_or_init(|| Evidence::of(column, self.rows))
+    }
+
+    /// The columns whose headers mean a phone and whose cells are numbers; where there are any,
+    /// those too whose cells can hardly be anything else.
+    fn with_numbers(&self) -> Vec<usize> {
+        let mut named = phone_headers(self.columns);
+        named.retain(|column| {
+            let evidence = self.evidence(*column);
+            evidence.numbers > 0 && evidence.confirms()
+        });
+        if named.is_empty() {
+            return named;
+        }
+        let mut all = self.columns.that(|header| !is_not_to_call(header));
+        all.retain(|column| named.contains(column) || self.evidence(*column).are_phones());
+        all
+    }
+
+    /// The only column with numbers, and what is to be said of one whose header promises more.
+    fn only_one(&self, column: usize) -> Found {
+        let named = self.columns.that(is_phone);
+        let mut named = named.into_iter();
+        let overruled = named.find(|named| !self.evidence(*named).confirms());
+        Found {
+            column,
+            note: overruled.map(|named| self.few_numbers(named, Some(column))),
+        }
+    }
+
+    /// The column whose header means a phone the surest, as far as its cells confirm it.
+    fn by_header(&self, is_rejects: bool) -> Result<Found, MappingError> {
+        let mut overruled: Vec<usize> = Vec::new();
+        for fits in TIERS {
+            let mut tier = self.columns.that(fits);
+            tier.retain(|column| !overruled.contains(column));
+            let confirmed = tier.iter().copied();
+            let confirmed: Vec<usize> = confirmed
+                .filter(|column| self.evidence(*column).confirms())
+                .collect();
+            let left = match confirmed.is_empty() {
+                true if is_rejects => tier.clone(),
+                _ => confirmed,
+            };
+            if !left.is_empty() {
+                let column = self.one_of(left)?;
+                let note = overruled
+                    .first()
+                    .map(|named| self.few_numbers(*named, Some(column)));
+                return Ok(Found { column, note });
+            }
+            overruled.extend(tier);
+        }
+        self.by_cells(&overruled)
+    }
+
+    /// The one column whose cells say that it holds the phone numbers, where no header does,
+    /// or where the cells of those that do (`named`) say otherwise.
+    fn by_cells(&self, named: &[usize]) -> Result<Found, MappingError> {
+        let columns = self.columns;
+        let mut found = columns.that(|header| !is_not_to_call(header));
+        found.retain(|column| self.evidence(*column).suffices());
+        match (named, &found[..]) {
+            ([named, ..], [column]) => Ok(Found {
+                column: *column,
+                note: Some(self.few_numbers(*named, Some(*column))),
+            }),
+            ([], [column]) => Ok(Found {
+                column: *column,
+                note: Some(format!(
+                    "no header means a phone number, so {} is taken, whose cells look like it{}",
+                    columns.label(*column),
+                    match columns.has_header {
+                        true => "; if the first line is a contact already, say --no-header",
+                        false => "",
+                    }
+                )),
+            }),
+            (_, [_, _, ..]) => Err(self.several(&found)),
+            ([named], []) => Ok(Found {
+                column: *named,
+                note: Some(self.few_numbers(*named, None)),
+            }),
+            ([], []) => Err(MappingError::NoPhoneColumn {
+                sheets: Vec::new(),
+                header_below: header_below(self.rows),
+                headers: columns.names(),
+                input: columns.input.to_owned(),
+            }),
+            (several_named, []) => Err(self.several(several_named)),
+        }
+    }
+
+    /// Of several columns whose headers and cells are right, the one that has numbers at
+    /// all; which of two is meant is not guessed.
+    fn one_of(&self, confirmed: Vec<usize>) -> Result<usize, MappingError> {
+        let filled = confirmed.iter().copied();
+        let filled: Vec<usize> = filled
+            .filter(|column| self.evidence(*column).filled > 0)
+            .collect();
+        let left = match filled.is_empty() {
+            true => confirmed,
+            false => filled,
+        };
+        match left[..] {
+            [column] => Ok(column),
+            _ => Err(self.several(&left)),
+        }
+    }
+
+    fn several(&self, found: &[usize]) -> MappingError {
+        let candidate = |column: &usize| PhoneCandidate {
+            label: self.columns.label(*column),
+            name: self.columns.flag_text(*column),
+            numbers: self.evidence(*column).numbers,
+        };
+        let mut candidates: Vec<PhoneCandidate> = found.iter().map(candidate).collect();
+        candidates.sort_by_key(|candidate| Reverse(candidate.numbers));
+        MappingError::SeveralPhoneColumns {
+            candidates,
+            rows: self.rows.len(),
+            input: self.columns.input.to_owned(),
+        }
+    }
+
+    /// That a column whose header means a phone number holds few, and which is taken instead.
+    fn few_numbers(&self, named: usize, taken: Option<usize>) -> String {
+        let named = self.columns.label(named);
+        match taken {
+            None => format!("{named} holds few phone numbers"),
+            Some(taken) => format!(
+                "{named} holds few phone numbers, so {} is taken, which holds many",
+                self.columns.label(taken)
+            ),
+        }
+    }
+}
+
 /// The one column that holds the phone numbers. Where several do, whom to call is not guessed.
 ///
 /// Where none has numbers, headers that mean it as a whole come before those that merely
@@ -76,72 +230,24 @@ impl Evidence {
 /// column must be found as in the list that they are of.
 pub(super) fn phone_column(
     columns: &Columns<'_>,
-    sample: &RowBatch,
+    rows: &RowBatch,
     is_rejects: bool,
 ) -> Result<Found, MappingError> {
-    if !is_rejects {
-        match with_numbers(columns, sample)[..] {
-            [column] => return Ok(found_by_header(columns, column, sample)),
-            [_, _, ..] => return Err(several(columns, &with_numbers(columns, sample), sample)),
-            [] => {}
-        }
+    let sampled = Sampled::new(columns, rows);
+    let with_numbers = match is_rejects {
+        true => Vec::new(),
+        false => sampled.with_numbers(),
+    };
+    match with_numbers[..] {
+        [column] => Ok(sampled.only_one(column)),
+        [] => sampled.by_header(is_rejects),
+        [_, _, ..] => Err(sampled.several(&with_numbers)),
     }
-    let evidence = |column: &usize| Evidence::of(*column, sample);
-    let mut overruled: Vec<usize> = Vec::new();
-    for fits in TIERS {
-        let mut tier = columns.that(|header| fits(&words(header)));
-        tier.retain(|column| !overruled.contains(column));
-        let confirmed = tier.iter().copied();
-        let confirmed: Vec<usize> = confirmed.filter(|c| evidence(c).confirms()).collect();
-        let left = match confirmed.is_empty() {
-            true if is_rejects => tier.clone(),
-            _ => confirmed,
-        };
-        if !left.is_empty() {
-            let column = one_of(columns, left, sample)?;
-            let note = overruled
-                .first()
-                .map(|named| few_numbers(columns, *named, Some(column)));
-            return Ok(Found { column, note });
-        }
-        overruled.extend(tier);
-    }
-    by_cells(columns, sample, &overruled)
 }
 
 /// The columns whose headers mean a phone that can be called.
 fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
-    let [by_name, by_word, _] = TIERS;
-    columns.that(|header| by_name(&words(header)) || by_word(&words(header)))
-}
-
-/// The columns whose headers mean a phone and whose cells are numbers; where there are any,
-/// those too whose cells can hardly be anything else.
-fn with_numbers(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
-    let evidence = |column: &usize| Evidence::of(*column, sample);
-    let has_numbers = |column: &usize| evidence(column).numbers > 0 && evidence(column).confirms();
-    let named: Vec<usize> = phone_headers(columns)
-        .into_iter()
-        .filter(has_numbers)
-        .collect();
-    if named.is_empty() {
-        return named;
-    }
-    let may_be_called = |header: &str| !is_not_to_call(&words(header));
-    let mut all = columns.that(may_be_called);
-    all.retain(|column| named.contains(column) || evidence(column).are_phones());
-    all
-}
-
-/// The only column with numbers, and what is to be said of one whose header promises more.
-fn found_by_header(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> Found {
-    let [by_name, ..] = TIERS;
-    let mut named = columns.that(|header| by_name(&words(header))).into_iter();
-    let overruled = named.find(|named| !Evidence::of(*named, sample).confirms());
-    Found {
-        column,
-        note: overruled.map(|named| few_numbers(columns, named, Some(column))),
-    }
+    columns.that(|header| is_phone(header) || has_phone(header))
 }
 
 /// The columns beside those in use that may have numbers as well.
@@ -156,14 +262,16 @@ pub(super) fn other_phone_columns(columns: &Columns<'_>, used: &[usize]) -> Vec<
 pub(super) fn doubt_about(
     columns: &Columns<'_>,
     named: &[usize],
-    sample: &RowBatch,
+    rows: &RowBatch,
 ) -> Option<String> {
-    let evidence = |column: &usize| Evidence::of(*column, sample);
-    let wrong = named.iter().find(|named| !evidence(named).confirms())?;
-    let numbers = |column: &usize| evidence(column).numbers;
-    let mut others = with_numbers(columns, sample);
+    let sampled = Sampled::new(columns, rows);
+    let is_wrong = |column: &&usize| !sampled.evidence(**column).confirms();
+    let wrong = named.iter().find(is_wrong)?;
+    let mut others = sampled.with_numbers();
     others.retain(|column| !named.contains(column));
-    let other = others.into_iter().max_by_key(numbers)?;
+    let other = others
+        .into_iter()
+        .max_by_key(|column| sampled.evidence(*column).numbers)?;
     Some(format!(
         "{} holds few phone numbers, and {} holds many",
         columns.label(*wrong),
@@ -171,200 +279,18 @@ pub(super) fn doubt_about(
     ))
 }
 
-/// The one column whose cells say that it holds the phone numbers, where no header does,
-/// or where the cells of those that do (`named`) say otherwise.
-fn by_cells(
-    columns: &Columns<'_>,
-    sample: &RowBatch,
-    named: &[usize],
-) -> Result<Found, MappingError> {
-    let found: Vec<usize> = columns
-        .that(|header| !is_not_to_call(&words(header)))
-        .into_iter()
-        .filter(|column| Evidence::of(*column, sample).suffices())
-        .collect();
-    match (named, &found[..]) {
-        ([named, ..], [column]) => Ok(Found {
-            column: *column,
-            note: Some(few_numbers(columns, *named, Some(*column))),
-        }),
-        ([], [column]) => Ok(Found {
-            column: *column,
-            note: Some(format!(
-                "no header means a phone number, so {} is taken, whose cells look like it{}",
-                columns.label(*column),
-                match columns.has_header {
-                    true => "; if the first line is a contact already, say --no-header",
-                    false => "",
-                }
-            )),
-        }),
-        (_, [_, _, ..]) => Err(several(columns, &found, sample)),
-        ([named], []) => Ok(Found {
-            column: *named,
-            note: Some(few_numbers(columns, *named, None)),
-        }),
-        ([], []) => Err(MappingError::NoPhoneColumn {
-            sheets: Vec::new(),
-            header_below: header_below(sample),
-            headers: columns.names(),
-            input: columns.input.to_owned(),
-        }),
-        (several_named, []) => Err(several(columns, several_named, sample)),
-    }
-}
-
-/// That a column whose header means a phone number holds few, and which is taken instead.
-fn few_numbers(columns: &Columns<'_>, named: usize, taken: Option<usize>) -> String {
-    let named = columns.label(named);
-    match taken {
-        None => format!("{named} holds few phone numbers"),
-        Some(taken) => format!(
-            "{named} holds few phone numbers, so {} is taken, which holds many",
-            columns.label(taken)
-        ),
-    }
-}
-
 /// All columns that hold phone numbers, for a list on which every number counts.
-pub(super) fn phone_columns(columns: &Columns<'_>, sample: &RowBatch) -> Vec<usize> {
-    let [by_name, by_word, _] = TIERS;
-    let named = columns.that(|header| by_name(&words(header)));
-    let suggested = columns.that(|header| by_word(&words(header)));
+pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize> {
+    let sampled = Sampled::new(columns, rows);
     let own = columns.own.iter().copied();
     own.filter(|column| {
-        let evidence = Evidence::of(*column, sample);
+        let header = &columns.headers[*column];
+        let evidence = sampled.evidence(*column);
         // What is called a phone number counts whatever stands there: what cannot
         // be read is to be complained of.
-        named.contains(column)
-            || suggested.contains(column) && evidence.confirms()
-            || evidence.suffices()
+        is_phone(header) || has_phone(header) && evidence.confirms() || evidence.suffices()
     })
     .collect()
-}
-
-/// Which headers mean a phone number, the surest first.
-const TIERS: [fn(&str) -> bool; 3] = [
-    |name| is_one_of(name, WHOLE_NAMES),
-    |name| {
-        !is_not_to_call(name)
-            && (name.split('_').any(|word| is_one_of(word, WORDS))
-                || PARTS.iter().any(|part| name.contains(&snake(part))))
-    },
-    |name| is_one_of(name, LAST_RESORTS),
-];
-
-fn is_not_to_call(name: &str) -> bool {
-    name.split('_').any(|word| is_one_of(word, NOT_TO_CALL))
-}
-
-/// Whether a name in its snake form is one of the words. Marks that some scripts put on
-/// letters are no letters to [`snake`], so that words are compared in that form too.
-fn is_one_of(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| snake(word) == name)
-}
-
-/// Of several columns whose headers and cells are right, the one that has numbers at
-/// all; which of two is meant is not guessed.
-fn one_of(
-    columns: &Columns<'_>,
-    confirmed: Vec<usize>,
-    sample: &RowBatch,
-) -> Result<usize, MappingError> {
-    let is_filled = |column: &usize| Evidence::of(*column, sample).filled > 0;
-    let filled: Vec<usize> = confirmed.iter().copied().filter(is_filled).collect();
-    let left = match filled.is_empty() {
-        true => confirmed,
-        false => filled,
-    };
-    match left[..] {
-        [column] => Ok(column),
-        _ => Err(several(columns, &left, sample)),
-    }
-}
-
-fn several(columns: &Columns<'_>, found: &[usize], sample: &RowBatch) -> MappingError {
-    let candidate = |column: &usize| PhoneCandidate {
-        label: columns.label(*column),
-        name: columns.flag_text(*column),
-        numbers: Evidence::of(*column, sample).numbers,
-    };
-    let mut candidates: Vec<PhoneCandidate> = found.iter().map(candidate).collect();
-    candidates.sort_by_key(|candidate| Reverse(candidate.numbers));
-    MappingError::SeveralPhoneColumns {
-        candidates,
-        rows: sample.len(),
-        input: columns.input.to_owned(),
-    }
-}
-
-/// The first of the rows that looks like the header, where the first line is something
-/// else: a title, or a note on the export.
-fn header_below(sample: &RowBatch) -> Option<u64> {
-    let mut rows = sample.rows().take(HEADER_AMONG);
-    rows.find(|row| phone_cell(*row).is_some())
-        .map(|row| row.line())
-}
-
-/// The column (from 0) in which a row that may be a header says that phone numbers stand below.
-fn phone_cell(row: Row<'_>) -> Option<usize> {
-    let [is_phone, ..] = TIERS;
-    let is_phone = |column: &usize| row.text(*column).is_some_and(|name| is_phone(&words(name)));
-    (0..row.len()).find(|column| row.len() > 1 && is_phone(column))
-}
-
-/// How many rows stand above the header: titles, and notes on the export. None, unless the
-/// header below them is certain: it names a phone column, the rows below it have numbers there,
-/// and no row above it does either.
-pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
-    let means_phone = |header: &String| TIERS[..2].iter().any(|fits| fits(&words(header)));
-    if first.names.iter().any(means_phone) || RejectsForm::of(&first.names).is_some() {
-        return 0;
-    }
-    let rows: Vec<Row<'_>> = sample.rows().collect();
-    let candidates = rows.iter().take(HEADER_AMONG).enumerate();
-    let mut named = candidates.filter_map(|(at, row)| Some((at, phone_cell(*row)?)));
-    let Some((at, column)) = named.next() else {
-        return 0;
-    };
-    let text = |row: &Row<'_>| row.text(column).unwrap_or_default().to_owned();
-    let has_number = |row: &Row<'_>| looks_like_number(&text(row));
-    let below = &rows[at + 1..];
-    let filled = below.iter().filter(|row| !text(row).trim().is_empty());
-    let numbers = below.iter().filter(|row| has_number(row)).count();
-    let is_certain = numbers > 0
-        && 2 * numbers >= filled.count()
-        && !rows[..=at].iter().any(has_number)
-        && !rows[at].cells().any(|cell| cell.contains(&b'@'));
-    match is_certain {
-        // The row that was taken for the header stands above it too.
-        true => at + 1,
-        false => 0,
-    }
-}
-
-/// More digits than this have no place in a header.
-const MOST_DIGITS_IN_HEADER: usize = 8;
-
-/// Whether the first row is not a header but a contact: a number stands in it, where
-/// the phone column is or anywhere beyond doubt. `phone_columns` are empty where none
-/// was found.
-pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
-    let header = |column: &usize| columns.headers[*column].as_str();
-    let is_beyond_doubt = |header: &str| {
-        let digits = header.chars().filter(|c| c.is_numeric()).count();
-        let is_address = header.contains('@') && header.contains('.');
-        let is_nothing = ["n/a", "none", "null"]
-            .iter()
-            .any(|none| header.trim().eq_ignore_ascii_case(none));
-        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER || is_address || is_nothing
-    };
-    let suspects = match phone_columns.is_empty() {
-        true => &columns.own[..],
-        false => phone_columns,
-    };
-    columns.own.iter().map(header).any(is_beyond_doubt)
-        || suspects.iter().map(header).any(looks_like_number)
 }
 
 #[cfg(test)]
@@ -484,18 +410,5 @@ mod tests {
         let names = headers(&["phone", "mobile", "since"]);
         let rows = RowBatch::of_text(&[&[PHONE, "+447911123457", "2026-11-21"]]);
         assert_eq!(phone_columns(&columns(&names), &rows), [0, 1]);
-    }
-
-    #[test]
-    fn a_first_row_with_a_number_is_no_header() {
-        let data =
-            |names: &[&str], phones: &[usize]| looks_like_data(&columns(&headers(names)), phones);
-        assert!(data(&["Ada", PHONE], &[]));
-        assert!(data(&["Ada", "4479111"], &[1]));
-        assert!(!data(&["name", "4479111"], &[0]));
-        assert!(data(&["Ada", "171 1234567"], &[]));
-        assert!(data(&["Bob", "+14155550100 (mobile)"], &[0]));
-        assert!(!data(&["phone", "Sales 2025-2026"], &[0]));
-        assert!(!data(&["name", "phone"], &[1]));
     }
 }

@@ -2,24 +2,17 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem::find;
-
 use super::columns::Columns;
 use super::country_columns::country_columns;
 use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
+use super::row_shape::RowShape;
 use super::spec::snake;
 use super::{EmptyCells, MappingError, MappingSpec, RegionColumns, SavedMapping};
-use super::{detect, test_leads};
-use crate::lead::{ErrorCode, RowOutcome};
-use crate::source::{Flaw, Header, Row, RowBatch};
+use super::{detect, header_row, test_leads};
+use crate::lead::ErrorCode;
+use crate::source::{Header, Row, RowBatch};
 use crate::text::shown_name;
-
-/// What to do with a row whose cells may have shifted, in its rejects file.
-const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
-
-/// What is said of a row that may be no contact.
-pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list; it counts as a row, since no empty line stands above it (if it is a contact, fill in the others, then clear the cell leadload_error_code)";
 
 /// The flag that chooses what is sent.
 pub(super) const VAR: &str = "--var";
@@ -36,22 +29,11 @@ pub(super) const KEEP: &str = "--keep";
 /// The flag that takes a column out.
 pub(super) const SKIP_COLUMN: &str = "--skip-column";
 
-/// What stands in a workbook for bytes that are no text.
-const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
-
 /// What is read from each row of one input, and what is sent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// How many cells the header has.
-    pub cells: usize,
-    /// How many of them there are up to the last one that has a name or is used.
-    pub named_cells: usize,
-    /// From which cell on (from 0) there must be nothing: those beyond the header, and
-    /// those below its nameless end where most rows have nothing there.
-    pub empty_from: usize,
-    /// Other numbers of cells that rows may have, because most of the first rows have
-    /// them: delimiters at the end of rows, or of the header, that nothing follows.
-    pub other_lengths: Vec<usize>,
+    /// How long rows are.
+    pub shape: RowShape,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
     /// The columns (from 0) beside these that have phone numbers as well.
@@ -186,10 +168,7 @@ impl Mapping {
             found.transpose()
         };
         let mut mapping = Mapping {
-            cells: header.names.len(),
-            named_cells: 0,
-            empty_from: 0,
-            other_lengths: Vec::new(),
+            shape: RowShape::default(),
             phone_columns,
             spare_phone_columns: Vec::new(),
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
@@ -219,14 +198,22 @@ impl Mapping {
             false => mapping.all_columns(&columns, spec, &skipped),
         };
         mapping.lost_columns = lost.columns;
-        mapping.named_cells = mapping.named_cells(header);
-        mapping.empty_from = mapping.empty_from(sample);
-        mapping.other_lengths = mapping.other_lengths(sample);
+        mapping.shape = RowShape::of(header, sample, &mapping);
         mapping.refuse_two_sources(&columns)?;
         if let Some(saved) = &spec.saved {
             mapping.new_columns = saved.new_columns(&columns, &mapping);
         }
         Ok(mapping)
+    }
+
+    /// The last column (from 0) that is read for a number, its country, a campaign or a
+    /// variable.
+    pub(super) fn last_used(&self) -> Option<usize> {
+        let used = self.phone_columns.iter().copied();
+        used.chain(self.campaign_column)
+            .chain(self.region_columns.iter().copied())
+            .chain(self.variables.iter().map(|(_, column)| *column))
+            .max()
     }
 
     /// Whether a column (from 0) is read for anything.
@@ -260,55 +247,6 @@ impl Mapping {
         (0..row.len())
             .filter(is_own)
             .filter_map(move |column| row.cell(column))
-    }
-
-    /// How many cells the header has up to the last that has a name or is used: it may end
-    /// in delimiters that mean nothing.
-    fn named_cells(&self, header: &Header) -> usize {
-        let named = header
-            .names
-            .iter()
-            .rposition(|name| !name.trim().is_empty());
-        let used = self.phone_columns.iter().copied();
-        let last = used
-            .chain(self.campaign_column)
-            .chain(self.region_columns.iter().copied())
-            .chain(self.variables.iter().map(|(_, column)| *column))
-            .chain(named)
-            .max();
-        last.map_or(0, |column| column + 1)
-    }
-
-    /// See [`Mapping::empty_from`].
-    fn empty_from(&self, sample: &RowBatch) -> usize {
-        let is_filled = |row: &Row<'_>| !row.cells().skip(self.named_cells).all(is_blank);
-        let filled = sample.rows().filter(is_filled).count();
-        match 2 * filled <= sample.len() {
-            true => self.named_cells,
-            false => self.cells,
-        }
-    }
-
-    /// The numbers of cells, other than the header's, that at least half of the first
-    /// rows have. Of a single row among others such a length says that its cells have
-    /// shifted; of most, that the program writes delimiters that mean nothing. Then no
-    /// row without them ends in an empty cell. Of rejects nothing is believed.
-    fn other_lengths(&self, sample: &RowBatch) -> Vec<usize> {
-        if self.rejects_form.is_some() {
-            return Vec::new();
-        }
-        let ends_empty =
-            |row: Row<'_>| row.len() == self.cells && row.cells().last().is_some_and(is_blank);
-        let has_empty_ends = self.named_cells == self.cells && sample.rows().any(ends_empty);
-        let mut lengths: Vec<usize> = sample.rows().map(|row| row.len()).collect();
-        lengths.sort_unstable();
-        lengths
-            .chunk_by(|a, b| a == b)
-            .filter(|rows| 2 * rows.len() >= lengths.len())
-            .map(|rows| rows[0])
-            .filter(|length| *length >= self.named_cells && *length != self.cells)
-            .filter(|length| *length < self.cells || !has_empty_ends)
-            .collect()
     }
 
     /// What becomes of a column (from 0).
@@ -426,102 +364,11 @@ impl Mapping {
         !self.only.iter().all(|rule| rule.takes(row))
     }
 
-    /// Whether a row has words in its first cell and nothing in the others.
-    pub fn is_like_footer(&self, row: Row<'_>) -> bool {
-        let has_letters = row.lossy(0).contains(char::is_alphabetic);
-        has_letters && row.cells().skip(1).all(is_blank)
-    }
-
     /// Whether a row of a rejects file says that its number's country was in doubt.
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
         let code = self.rejects_form.as_ref().map(|form| form.error_code);
         let cell = code.and_then(|column| row.text(column));
         cell.is_some_and(|cell| cell.trim() == ErrorCode::PhoneDoubtful.to_string())
-    }
-
-    /// Why the row cannot be read at all, if so.
-    pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
-        if let Some(flaw) = row.flaw() {
-            return Some(match flaw {
-                Flaw::UnclosedQuote => RowOutcome::invalid(
-                    ErrorCode::UnclosedQuote,
-                    format!(
-                        "a quote (\") in this line is never closed, so the row is taken to end with the line; {MENDING}"
-                    ),
-                ),
-                Flaw::TooLong => RowOutcome::invalid(
-                    ErrorCode::RowTooLong,
-                    format!(
-                        "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {MENDING}"
-                    ),
-                ),
-            });
-        }
-        if !self.has_right_length(row) {
-            return Some(RowOutcome::invalid(
-                ErrorCode::FieldCount,
-                match self.is_like_footer(row) {
-                    true => LIKE_FOOTER.to_owned(),
-                    false => format!(
-                        "{} cells where the header has {}; {MENDING}",
-                        row.len(),
-                        self.cells
-                    ),
-                },
-            ));
-        }
-        if let Some(code) = self.unmended(row) {
-            return Some(RowOutcome::invalid(
-                code,
-                match code {
-                    ErrorCode::Encoding => {
-                        "not mended yet; a \u{FFFD} stands where bytes could not be read: write what belongs there".to_owned()
-                    }
-                    _ => format!("not mended yet; {MENDING}"),
-                },
-            ));
-        }
-        row.undecodable_column().map(|column| {
-            RowOutcome::invalid(
-                ErrorCode::Encoding,
-                format!(
-                    "the cell in column {} has bytes that are no text in the file's encoding",
-                    column + 1
-                ),
-            )
-        })
-    }
-
-    /// Whether every cell stands under its header, and nothing where none has a name. A
-    /// comma in an address shifts cells to the right, and leaves a space before them.
-    fn has_right_length(&self, row: Row<'_>) -> bool {
-        if row.len() == self.cells && self.empty_from == self.cells {
-            return true;
-        }
-        let is_known = row.len() == self.cells || self.other_lengths.contains(&row.len());
-        let has_shifted = row.len() > self.cells
-            && row
-                .cells()
-                .skip(1)
-                .any(|cell| cell.starts_with(b" ") && !is_blank(cell));
-        is_known && !has_shifted && row.cells().skip(self.empty_from).all(is_blank)
-    }
-
-    /// The error code of a row of a rejects file that nobody has mended, where that can
-    /// be told by the code alone: whether cells stand under the right headers, only a
-    /// person can say; and `\u{FFFD}` stands for bytes that a workbook could not hold.
-    fn unmended(&self, row: Row<'_>) -> Option<ErrorCode> {
-        let cell = row.text(self.rejects_form.as_ref()?.error_code)?.trim();
-        let has_substitute = || row.cells().any(|cell| find(cell, SUBSTITUTE).is_some());
-        let code = [
-            ErrorCode::FieldCount,
-            ErrorCode::UnclosedQuote,
-            ErrorCode::RowTooLong,
-            ErrorCode::Encoding,
-        ]
-        .into_iter()
-        .find(|code| cell == code.to_string())?;
-        (code != ErrorCode::Encoding || has_substitute()).then_some(code)
     }
 
     /// The row's variables, in the order in which they are sent.
@@ -543,10 +390,6 @@ impl Mapping {
             .map(|(name, value)| (name.as_str(), value.as_str()));
         from_columns.chain(constants)
     }
-}
-
-fn is_blank(cell: &[u8]) -> bool {
-    cell.trim_ascii().is_empty()
 }
 
 /// What a mapping that is kept anew goes on without.
@@ -598,7 +441,7 @@ fn header_is_data(
     phone_columns: &[usize],
 ) -> Option<MappingError> {
     let line = header.line?;
-    let is_data = detect::looks_like_data(columns, phone_columns);
+    let is_data = header_row::looks_like_data(columns, phone_columns);
     is_data.then(|| MappingError::HeaderIsData {
         input: columns.input.to_owned(),
         line,

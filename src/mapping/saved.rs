@@ -133,7 +133,7 @@ impl SavedMapping {
                 // Each stands for one column: a second of the same name is new.
                 Some(at) => drop(known.swap_remove(at)),
                 // Delimiters at the end of the lines are no column.
-                None if column >= mapping.empty_from || mapping.is_used(column) => {}
+                None if column >= mapping.shape.empty_from || mapping.is_used(column) => {}
                 None => new.push(column),
             }
         }

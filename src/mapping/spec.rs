@@ -117,6 +117,17 @@ pub(super) fn words(header: &str) -> String {
     snake(&spaced)
 }
 
+/// Whether a name in its snake form is one of the words. Marks that some scripts put on
+/// letters are no letters to [`snake`], so that words are compared in that form too.
+pub(super) fn is_one_of(name: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| snake(word) == name)
+}
+
+/// Whether one of the parts of a name in its snake form is one of the words.
+pub(super) fn has_any(name: &str, words: &[&str]) -> bool {
+    name.split('_').any(|part| is_one_of(part, words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,106 @@
+//! Which row is the header: the first may be a title above it, or a contact already.
+
+use super::RejectsForm;
+use super::columns::Columns;
+use super::phone_header::{has_phone, is_phone};
+use crate::phone::{is_surely_number, looks_like_number};
+use crate::source::{Header, Row, RowBatch};
+
+/// Among so many rows a header is looked for that does not stand in the first.
+const HEADER_AMONG: usize = 20;
+
+/// The first of the rows that looks like the header, where the first line is something
+/// else: a title, or a note on the export.
+pub(super) fn header_below(sample: &RowBatch) -> Option<u64> {
+    let mut rows = sample.rows().take(HEADER_AMONG);
+    rows.find(|row| phone_cell(*row).is_some())
+        .map(|row| row.line())
+}
+
+/// The column (from 0) in which a row that may be a header says that phone numbers stand below.
+fn phone_cell(row: Row<'_>) -> Option<usize> {
+    let is_named = |column: &usize| row.text(*column).is_some_and(is_phone);
+    (0..row.len()).find(|column| row.len() > 1 && is_named(column))
+}
+
+/// How many rows stand above the header: titles, and notes on the export. None, unless the
+/// header below them is certain: it names a phone column, the rows below it have numbers there,
+/// and no row above it does either.
+pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
+    let means_phone = |header: &String| is_phone(header) || has_phone(header);
+    if first.names.iter().any(means_phone) || RejectsForm::of(&first.names).is_some() {
+        return 0;
+    }
+    let rows: Vec<Row<'_>> = sample.rows().collect();
+    let candidates = rows.iter().take(HEADER_AMONG).enumerate();
+    let mut named = candidates.filter_map(|(at, row)| Some((at, phone_cell(*row)?)));
+    let Some((at, column)) = named.next() else {
+        return 0;
+    };
+    let text = |row: &Row<'_>| row.text(column).unwrap_or_default().to_owned();
+    let has_number = |row: &Row<'_>| looks_like_number(&text(row));
+    let below = &rows[at + 1..];
+    let filled = below.iter().filter(|row| !text(row).trim().is_empty());
+    let numbers = below.iter().filter(|row| has_number(row)).count();
+    let is_certain = numbers > 0
+        && 2 * numbers >= filled.count()
+        && !rows[..=at].iter().any(has_number)
+        && !rows[at].cells().any(|cell| cell.contains(&b'@'));
+    match is_certain {
+        // The row that was taken for the header stands above it too.
+        true => at + 1,
+        false => 0,
+    }
+}
+
+/// More digits than this have no place in a header.
+const MOST_DIGITS_IN_HEADER: usize = 8;
+
+/// Whether the first row is not a header but a contact: a number stands in it, where
+/// the phone column is or anywhere beyond doubt. `phone_columns` are empty where none
+/// was found.
+pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
+    let header = |column: &usize| columns.headers[*column].as_str();
+    let is_beyond_doubt = |header: &str| {
+        let digits = header.chars().filter(|c| c.is_numeric()).count();
+        let is_address = header.contains('@') && header.contains('.');
+        let is_nothing = ["n/a", "none", "null"]
+            .iter()
+            .any(|none| header.trim().eq_ignore_ascii_case(none));
+        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER || is_address || is_nothing
+    };
+    let suspects = match phone_columns.is_empty() {
+        true => &columns.own[..],
+        false => phone_columns,
+    };
+    columns.own.iter().map(header).any(is_beyond_doubt)
+        || suspects.iter().map(header).any(looks_like_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PHONE: &str = "+447911123456";
+
+    fn header(names: &[&str]) -> Header {
+        Header {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            line: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_first_row_with_a_number_is_no_header() {
+        let data = |names: &[&str], phones: &[usize]| {
+            looks_like_data(&Columns::of("leads.csv", &header(names), None), phones)
+        };
+        assert!(data(&["Ada", PHONE], &[]));
+        assert!(data(&["Ada", "4479111"], &[1]));
+        assert!(!data(&["name", "4479111"], &[0]));
+        assert!(data(&["Ada", "171 1234567"], &[]));
+        assert!(data(&["Bob", "+14155550100 (mobile)"], &[0]));
+        assert!(!data(&["phone", "Sales 2025-2026"], &[0]));
+        assert!(!data(&["name", "phone"], &[1]));
+    }
+}
