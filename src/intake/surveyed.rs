@@ -24,8 +24,8 @@ pub struct SurveyedInput {
 impl SurveyedInput {
     /// Finds out in what form the input is.
     pub fn new(input: Input, choice: &FormChoice) -> Result<SurveyedInput, SourceError> {
-        let (mut form, mut header) = form_and_header(&input, choice)?;
-        let (_, mut sample) = beginning(&input, &form)?;
+        let mut form = form(&input, choice)?;
+        let (mut header, mut sample) = beginning(&input, &form)?;
         if form.has_header {
             form.above = rows_above_header(&header, &sample);
         }
@@ -102,13 +102,18 @@ pub(super) fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>)
 
 /// A rejects file is in the form in which it was written, or in which a spreadsheet has
 /// saved it, whatever the flags say of the input that it is of.
-fn form_and_header(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
-    let detected = read(input, &FormChoice::default());
-    match detected {
-        _ if *choice == FormChoice::default() => detected,
-        Ok((_, ref header)) if RejectsForm::of(&header.names).is_some() => detected,
-        _ => read(input, choice),
+fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
+    let usual = FormChoice::default();
+    if *choice != usual
+        && let Ok(form) = input.survey(&usual)
+        && let Ok(header) = input
+            .read(&form)
+            .and_then(|mut rows| rows.read_header(&form))
+        && RejectsForm::of(&header.names).is_some()
+    {
+        return Ok(form);
     }
+    input.survey(choice)
 }
 
 /// The header and the first rows of an input in this form.
@@ -116,12 +121,6 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
     let mut reader = input.read(form)?;
     let header = reader.read_header(form)?;
     Ok((header, reader.read_sample(SAMPLE_ROWS)?))
-}
-
-fn read(input: &Input, choice: &FormChoice) -> Result<(Form, Header), SourceError> {
-    let form = input.survey(choice)?;
-    let header = input.read(&form)?.read_header(&form)?;
-    Ok((form, header))
 }
 
 /// The run that the rows of a rejects file name, if they all name the same.

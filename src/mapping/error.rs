@@ -197,21 +197,11 @@ fn phone_column_flags(candidates: &[PhoneCandidate]) -> String {
 
 impl MappingError {
     /// The same with all columns, also those among which no phone column was looked for.
-    pub(super) fn about(self, columns: &Columns<'_>) -> MappingError {
-        match self {
-            MappingError::NoPhoneColumn {
-                sheets,
-                header_below,
-                input,
-                ..
-            } => MappingError::NoPhoneColumn {
-                sheets,
-                header_below,
-                headers: columns.names(),
-                input,
-            },
-            other => other,
+    pub(super) fn about(mut self, columns: &Columns<'_>) -> MappingError {
+        if let MappingError::NoPhoneColumn { headers, .. } = &mut self {
+            *headers = columns.names();
         }
+        self
     }
 }
 

@@ -53,7 +53,7 @@ impl Written {
 const FEWEST_WITH_CODE: usize = 11;
 
 fn zero_is_optional(region: Region) -> bool {
-    ZERO_IS_OPTIONAL.contains(&&*region.to_string())
+    ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
 }
 
 /// Whether somebody has written it by hand, and not a spreadsheet, which eats the zero of
