@@ -26,6 +26,14 @@ pub(super) enum Reading {
     Number(PhoneNumber, Option<NumberKind>),
 }
 
+/// Why a phone cell gives no number.
+enum Wrong {
+    /// There is none in it that can be called.
+    Problem(PhoneProblem),
+    /// It may be somebody else's.
+    Doubtful(RowOutcome),
+}
+
 impl Reading {
     /// The number of a row that may be sent.
     pub(super) fn number(&self) -> Option<PhoneNumber> {
@@ -107,19 +115,26 @@ impl NumberReader {
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
         let of_row = self.regions.read(&mapping.region_columns, row);
-        let (phones, region) = self.reader_for(of_row);
-        let mut problem = PhoneProblem::Missing;
+        let mut wrong = Wrong::Problem(PhoneProblem::Missing);
         for column in &mapping.phone_columns {
             let cell = row.text(*column).unwrap_or_default();
-            match phones.read_as(cell, region) {
-                Ok((number, written)) => {
-                    return self.completed(mapping, row, of_row, number, written);
-                }
-                Err(found) if problem == PhoneProblem::Missing => problem = found,
-                Err(_) => {}
+            let (phones, region) = self.reader_for(of_row);
+            let found = match phones.read_as(cell, region) {
+                Ok((number, written)) => self
+                    .completed(mapping, row, of_row, number, written)
+                    .map_err(Wrong::Doubtful),
+                Err(problem) => Err(Wrong::Problem(problem)),
+            };
+            match (found, &wrong) {
+                (Ok(number), _) => return Ok(number),
+                (Err(found), Wrong::Problem(PhoneProblem::Missing)) => wrong = found,
+                (Err(_), _) => {}
             }
         }
-        Err(self.refused(planned, row, of_row, problem))
+        Err(match wrong {
+            Wrong::Problem(problem) => self.refused(planned, row, of_row, problem),
+            Wrong::Doubtful(outcome) => outcome,
+        })
     }
 
     /// The number of a row, if nothing speaks against the country that it was completed with.

@@ -85,6 +85,25 @@ fn a_few_doubtful_numbers_are_held_back_and_the_others_are_sent() {
 }
 
 #[test]
+fn a_row_whose_first_number_is_held_back_is_called_at_its_next() {
+    let mut list = "name,phone,mobile\n".to_owned();
+    for at in 0..4 {
+        list += &format!("A{at},(203) 555-010{at},+44791100010{at}\n");
+    }
+    for at in 10..40 {
+        list += &format!("B{at},+4420794600{at},\n");
+    }
+    let folder = Folder::with_leads(&list);
+    let service = scenario("keep_bodies = true");
+    let columns = ["--phone-column", "phone", "--phone-column", "mobile"];
+    let flags = [&columns[..], &["--region", "GB"]].concat();
+    folder.import_leads(&service, &flags).expect(0);
+    let sent: Vec<String> = seen(&service).into_iter().map(|lead| lead.phone).collect();
+    assert_eq!(sent.len(), 34);
+    assert_eq!(sent[..2], ["+447911000100", "+447911000101"]);
+}
+
+#[test]
 fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
     assert_eq!(import(&american(2), &[], 0).2, 2);
     // Three of fifteen are a fifth, and no more.
