@@ -21,7 +21,7 @@ pub(super) struct Grid {
     cells: Vec<Cell>,
     /// Where in `cells` each row begins, and at last where the last one ends.
     row_starts: Vec<usize>,
-    /// The columns that every row has at least, which is how many the header has.
+    /// The columns that every row has at least: as many as the first row.
     width: usize,
 }
 
@@ -128,6 +128,7 @@ impl Grid {
     pub(super) fn row(&self, index: usize) -> SheetRow<'_> {
         SheetRow {
             grid: self,
+            width: self.width,
             cells: &self.cells[self.row_starts[index]..self.row_starts[index + 1]],
         }
     }
@@ -137,6 +138,8 @@ impl Grid {
 #[derive(Debug, Clone, Copy)]
 pub struct SheetRow<'a> {
     grid: &'a Grid,
+    /// How many cells it has at least.
+    width: usize,
     /// Never empty: rows without a cell are no rows.
     cells: &'a [Cell],
 }
@@ -150,8 +153,17 @@ impl<'a> SheetRow<'a> {
     /// How many cells it has: as many as the header, or more if it holds anything
     /// beyond the header's last column.
     pub fn len(&self) -> usize {
-        let end = self.cells.last().map_or(0, |cell| self.place(cell) + 1);
-        end.max(self.grid.width)
+        self.filled().max(self.width)
+    }
+
+    /// How many cells it has up to the last that holds anything.
+    pub(super) fn filled(&self) -> usize {
+        self.cells.last().map_or(0, |cell| self.place(cell) + 1)
+    }
+
+    /// The same below a header of so many cells.
+    pub(super) fn below(self, width: usize) -> SheetRow<'a> {
+        SheetRow { width, ..self }
     }
 
     /// Whether it has no cell, which no row of a sheet is.

@@ -14,6 +14,8 @@ use crate::source::{Flaw, FooterLine, Header, RowBatch};
 pub struct SheetReader {
     sheet: Arc<Sheet>,
     next: usize,
+    /// How many cells the header has.
+    width: usize,
     /// Where the rows of the list end.
     end: usize,
     /// What stands below it.
@@ -27,6 +29,7 @@ impl SheetReader {
         SheetReader {
             sheet,
             next: 0,
+            width: 0,
             end,
             footer,
         }
@@ -36,6 +39,7 @@ impl SheetReader {
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SheetError> {
         self.next += above;
+        self.width = self.next_row().map_or(0, |row| row.filled());
         let Some(row) = self.next_row() else {
             return Err(SheetError::Empty {
                 name: self.sheet.source.clone(),
@@ -90,7 +94,7 @@ impl SheetReader {
 
     /// The row that comes next.
     fn next_row(&self) -> Option<SheetRow<'_>> {
-        (!self.is_at_end()).then(|| self.sheet.grid.row(self.next))
+        (!self.is_at_end()).then(|| self.sheet.grid.row(self.next).below(self.width))
     }
 }
 
