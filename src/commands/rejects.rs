@@ -100,8 +100,8 @@ impl Ancestors {
         let ancestor = self.find(run)?;
         // Numbers of runs are the same in every ledger: another one's is known by the
         // columns of its inputs.
-        let columns = columns_digest(&input.own_columns());
-        let ancestor = ancestor.filter(|ancestor| ancestor.columns.contains(&columns));
+        let columns = input.own_columns();
+        let ancestor = ancestor.filter(|ancestor| has_columns(&ancestor.columns, &columns));
         if ancestor.is_none() {
             let said = match &layers.profile {
                 None => "the command line".to_owned(),
@@ -109,7 +109,7 @@ impl Ancestors {
             };
             warn!(
                 event = "warning",
-                "`{}` holds rejects of run {run}, which the ledger does not know, or not any more, as a run of a list with these columns to this service: mapping, campaign and region are taken from {said} alone",
+                "`{}` holds rejects of run {run}, which the ledger does not know, or not any more, as a run of a list with these columns to this service: mapping, campaign, region, `--only` and do-not-call lists are taken from {said} alone",
                 input.input.name()
             );
         }
@@ -135,6 +135,17 @@ fn several_runs(one: RunId, other: RunId) -> Failure {
         "the inputs are rejects of run {one} and of run {other}, which were imported in different ways\n\nhint: import them one by one"
     );
     Failure::new(StoppedBy::Usage, error)
+}
+
+/// Whether one of the inputs that are known by these digests had these columns, or all but one
+/// of them: somebody may have added one, such as the country that a number lacked.
+fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
+    let is_known = |columns: &[&str]| inputs.contains(&columns_digest(columns));
+    let is_known_without = |added: usize| {
+        let (before, after) = (&columns[..added], &columns[added + 1..]);
+        is_known(&[before, after].concat())
+    };
+    is_known(columns) || (0..columns.len()).any(is_known_without)
 }
 
 /// What tells lists with other columns apart, in whatever order a spreadsheet has put

@@ -532,6 +532,34 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
 /// A list that is replaced every day often has a link to the latest.
 #[cfg(unix)]
 #[test]
+fn rejects_to_which_a_country_was_added_keep_what_their_run_was_told() {
+    let mut list = "name,phone,consent\n".to_owned();
+    for at in 10..40 {
+        list += &format!("A{at},+4420794600{at},yes\n");
+    }
+    for at in 1..5 {
+        list += &format!("B{at},(203) 555-010{at},{}\n", ["yes", "no"][at / 4]);
+    }
+    let folder = Folder::with_leads(&list);
+    folder.write("dnc.txt", "+12035550101\n");
+    let service = service();
+    let flags = "--region GB --suppress dnc.txt --only consent=yes";
+    folder
+        .import_leads(&service, &flags.split(' ').collect::<Vec<_>>())
+        .expect(1);
+    let rejects = folder.read("leads.rejects.csv");
+    let mut lines = rejects.lines();
+    let header = lines.next().unwrap();
+    let mended = lines.map(|line| format!("US,{line}\n"));
+    let header = header.trim_start_matches('\u{feff}');
+    let mended = format!("Country,{header}\n{}", mended.collect::<String>());
+    folder.write("leads.rejects.csv", mended);
+    folder.import(&service, &["leads.rejects.csv"]).expect(0);
+    let statuses = folder.column("leads.rejects.results.csv", "status");
+    assert_eq!(statuses, ["suppressed", "created", "created"]);
+}
+
+#[test]
 fn rejects_need_what_the_link_leads_to_now() {
     let folder = Folder::with_leads("phone\n+447400123456\nx\n");
     folder.write("monday.txt", "+447400123499\n");
