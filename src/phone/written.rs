@@ -11,8 +11,11 @@ const ZERO_IS_OPTIONAL: [&str; 7] = ["AR", "CN", "IN", "LT", "SY", "TR", "VN"];
 /// In what form a number was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// With its calling code: after a plus or a prefix for calls abroad, or by itself.
+    /// With its calling code, after a plus or a prefix for calls abroad.
     International,
+    /// With the calling code of the region and nothing before it, so that the region is what
+    /// makes it this number.
+    WithCode,
     /// As it is dialled within its country. Digits alone are taken so too: a spreadsheet eats
     /// the zero in front.
     National,
@@ -30,10 +33,15 @@ impl Written {
         number: PhoneNumber,
         region: Option<Region>,
     ) -> Written {
-        let ends_in_all = dialled.digits.ends_with(&number.key().to_string());
-        let Some(region) = region.filter(|_| !dialled.has_plus && !ends_in_all) else {
+        let digits = number.key().to_string();
+        let Some(region) = region.filter(|_| !dialled.has_plus) else {
             return Written::International;
         };
+        match dialled.digits.strip_suffix(&digits) {
+            Some("") => return Written::WithCode,
+            Some(_) => return Written::International,
+            None => {}
+        }
         let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
         let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
             && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
@@ -155,7 +163,7 @@ mod tests {
     fn digits_that_have_lost_the_plus_of_another_country_are_foreign() {
         assert_eq!(written("447478811541", "DE"), Written::Foreign);
         assert_eq!(written("12015574088", "AT"), Written::Foreign);
-        assert_eq!(written("4930901820", "DE"), Written::International);
+        assert_eq!(written("4930901820", "DE"), Written::WithCode);
     }
 
     #[test]
@@ -176,14 +184,19 @@ mod tests {
             "+44 7911 123456",
             "0044 7911-123456",
             "00 44 (0) 7911 123456",
-            "447911123456",
-            "44 7911-123-456",
             "+1 (203) 555-0130",
             "447911123456+",
             "966 501234567+",
         ] {
             assert_eq!(written(cell, "GB"), Written::International, "{cell}");
         }
-        assert_eq!(written("1-203-555-0130", "US"), Written::International);
+        for (cell, region) in [
+            ("447911123456", "GB"),
+            ("44 7911-123-456", "GB"),
+            ("1-203-555-0130", "US"),
+            ("13812345600", "US"),
+        ] {
+            assert_eq!(written(cell, region), Written::WithCode, "{cell}");
+        }
     }
 }

@@ -216,7 +216,7 @@ fn against(region: Region, list: &Evidence) -> Option<Against> {
     }
     let international: u64 = list.international.values().sum();
     let is_of_region = |code: &u16| region.calling_code() == Some(*code);
-    let has_own = list.international.keys().any(is_of_region);
+    let has_own = list.with_own_code > 0 || list.international.keys().any(is_of_region);
     if international >= FEWEST_INTERNATIONAL && !has_own {
         return Some(Against::International(international));
     }

@@ -90,6 +90,9 @@ pub struct Evidence {
     pub first_by_region: Sample,
     /// The first of these that are doubtful.
     pub first_doubtful: Sample,
+    /// Those among these that begin with its calling code and are in use there: they are of
+    /// that country beyond doubt.
+    pub with_own_code: u64,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
@@ -137,6 +140,7 @@ impl Evidence {
         self.first_by_region.note(line, number);
         let is_foreign = written == Written::Foreign;
         self.foreign += u64::from(is_foreign);
+        self.with_own_code += u64::from(written == Written::WithCode && is_in_use);
         self.contradicted += u64::from(is_contradicted);
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
@@ -155,6 +159,7 @@ impl Evidence {
         }
         self.by_region.add(later.by_region);
         self.foreign += later.foreign;
+        self.with_own_code += later.with_own_code;
         self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
         let first = later.first_by_region;

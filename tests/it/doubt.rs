@@ -1,6 +1,6 @@
 //! The region for a whole list is not believed where the list speaks against it.
 
-use crate::util::{Folder, Output, scenario, seen};
+use crate::util::{Folder, Output, scenario, seen, service};
 
 /// Numbers of Britain that are in use, as they are written there, from 0.
 fn british(count: usize) -> String {
@@ -119,6 +119,27 @@ fn numbers_in_no_range_in_use_are_doubtful() {
     // A spreadsheet has eaten the zero: that is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);
+}
+
+#[test]
+fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too() {
+    let mut list = String::new();
+    for at in 0..4 {
+        list += &format!("A{at},1381234560{at}\n");
+    }
+    let folder = Folder::with_leads(&format!("name,phone\n{list}"));
+    let flags = ["leads.csv", "--region", "US"];
+    let output = folder.import(&service(), &[&flags[..], &["--campaign", "101"]].concat());
+    output
+        .expect(2)
+        .tells("4 of 4 numbers that `--region US` completes may be of another country");
+    let check = folder
+        .leadload(&[&["check"][..], &flags].concat())
+        .expect(2);
+    check.shows("completed  4 (4 in no range in use) with United States by --region");
+    // Such numbers that are in use say that the region is right.
+    let own = "A,447911000001\nB,447911000002\n".to_owned() + &international(3);
+    assert_eq!(import(&own, &[], 0).2, 5);
 }
 
 #[test]
