@@ -244,7 +244,8 @@ impl NumberReader {
             return RowOutcome::invalid(code, "the row is empty");
         }
         if row.len() > 2 && planned.mapping.shape.is_like_footer(row) {
-            return RowOutcome::invalid(code, LIKE_FOOTER);
+            let what = format!("{}; {LIKE_FOOTER}", PhoneProblem::Missing);
+            return RowOutcome::invalid(code, what);
         }
         let (phones, region) = self.reader_for(of_row);
         let has_number = |column: &&usize| {

@@ -13,7 +13,7 @@ use crate::source::{Flaw, Header, Row, RowBatch};
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
 /// What is said of a row that may be no contact.
-pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list; it counts as a row, since no empty line stands above it (if it is a contact, fill in the others, then clear the cell leadload_error_code)";
+pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out (it counts as a row, since no empty line stands above it)";
 
 /// What stands in a workbook for bytes that are no text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
@@ -114,7 +114,7 @@ impl RowShape {
             return Some(RowOutcome::invalid(
                 ErrorCode::FieldCount,
                 match self.is_like_footer(row) {
-                    true => LIKE_FOOTER.to_owned(),
+                    true => format!("{LIKE_FOOTER}; if it is a contact, {MENDING}"),
                     false => format!(
                         "{} cells where the header has {}; {MENDING}",
                         row.len(),

@@ -74,6 +74,7 @@ impl Estimate {
             Basis::LastTime(KnownRate { rate, .. }) => {
                 format!("about {time} at the pace that this service took last time ({rate})")
             }
+            Basis::Between(..) if about(self.least) == time => format!("about {time}"),
             Basis::Between(slowest, fastest) => format!(
                 "between {} ({fastest}) and {time} ({slowest}), since nobody has said what this service allows (--rate)",
                 about(self.least)
@@ -138,6 +139,8 @@ mod tests {
             estimate.text(),
             "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since nobody has said what this service allows (--rate)."
         );
+        let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
+        assert_eq!(one.text(), "Sending them takes about a second.");
     }
 
     #[test]

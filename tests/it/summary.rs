@@ -250,6 +250,23 @@ fn a_list_that_was_sent_before_is_said_to_be() {
 }
 
 #[test]
+fn of_rows_without_a_number_it_is_said_how_many_another_column_would_fill() {
+    let list = "name,phone,mobile\nAda,+447911000001,\nBob,,+447911000002\nCy,,none\n";
+    let folder = Folder::with_leads(list);
+    let flags = ["--phone-column", "phone"];
+    let output = folder.import_leads(&service(), &flags).expect(1);
+    let said = summary(&output).replace("\n    ", " ");
+    let elsewhere = "phone_missing: 2 rows, in lines 3, 4 fill in the phone number, or leave the row out; there is a number for 1 of them in `mobile`: --phone-column phone --phone-column mobile\n";
+    assert!(said.contains(elsewhere), "{said}");
+    let rows = folder.records("leads.results.csv");
+    assert_eq!(
+        rows[1]["error"],
+        "the phone number is missing; the column `mobile` has one"
+    );
+    assert_eq!(rows[2]["error"], "the phone number is missing");
+}
+
+#[test]
 fn nobody_is_named_in_a_summary() {
     let folder = Folder::with_leads(&contacts(9));
     let service = refuses(&[(1, 422), (2, 404), (3, 413), (4, 403), (5, 418)]);
