@@ -16,8 +16,8 @@ use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
 use crate::options::{Column, DefaultRegion, Name, Options, Said, Value};
 use crate::phone::{PhoneRule, Region};
-use crate::report::{Width, console, doubt_text, paragraph};
-use crate::screen::{Doubt, are_many};
+use crate::report::{Width, console, doubt_text, offered, paragraph};
+use crate::screen::{Doubt, Fitting, are_many};
 use crate::settings::Layers;
 use crate::signals::Interrupts;
 use crate::text::{counted, printable};
@@ -175,8 +175,11 @@ impl<'a> Asking<'a> {
         if !doubt.fitting.is_empty() {
             note(&format!("Of {} that were tried, so many fit:", doubt.tried));
         }
-        for (country, fit) in &doubt.fitting {
-            console::note(&format!("  {} ({country}): {fit}\n", country.name()));
+        for Fitting {
+            country, numbers, ..
+        } in offered(doubt)
+        {
+            console::note(&format!("  {} ({country}): {numbers}\n", country.name()));
         }
         let asked = format!(
             "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",

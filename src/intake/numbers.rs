@@ -120,8 +120,8 @@ impl NumberReader {
             let cell = row.text(*column).unwrap_or_default();
             let (phones, region) = self.reader_for(of_row);
             let found = match phones.read_as(cell, region) {
-                Ok((number, written)) => self
-                    .completed(mapping, row, of_row, number, written)
+                Ok(read) => self
+                    .completed(mapping, row, of_row, cell, read)
                     .map_err(Wrong::Doubtful),
                 Err(problem) => Err(Wrong::Problem(problem)),
             };
@@ -143,8 +143,8 @@ impl NumberReader {
         mapping: &Mapping,
         row: Row<'_>,
         of_row: RowRegion,
-        number: PhoneNumber,
-        written: Written,
+        cell: &str,
+        (number, written): (PhoneNumber, Written),
     ) -> Result<PhoneNumber, RowOutcome> {
         let country = of_row.known();
         let by_region = self
@@ -155,10 +155,10 @@ impl NumberReader {
             (Some(named), Some(region)) => !named.shares_calling_code(region),
             _ => false,
         };
-        let line = row.line();
+        let read = (number, written);
         let is_doubtful = self
             .evidence
-            .note(line, number, written, country, is_contradicted);
+            .note(row.line(), cell, read, country, is_contradicted);
         let Some(region) = by_region.filter(|_| self.doubts) else {
             return Ok(number);
         };

@@ -8,6 +8,7 @@
 //! | `reader` | from a cell to a number: the order of the steps |
 //! | `tidy`, `damage`, `several`, `extension`, `dialled` | the steps |
 //! | `written` | in what form it was written |
+//! | `fitting` | of which other countries numbers may be |
 //! | `google` | what the library reads in digits |
 //! | `plan`, `plans` | what Google's metadata says of the digits |
 //! | `kind` | country and line |
@@ -22,6 +23,7 @@ mod country_name;
 mod damage;
 mod dialled;
 mod extension;
+mod fitting;
 mod google;
 mod kind;
 mod looks;
@@ -44,6 +46,7 @@ mod against_google;
 mod messy_cells;
 
 pub use country_cell::CountryCell;
+pub use fitting::others_fitting;
 pub use kind::{LineKind, NumberKind};
 pub use looks::{is_surely_number, looks_like_number};
 pub use number::PhoneNumber;

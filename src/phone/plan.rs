@@ -107,6 +107,16 @@ impl CallingCode {
         beginnings.any(|(lowest, _)| *lowest < 100)
     }
 
+    /// Digits without the prefix for calls within the country, where they begin with it: one
+    /// digit, or two where all such prefixes have the same.
+    pub(super) fn without_prefix<'d>(&self, digits: &'d str) -> Option<&'d str> {
+        let beginning: u16 = digits.get(..3)?.parse().ok()?;
+        let is_within = |(low, high): &&(u16, u16)| (*low..=*high).contains(&beginning);
+        let (low, high) = self.prefix_beginnings.iter().find(is_within)?;
+        let length = if low / 10 == high / 10 { 2 } else { 1 };
+        digits.get(length..)
+    }
+
     /// The calling code with which these digits begin, if any country has it. Fewer
     /// than three digits are read as far as they go.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {
@@ -150,12 +160,6 @@ impl National {
             value,
             length,
         })
-    }
-
-    /// The number of another calling code that has the same digits behind it.
-    pub fn with_calling_code(&self, code: u16) -> Option<PhoneNumber> {
-        let digits = self.length as usize;
-        PhoneNumber::from_digits(&format!("{code}{:0digits$}", self.value))
     }
 
     /// Whether Google's reading of the number may be another number, because the

@@ -3,9 +3,7 @@
 use std::fmt;
 
 use super::country_name::{self, COUNTRIES};
-use super::plan::{CallingCode, National};
-use super::plans::CALLING_CODES;
-use super::{LineKind, NumberKind, PhoneNumber};
+use super::plan::CallingCode;
 use crate::text;
 
 /// A country, or a territory with telephone numbers of its own. Shown as its
@@ -79,32 +77,6 @@ impl Region {
         self.calling_code() == other.calling_code()
     }
 
-    /// The countries with another calling code in which any of these numbers, dialled as they
-    /// are within this one, would be in use, each with how many of them. `without_zero` says
-    /// that they were written without the zero that many countries write in front.
-    pub fn others_fitting(
-        self,
-        numbers: &[PhoneNumber],
-        without_zero: bool,
-    ) -> Vec<(Region, usize)> {
-        let own = self.calling_code();
-        let others = CALLING_CODES
-            .iter()
-            .filter(|code| Some(code.code) != own && !(without_zero && code.has_trunk_zero()));
-        let fitting = others.filter_map(|code| {
-            let elsewhere = numbers.iter().filter_map(|number| {
-                let number = National::of(*number)?.with_calling_code(code.code)?;
-                let kind = NumberKind::of(number);
-                kind.country.filter(|_| kind.line != LineKind::Unknown)
-            });
-            let countries: Vec<Region> = elsewhere.collect();
-            let times = |country: &Region| countries.iter().filter(|c| *c == country).count();
-            let most = countries.iter().copied().max_by_key(times)?;
-            Some((most, countries.len()))
-        });
-        fitting.collect()
-    }
-
     /// The everyday English name.
     pub fn name(self) -> &'static str {
         let list = &COUNTRIES.list;
@@ -143,6 +115,7 @@ impl fmt::Display for Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phone::plans::CALLING_CODES;
 
     fn code(text: &str) -> String {
         Region::parse(text).map_or("-".to_owned(), |region| region.to_string())

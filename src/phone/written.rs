@@ -60,7 +60,7 @@ impl Written {
 /// the plus: where a zero belongs before them, no national number has so many.
 const FEWEST_WITH_CODE: usize = 11;
 
-fn zero_is_optional(region: Region) -> bool {
+pub(super) fn zero_is_optional(region: Region) -> bool {
     ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
 }
 
@@ -75,23 +75,26 @@ fn has_signs(text: &str) -> bool {
 /// country is another: elsewhere nobody puts a mobile into brackets, and landlines are in groups
 /// of other sizes.
 fn is_american(text: &str, number: PhoneNumber) -> bool {
-    let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let groups: Vec<&str> = text
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|group| !group.is_empty())
-        .collect();
-    let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    if sizes != [3, 3, 4] || !groups.iter().all(is_digits) || number.calling_code() == AMERICA {
+    if number.calling_code() == AMERICA || !american_groups(text) {
         return false;
     }
-    let in_brackets = text.trim_start().starts_with('(');
-    let has_dashes = text.contains(['-', '.']);
     let national = google::national_format(number);
     let usual = national.split(|c: char| !c.is_ascii_digit());
     let usual = usual.filter(|group| !group.is_empty()).map(str::len);
-    let is_usual = usual.eq([3, 3, 4]);
-    !is_usual && (in_brackets || has_dashes && NumberKind::of(number).line != LineKind::Mobile)
+    let in_brackets = text.trim_start().starts_with('(');
+    !usual.eq(AMERICAN_GROUPS) && (in_brackets || NumberKind::of(number).line != LineKind::Mobile)
 }
+
+/// Whether its digits stand in groups as in North America, the first in brackets or with dashes
+/// or dots between them.
+pub(super) fn american_groups(text: &str) -> bool {
+    let groups = text.split(|c: char| !c.is_ascii_digit());
+    let groups = groups.filter(|group| !group.is_empty()).map(str::len);
+    groups.eq(AMERICAN_GROUPS) && (text.trim_start().starts_with('(') || text.contains(['-', '.']))
+}
+
+/// How many digits the groups of a number have there.
+const AMERICAN_GROUPS: [usize; 3] = [3, 3, 4];
 
 /// The calling code of North America.
 const AMERICA: u16 = 1;

@@ -1,7 +1,7 @@
 //! That numbers may be of another country than the region that completes them.
 
 use crate::intake::Intake;
-use crate::screen::{Against, Doubt, ListDoubt};
+use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, printable};
 
 /// Why nothing is sent before somebody says what is meant; none where nothing keeps the lists
@@ -103,16 +103,32 @@ fn lines(first: &[u64], all: u64) -> String {
 
 /// The countries that they may be of.
 fn fitting(doubt: &Doubt) -> String {
-    let Some((likeliest, _)) = doubt.fitting.first() else {
-        return String::new();
-    };
-    let tried = doubt.tried;
-    let named = doubt.fitting.iter();
-    let named = named.map(|(country, fit)| format!("{} ({fit} of {tried})", country.in_sentence()));
+    let named = offered(doubt).map(|fit| {
+        let country = fit.country.in_sentence();
+        format!("{country} ({} of {})", fit.numbers, doubt.tried)
+    });
     let named: Vec<String> = named.collect();
-    let flag = match doubt.is_likely {
-        true => format!("if they are of the first, say `--region {likeliest}`"),
-        false => "say with `--region` of which country they are".to_owned(),
+    let more = match doubt.fitting.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    format!("They fit {}: {flag}. ", named.join(", "))
+    let flag = match doubt.likely() {
+        Some(country) => format!(
+            "if they are of {}, say `--region {country}`",
+            country.in_sentence()
+        ),
+        None => "say with `--region` of which country they are".to_owned(),
+    };
+    match named.is_empty() {
+        true => String::new(),
+        false => format!("They fit {}{more}: {flag}. ", named.join(", ")),
+    }
+}
+
+/// How many other countries are offered.
+const MOST_OFFERED: usize = 5;
+
+/// The likeliest countries that they may be of.
+pub fn offered(doubt: &Doubt) -> impl Iterator<Item = &Fitting> {
+    doubt.fitting.iter().take(MOST_OFFERED)
 }

@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Sample};
-use crate::phone::{PhoneNumber, Region};
+use crate::phone::{Region, others_fitting};
 
 /// Fewer doubtful numbers than this are chance.
 const FEWEST: u64 = 3;
@@ -34,9 +34,6 @@ const AGREEING_OF_TEN: u64 = 9;
 
 /// Countries of which fewer numbers than four in five fit are not offered.
 const FITTING_OF_FIVE: usize = 4;
-
-/// How many other countries are offered.
-const MOST_OFFERED: usize = 3;
 
 /// Where most lists are of, for countries that as many numbers fit.
 const COUNTRIES_WITH_MANY_LISTS: [&str; 24] = [
@@ -88,6 +85,17 @@ pub struct ListDoubt {
     pub held: Held,
 }
 
+/// A country that doubtful numbers fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fitting {
+    /// The country.
+    pub country: Region,
+    /// How many of those that were tried are in use there, as they are written.
+    pub numbers: usize,
+    /// Whether the lists name it themselves: in a column, or by numbers with its calling code.
+    pub is_named: bool,
+}
+
 /// What is doubtful in all lists of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
@@ -97,11 +105,8 @@ pub struct Doubt {
     pub lists: Vec<ListDoubt>,
     /// Whether so many are doubtful that somebody has to say what is meant.
     pub refuses: bool,
-    /// The countries that the doubtful numbers fit, with how many of how many.
-    pub fitting: Vec<(Region, usize)>,
-    /// Whether the first of these is the likeliest by far: the lists name it themselves, no
-    /// other fits, or the numbers are written as in North America.
-    pub is_likely: bool,
+    /// The countries that the doubtful numbers fit, the likeliest first.
+    pub fitting: Vec<Fitting>,
     /// How many numbers were tried for that.
     pub tried: usize,
 }
@@ -113,17 +118,24 @@ impl Doubt {
             lists.iter().map(|list| list_doubt(region, list)).collect();
         let refuses = hold_back(&mut judged, lists);
         let held = judged.iter().filter(|list| list.held != Held::None);
-        let samples: Vec<PhoneNumber> = held
-            .flat_map(|list| list.first.numbers.iter().copied())
-            .collect();
-        let (fitting, is_likely) = fitting(region, &samples, &judged, lists);
+        let cells: Vec<String> = held.flat_map(|list| list.first.cells.clone()).collect();
+        let fitting = fitting(region, &cells, lists);
         Doubt {
             region,
             fitting,
-            is_likely,
-            tried: samples.len(),
+            tried: cells.len(),
             lists: judged,
             refuses,
+        }
+    }
+
+    /// The country that they are of, as far as the lists tell: the only one that they name and
+    /// fit, or the only one that they fit at all.
+    pub fn likely(&self) -> Option<Region> {
+        match self.fitting[..] {
+            [first] => Some(first.country),
+            [first, second, ..] => (first.is_named && !second.is_named).then_some(first.country),
+            [] => None,
         }
     }
 
@@ -225,14 +237,9 @@ fn against(region: Region, list: &Evidence) -> Option<Against> {
         .then_some(Against::Impossible(impossible))
 }
 
-/// The countries that these numbers may be of instead, the likeliest first: those that the
-/// lists name themselves, then those that most numbers fit.
-fn fitting(
-    region: Region,
-    samples: &[PhoneNumber],
-    judged: &[ListDoubt],
-    lists: &[&Evidence],
-) -> (Vec<(Region, usize)>, bool) {
+/// The countries that these cells may be of instead, the likeliest first: those that the lists
+/// name themselves, then those that most cells fit, of which many lists are.
+fn fitting(region: Region, cells: &[String], lists: &[&Evidence]) -> Vec<Fitting> {
     let is_named = |country: Region| {
         lists.iter().any(|list| {
             let codes = &list.international;
@@ -241,28 +248,25 @@ fn fitting(
                 || code.is_some_and(|code| codes.contains_key(&code))
         })
     };
-    let held = || judged.iter().filter(|list| list.held != Held::None);
-    let foreign: u64 = held().map(|list| list.foreign).sum();
-    let doubtful: u64 = held().map(|list| list.doubtful).sum();
-    let without_zero = 2 * foreign > doubtful;
-    let mut fitting = region.others_fitting(samples, without_zero);
-    fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * samples.len());
     let place = |country: Region| {
         let mut usual = COUNTRIES_WITH_MANY_LISTS.iter();
         let code = country.to_string();
         usual.position(|known| *known == code).unwrap_or(usize::MAX)
     };
-    fitting.sort_by_key(|(country, fit)| (!is_named(*country), Reverse(*fit), place(*country)));
-    let is_american = |country: Region| country.calling_code() == Some(1);
-    let is_likely = match fitting[..] {
-        [] => false,
-        [_] => true,
-        [(first, _), (second, _), ..] => {
-            is_named(first) && !is_named(second) || without_zero && is_american(first)
-        }
-    };
-    fitting.truncate(MOST_OFFERED);
-    (fitting, is_likely)
+    let mut fitting = others_fitting(region, cells);
+    fitting.retain(|(_, fit)| 5 * fit >= FITTING_OF_FIVE * cells.len());
+    fitting.sort_by_key(|(country, fit)| {
+        let twentieths = 20 * fit / cells.len().max(1);
+        (!is_named(*country), Reverse(twentieths), place(*country))
+    });
+    let fitting = fitting.into_iter();
+    fitting
+        .map(|(country, numbers)| Fitting {
+            country,
+            numbers,
+            is_named: is_named(country),
+        })
+        .collect()
 }
 
 #[cfg(test)]

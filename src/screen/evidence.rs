@@ -11,8 +11,8 @@ use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 /// How many lines are named.
 const MOST_LINES: usize = 3;
 
-/// How many numbers are kept to see which other country they fit.
-const MOST_NUMBERS: usize = 200;
+/// How many cells are kept to see which other country they fit.
+const MOST_CELLS: usize = 200;
 
 /// How many names of countries are kept that nobody knows.
 const MOST_NAMES: usize = 10;
@@ -44,21 +44,26 @@ impl CompletedBy {
 pub struct Sample {
     /// The lines on which they stand.
     pub lines: Vec<u64>,
-    /// The numbers themselves, of which more are kept.
-    pub numbers: Vec<PhoneNumber>,
+    /// Their cells, of which more are kept.
+    pub cells: Vec<String>,
 }
 
 impl Sample {
-    fn note(&mut self, line: u64, number: PhoneNumber) {
-        self.add(&[line], &[number]);
+    fn note(&mut self, line: u64, cell: &str) {
+        if self.lines.len() < MOST_LINES {
+            self.lines.push(line);
+        }
+        if self.cells.len() < MOST_CELLS {
+            self.cells.push(cell.to_owned());
+        }
     }
 
     /// Takes what comes after it.
-    fn add(&mut self, lines: &[u64], numbers: &[PhoneNumber]) {
-        let room = MOST_LINES.saturating_sub(self.lines.len());
-        self.lines.extend(lines.iter().take(room));
-        let room = MOST_NUMBERS.saturating_sub(self.numbers.len());
-        self.numbers.extend(numbers.iter().take(room));
+    fn add(&mut self, later: Sample) {
+        self.lines.extend(later.lines);
+        self.lines.truncate(MOST_LINES);
+        self.cells.extend(later.cells);
+        self.cells.truncate(MOST_CELLS);
     }
 }
 
@@ -86,7 +91,7 @@ pub struct Evidence {
     pub contradicted: u64,
     /// Those among these that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
-    /// The first that were completed with the region for all, as it has completed them.
+    /// The first that were completed with the region for all.
     pub first_by_region: Sample,
     /// The first of these that are doubtful.
     pub first_doubtful: Sample,
@@ -108,14 +113,14 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Takes a number that stands in this line, in a row of this country if it names one.
+    /// Takes the number that stands in this cell and line, in a row of this country if it names one.
     /// Returns whether the region for all has completed it, and something speaks against that:
     /// the number, or its row, which names another country where it `is_contradicted`.
     pub fn note(
         &mut self,
         line: u64,
-        number: PhoneNumber,
-        written: Written,
+        cell: &str,
+        (number, written): (PhoneNumber, Written),
         country: Option<Region>,
         is_contradicted: bool,
     ) -> bool {
@@ -137,7 +142,7 @@ impl Evidence {
         if country.is_some() {
             return false;
         }
-        self.first_by_region.note(line, number);
+        self.first_by_region.note(line, cell);
         let is_foreign = written == Written::Foreign;
         self.foreign += u64::from(is_foreign);
         self.with_own_code += u64::from(written == Written::WithCode && is_in_use);
@@ -145,7 +150,7 @@ impl Evidence {
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
             self.doubtful += 1;
-            self.first_doubtful.note(line, number);
+            self.first_doubtful.note(line, cell);
         }
         is_doubtful
     }
@@ -162,10 +167,8 @@ impl Evidence {
         self.with_own_code += later.with_own_code;
         self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
-        let first = later.first_by_region;
-        self.first_by_region.add(&first.lines, &first.numbers);
-        let first = later.first_doubtful;
-        self.first_doubtful.add(&first.lines, &first.numbers);
+        self.first_by_region.add(later.first_by_region);
+        self.first_doubtful.add(later.first_doubtful);
         self.without_country += later.without_country;
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
@@ -217,15 +220,15 @@ mod tests {
         let region = Region::parse("GB").unwrap();
         let mut evidence = Evidence::default();
         for (line, (last, by, is_foreign)) in (2..).zip(numbers) {
-            let number =
-                PhoneNumber::from_e164(&format!("+4420{:08}", 79_460_000 + u32::from(*last)));
+            let cell = format!("+4420{:08}", 79_460_000 + u32::from(*last));
+            let number = PhoneNumber::from_e164(&cell).unwrap();
             let written = match (by % 3, is_foreign) {
                 (0, _) => Written::International,
                 (_, true) => Written::Foreign,
                 (_, false) => Written::National,
             };
             let country = (by % 3 == 1).then_some(region);
-            evidence.note(line, number.unwrap(), written, country, false);
+            evidence.note(line, &cell, (number, written), country, false);
         }
         evidence
     }
@@ -257,7 +260,7 @@ mod tests {
             prop_assert_eq!(parts.doubtful, whole.doubtful);
             prop_assert_eq!(parts.by_region, whole.by_region);
             prop_assert_eq!(&parts.international, &whole.international);
-            prop_assert_eq!(parts.first_doubtful.numbers, whole.first_doubtful.numbers);
+            prop_assert_eq!(parts.first_doubtful.cells, whole.first_doubtful.cells);
         }
     }
 }

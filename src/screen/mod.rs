@@ -10,7 +10,7 @@ mod first_rows;
 mod numbers;
 mod suppression;
 
-pub use doubt::{Against, Doubt, Held, ListDoubt, are_many, is_wrong_for};
+pub use doubt::{Against, Doubt, Fitting, Held, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, CompletedBy, Evidence, Sample};
 pub use first_rows::FirstRows;
 pub use suppression::{ListFacts, Suppressed, SuppressionError, SuppressionLists};

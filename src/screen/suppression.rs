@@ -407,11 +407,12 @@ impl<'p> Gathered<'p> {
             RowRegion::None => self.region,
             RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
         };
-        let Ok((number, written)) = self.phones.read_as(cell, region) else {
+        let Ok(read) = self.phones.read_as(cell, region) else {
             return false;
         };
         self.evidence
-            .note(row.line(), number, written, of_row.known(), false);
+            .note(row.line(), cell, read, of_row.known(), false);
+        let (number, _) = read;
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.note(number.key(), line);
         true

@@ -1,0 +1,119 @@
+//! Of which other countries numbers may be that a region does not seem right for.
+//!
+//! By the tables alone: the library would compile the patterns of every country that is tried.
+
+use super::dialled::Dialled;
+use super::plan::CallingCode;
+use super::plans::CALLING_CODES;
+use super::written::{american_groups, zero_is_optional};
+use super::{LineKind, NumberKind, PhoneNumber, Region, tidy};
+
+/// The countries with another calling code in which any of these cells, as it is written, is a
+/// number in use, each with how many of them are.
+pub fn others_fitting(region: Region, cells: &[String]) -> Vec<(Region, usize)> {
+    let cells: Vec<Cell> = cells.iter().filter_map(|cell| Cell::of(cell)).collect();
+    let own = region.calling_code();
+    let others = CALLING_CODES.iter().filter(|code| Some(code.code) != own);
+    let fitting = others.filter_map(|code| {
+        let countries: Vec<Region> = cells.iter().filter_map(|cell| cell.within(code)).collect();
+        let times = |country: &Region| countries.iter().filter(|c| *c == country).count();
+        let most = countries.iter().copied().max_by_key(times)?;
+        Some((most, countries.len()))
+    });
+    fitting.collect()
+}
+
+/// Where numbers of ten digits are written in groups of three, three and four: North America,
+/// Mexico, Colombia.
+const WRITTEN_AS_IN_AMERICA: [u16; 3] = [1, 52, 57];
+
+/// A number as it is written.
+struct Cell {
+    digits: String,
+    /// Whether a spreadsheet may have eaten a zero before them: it leaves no signs.
+    is_bare: bool,
+    /// Whether it is written as in North America.
+    is_american: bool,
+}
+
+impl Cell {
+    fn of(cell: &str) -> Option<Cell> {
+        let text = tidy::plain_characters(cell.trim());
+        let text = tidy::unwrapped(&text);
+        let dialled = Dialled::of(text).ok().filter(|dialled| !dialled.has_plus)?;
+        Some(Cell {
+            is_bare: text.bytes().all(|byte| byte.is_ascii_digit()),
+            is_american: american_groups(text),
+            digits: dialled.digits,
+        })
+    }
+
+    /// The country of the number in use that it is where this calling code is meant.
+    fn within(&self, code: &CallingCode) -> Option<Region> {
+        if self.is_american && !WRITTEN_AS_IN_AMERICA.contains(&code.code) {
+            return None;
+        }
+        let mut readings = self.readings(code).into_iter().flatten();
+        readings.find_map(|digits| {
+            let kind = NumberKind::of(PhoneNumber::from_digits(&digits)?);
+            kind.country.filter(|_| kind.line != LineKind::Unknown)
+        })
+    }
+
+    /// The digits with a calling code that they may stand for: without the prefix for calls
+    /// within the country, with the code already, or as they are.
+    fn readings(&self, code: &CallingCode) -> [Option<String>; 3] {
+        let digits = &self.digits;
+        let with_code = |national: &str| format!("{}{national}", code.code);
+        let national = code.without_prefix(digits);
+        let is_optional = |region| zero_is_optional(Region(region));
+        let writes_zero = code.has_trunk_zero() && !code.regions.iter().copied().any(is_optional);
+        let needs_zero = writes_zero && !self.is_bare && !digits.starts_with('0');
+        [
+            national.map(with_code),
+            digits
+                .starts_with(&code.code.to_string())
+                .then(|| digits.clone()),
+            (!needs_zero).then(|| with_code(digits)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(region: &str, cells: &[&str]) -> Vec<String> {
+        let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        let found = others_fitting(Region::parse(region).unwrap(), &cells);
+        let all = found.into_iter().filter(|(_, fit)| *fit == cells.len());
+        all.map(|(country, _)| country.to_string()).collect()
+    }
+
+    #[test]
+    fn numbers_are_read_as_their_own_country_writes_them() {
+        for (region, own, cells) in [
+            ("US", "AU", &["0412 345 678", "0412 345 679"][..]),
+            ("GB", "HU", &["06 30 123 4567", "06 20 123 4567"]),
+            ("DE", "RU", &["8 (912) 345-67-89", "89123456789"]),
+            ("US", "IE", &["087 123 4567"]),
+            ("GB", "NZ", &["021 123 4567"]),
+            ("DE", "US", &["1-203-555-0132", "12035550132"]),
+            ("GB", "IT", &["333 123 4567", "06 1234 5678"]),
+            ("GB", "DE", &["01713920001"]),
+            ("US", "DE", &["1713920001"]),
+        ] {
+            let found = fits(region, cells);
+            assert!(found.contains(&own.to_owned()), "{cells:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_as_in_america_is_of_no_country_that_writes_otherwise() {
+        let found = fits("GB", &["(203) 555-0130", "203-555-0131"]);
+        assert!(found.contains(&"US".to_owned()), "{found:?}");
+        for other in ["DE", "FR", "NL", "AU", "LU", "IN"] {
+            assert!(!found.contains(&other.to_owned()), "{found:?}");
+        }
+    }
+}
