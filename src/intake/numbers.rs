@@ -114,7 +114,8 @@ impl NumberReader {
     /// wrong with the first that is not empty.
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
-        let of_row = self.regions.read(&mapping.region_columns, row);
+        let (columns, codes) = (&mapping.region_columns, &mapping.code_columns);
+        let of_row = self.regions.read(columns, codes, row);
         let mut wrong = Wrong::Problem(PhoneProblem::Missing);
         for column in &mapping.phone_columns {
             let cell = row.text(*column).unwrap_or_default();
@@ -150,7 +151,8 @@ impl NumberReader {
         let by_region = self
             .region
             .filter(|_| CompletedBy::new(written, country) == CompletedBy::Region);
-        let named = by_region.and_then(|_| self.regions.read(&mapping.vague_regions, row).known());
+        let named =
+            by_region.and_then(|_| self.regions.read(&mapping.vague_regions, &[], row).known());
         let is_contradicted = match (named, by_region) {
             (Some(named), Some(region)) => !named.shares_calling_code(region),
             _ => false,

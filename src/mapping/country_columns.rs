@@ -2,7 +2,7 @@
 //! confirmed by what stands below them.
 
 use super::columns::Columns;
-use super::country_words::{ELSEWHERE, PARTS, WORDS};
+use super::country_words::{CODES, ELSEWHERE, PARTS, WORDS};
 use super::spec::{has_any, is_one_of, snake, words};
 use crate::phone::CountryCell;
 use crate::source::RowBatch;
@@ -12,6 +12,8 @@ use crate::source::RowBatch;
 pub(super) struct Found {
     /// The columns (from 0) that are used.
     pub(super) used: Vec<usize>,
+    /// Those among them that hold calling codes, also without a plus.
+    pub(super) codes: Vec<usize>,
     /// Those whose headers mean country, and whose cells are mostly none that is known.
     pub(super) unknown: Vec<usize>,
 }
@@ -27,10 +29,38 @@ pub(super) fn country_columns(
         true => columns.that(|header| means_country(&words(header))),
         false => Vec::new(),
     };
-    let (used, unknown) = named
-        .into_iter()
-        .partition(|column| believes_header || holds_countries(*column, sample));
-    Found { used, unknown }
+    let codes = named.iter().copied();
+    let codes: Vec<usize> = codes
+        .filter(|column| holds_codes(columns, *column, sample))
+        .collect();
+    let (used, unknown) = named.into_iter().partition(|column| {
+        believes_header || codes.contains(column) || holds_countries(*column, sample)
+    });
+    Found {
+        used,
+        codes,
+        unknown,
+    }
+}
+
+/// Whether the column holds calling codes without a plus. Those of three digits alone may be a
+/// country's number in ISO 3166 as well.
+pub(super) fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool {
+    if !has_any(&words(&columns.headers[column]), CODES) {
+        return false;
+    }
+    let (mut bare, mut unknown) = (0, 0);
+    for row in sample.rows() {
+        let text = row.text(column).unwrap_or_default().trim();
+        match CountryCell::read_code(text) {
+            CountryCell::Known(_) if matches!(text.len(), 1 | 2) => {
+                bare += usize::from(text.parse::<u8>().is_ok());
+            }
+            CountryCell::Known(_) | CountryCell::Empty => {}
+            CountryCell::Unknown => unknown += 1,
+        }
+    }
+    bare > unknown
 }
 
 /// Whether a header, by its words, means the country of whoever is called.
@@ -111,6 +141,13 @@ mod tests {
             "Land van herkomst",
             "ST/Country",
             "IP Country",
+            "País de interés",
+            "Pays de l'événement",
+            "Land der Messe",
+            "Land der Staatsangehörigkeit",
+            "Kraj pochodzenia",
+            "Account owner country",
+            "Ship from country",
             "County",
             "Landkreis",
             "Island",
@@ -122,6 +159,17 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn calling_codes_without_a_plus_are_known_by_header_and_cells() {
+        let rows: &[&[&str]] = &[&["44"], &["1"], &["353"], &[""]];
+        for name in ["Country Code", "Dial code", "Ländervorwahl"] {
+            assert_eq!(found(&[name], rows, false).codes, [0], "{name}");
+        }
+        assert_eq!(found(&["Country"], rows, false).unknown, [0]);
+        let numbers: &[&[&str]] = &[&["250"], &["380"]];
+        assert_eq!(found(&["Country Code"], numbers, false).unknown, [0]);
     }
 
     #[test]

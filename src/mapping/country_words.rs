@@ -100,6 +100,14 @@ pub(super) const WORDS: &[&str] = &[
 /// The same in scripts that put no space between words.
 pub(super) const PARTS: &[&str] = &["国名", "国家", "國家", "국가", "ประเทศ"];
 
+/// Words in a header of which calling codes are the cells.
+#[rustfmt::skip]
+pub(super) const CODES: &[&str] = &[
+    "code", "codes", "countrycode", "dialcode", "dial", "dialling", "calling", "prefix",
+    "vorwahl", "ländervorwahl", "laendervorwahl", "landesvorwahl", "ländercode", "laendercode",
+    "landcode", "landkode", "landkod", "indicatif", "prefijo", "prefisso", "código", "codice",
+];
+
 /// Words beside these that mean the country of something else than whoever is called: of birth,
 /// of a holiday, of a bank.
 #[rustfmt::skip]
@@ -109,12 +117,19 @@ pub(super) const ELSEWHERE: &[&str] = &[
     // Where somebody comes from, or belongs to
     "birth", "born", "origin", "citizenship", "nationality", "passport", "geburt", "geburts",
     "herkunft", "herkomst", "naissance", "nacimiento", "nascita", "origen", "urodzenia", "рождения",
+    "staatsangehörigkeit", "nationalité", "nacionalidad", "nazionalità", "provenienza", "origine",
+    "pochodzenia", "původu", "narození",
     // Where somebody would like to be, or was
     "destination", "destino", "interest", "interested", "preferred", "favourite", "favorite",
     "desired", "dream", "target", "last", "visited", "visit", "visiting", "holiday", "trip",
-    "travel", "study", "visa", "applying", "applied", "event", "spoken", "reporting",
+    "travel", "study", "visa", "applying", "applied", "event", "events", "fair", "booth", "spoken", "reporting",
+    "session", "interés", "intérêt", "interesse", "interessiertes", "zainteresowania", "evento",
+    "événement", "veranstaltung", "messe", "wydarzenia", "feria", "salon", "fiera",
     // Whose it is instead
     "spouse", "partner", "parent", "supplier", "vendor", "bank", "issue", "issuing", "issuer",
     "car", "team", "club", "employer", "manager", "sales", "tax", "product", "manufacturer",
     "competitor", "market", "export", "import", "currency", "language",
+    "owner", "agent", "sponsor", "campaign", "store", "shop", "referrer", "source", "tier",
+    "manufacture", "incorporation", "from", "warehouse", "vertrieb", "commercial", "vendeur",
+    "vendedor", "fournisseur", "lieferant", "proveedor", "fornitore",
 ];

@@ -12,6 +12,8 @@ pub struct ListColumns {
     pub phones: Vec<usize>,
     /// The columns (from 0) that say of which country each row's numbers are.
     pub regions: Vec<usize>,
+    /// Those among them that hold calling codes, also without a plus.
+    pub codes: Vec<usize>,
 }
 
 impl ListColumns {
@@ -19,14 +21,16 @@ impl ListColumns {
     pub fn find(input: &str, header: &Header, sample: &RowBatch) -> ListColumns {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns::of(input, header, rejects_form.as_ref());
+        // The header is believed: a country that nobody knows is to be complained of.
+        let countries = country_columns(&columns, sample, true);
         ListColumns {
             // Of a single column there is no other that it could be.
             phones: match header.names.len() {
                 1 => vec![0],
                 _ => detect::phone_columns(&columns, sample),
             },
-            // The header is believed: a country that nobody knows is to be complained of.
-            regions: country_columns(&columns, sample, true).used,
+            regions: countries.used,
+            codes: countries.codes,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::columns::Columns;
-use super::country_columns::country_columns;
+use super::country_columns::{country_columns, holds_codes};
 use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
@@ -42,6 +42,8 @@ pub struct Mapping {
     pub campaign_column: Option<usize>,
     /// The columns (from 0) that name the country of numbers in national form.
     pub region_columns: Vec<usize>,
+    /// Those among them that hold calling codes, also without a plus.
+    pub code_columns: Vec<usize>,
     /// Whether these were found, and are variables all the same, rather than named.
     pub finds_regions: bool,
     /// The columns (from 0) that are called countries and hold few that are known. They complete
@@ -173,6 +175,7 @@ impl Mapping {
             spare_phone_columns: Vec::new(),
             campaign_column: find("--campaign-column", &spec.campaign_column)?,
             region_columns: Vec::new(),
+            code_columns: Vec::new(),
             finds_regions: spec.region_columns == RegionColumns::Auto,
             vague_regions: Vec::new(),
             only: only_rules(&columns, &spec.only)?,
@@ -276,12 +279,17 @@ impl Mapping {
         match &spec.region_columns {
             RegionColumns::None => {}
             RegionColumns::Named(name) => {
-                self.region_columns = vec![columns.find(REGION_COLUMN, name)?];
+                let column = columns.find(REGION_COLUMN, name)?;
+                self.region_columns = vec![column];
+                if holds_codes(columns, column, sample) {
+                    self.code_columns = vec![column];
+                }
             }
             RegionColumns::Auto => {
                 let found = country_columns(columns, sample, self.rejects_form.is_some());
                 self.vague_regions.clone_from(&found.unknown);
                 self.region_columns = found.used;
+                self.code_columns = found.codes;
                 self.notes
                     .extend(found.unknown.into_iter().map(|column| Note {
                     text: format!(

@@ -34,15 +34,22 @@ impl RowRegion {
 /// Reads the countries of rows, and remembers what each spelling means.
 #[derive(Debug, Clone, Default)]
 pub struct RowRegions {
-    spellings: HashMap<String, CountryCell>,
+    names: HashMap<String, CountryCell>,
+    codes: HashMap<String, CountryCell>,
 }
 
 impl RowRegions {
-    /// What the cells in these columns (from 0) say.
-    pub fn read(&mut self, columns: &[usize], row: Row<'_>) -> RowRegion {
+    /// What the cells in these columns (from 0) say; those among them that are also in `codes`
+    /// hold calling codes.
+    pub fn read(&mut self, columns: &[usize], codes: &[usize], row: Row<'_>) -> RowRegion {
         let mut found = None;
         for column in columns {
-            match (self.cell(row.text(*column).unwrap_or_default()), found) {
+            let text = row.text(*column).unwrap_or_default();
+            let cell = match codes.contains(column) {
+                true => remembered(&mut self.codes, text, CountryCell::read_code),
+                false => remembered(&mut self.names, text, CountryCell::read),
+            };
+            match (cell, found) {
                 (CountryCell::Empty, _) => {}
                 (CountryCell::Unknown, _) => return RowRegion::Unknown(*column),
                 (CountryCell::Known(region), None) => found = Some((region, *column)),
@@ -56,18 +63,22 @@ impl RowRegions {
         }
         found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
     }
+}
 
-    /// What a cell says. Many rows say the same.
-    fn cell(&mut self, text: &str) -> CountryCell {
-        if let Some(country) = self.spellings.get(text) {
-            return *country;
-        }
-        let country = CountryCell::read(text);
-        if self.spellings.len() < MOST_SPELLINGS {
-            self.spellings.insert(text.to_owned(), country);
-        }
-        country
+/// What a cell says. Many rows say the same.
+fn remembered(
+    known: &mut HashMap<String, CountryCell>,
+    text: &str,
+    read: fn(&str) -> CountryCell,
+) -> CountryCell {
+    if let Some(country) = known.get(text) {
+        return *country;
     }
+    let country = read(text);
+    if known.len() < MOST_SPELLINGS {
+        known.insert(text.to_owned(), country);
+    }
+    country
 }
 
 #[cfg(test)]
@@ -102,7 +113,7 @@ mod tests {
         ];
         let mut regions = RowRegions::default();
         for (row, expected) in rows.rows().zip(expected) {
-            assert_eq!(regions.read(&[0, 1], row), expected);
+            assert_eq!(regions.read(&[0, 1], &[], row), expected);
         }
     }
 }

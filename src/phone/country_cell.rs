@@ -36,6 +36,19 @@ impl CountryCell {
             (false, None) => CountryCell::Unknown,
         }
     }
+
+    /// Reads one of a column with calling codes, which may lack their plus: `44`, `0049`.
+    pub fn read_code(text: &str) -> CountryCell {
+        let text = text.trim();
+        let digits = text.strip_prefix("00").unwrap_or(text);
+        let is_code = matches!(digits.len(), 1..=3)
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && !digits.starts_with('0');
+        match is_code {
+            true => CountryCell::read(&format!("+{digits}")),
+            false => CountryCell::read(text),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +64,16 @@ mod tests {
         assert_eq!(CountryCell::read(" España "), CountryCell::Known(spain));
         for text in ["Neverland", "44", "X"] {
             assert_eq!(CountryCell::read(text), CountryCell::Unknown, "{text}");
+        }
+        for text in ["34", " 0034", "+34", "ES"] {
+            assert_eq!(
+                CountryCell::read_code(text),
+                CountryCell::Known(spain),
+                "{text}"
+            );
+        }
+        for text in ["999", "034", "3400"] {
+            assert_eq!(CountryCell::read_code(text), CountryCell::Unknown, "{text}");
         }
     }
 }

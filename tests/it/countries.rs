@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::util::Folder;
+use crate::util::{Folder, scenario, seen};
 
 const LIST: &str = "name,phone,Country\n\
     Ada,07400 123456,UK\n\
@@ -171,4 +171,28 @@ fn rejects_are_read_with_the_country_column_whatever_stands_in_it() {
     folder.import(&service, &args).expect(1);
     let codes = folder.column("leads.rejects.results.csv", "error_code");
     assert_eq!(codes, ["phone_not_e164"]);
+}
+
+#[test]
+fn a_column_of_calling_codes_needs_no_plus() {
+    let list = "Name,Country Code,Phone\nAda,44,7911123456\nBob,1,2035550132\nCy,49,0171 3920001\nDi,353,087 123 4567\n";
+    let folder = Folder::with_leads(list);
+    for flags in [
+        &[][..],
+        &["--region", "GB"],
+        &["--region-column", "Country Code"],
+    ] {
+        let service = scenario("keep_bodies = true");
+        folder
+            .import_leads(&service, &[flags, &["--ledger", "none"]].concat())
+            .expect(0);
+        let phones: Vec<String> = seen(&service).into_iter().map(|lead| lead.phone).collect();
+        let expected = [
+            "+447911123456",
+            "+12035550132",
+            "+491713920001",
+            "+353871234567",
+        ];
+        assert_eq!(phones, expected);
+    }
 }
