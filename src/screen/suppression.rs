@@ -14,7 +14,9 @@ use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::{ListColumns, RowRegion, RowRegions};
-use crate::phone::{PhoneNumber, PhoneReader, Region, is_surely_number, looks_like_number};
+use crate::phone::{
+    PhoneNumber, PhoneReader, Region, Written, is_surely_number, looks_like_number,
+};
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
@@ -102,6 +104,21 @@ pub enum SuppressionError {
         name: String,
         /// The region.
         region: Region,
+    },
+    /// Some of its numbers are written as those of its region are not.
+    #[error(
+        "the do-not-call list `{name}` has {} not written as those of {region} are, whose region completes them: {}\n\nhint: nothing was sent, since these people could have been called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, say `--phone-rule possible`",
+        counted(*count, "number"), line_numbers(lines, *count), region = region.in_sentence()
+    )]
+    ForeignNumbers {
+        /// The list as it was named on the command line.
+        name: String,
+        /// The region.
+        region: Region,
+        /// The lines of the first of them.
+        lines: Vec<u64>,
+        /// How many there are.
+        count: u64,
     },
     /// Lines that have digits but no number.
     #[error(
@@ -224,12 +241,8 @@ impl SuppressionList {
                 has_addresses: gathered.has_addresses,
             });
         }
-        let is_wrong = |region: &Region| doubts && is_wrong_for(*region, &gathered.evidence);
-        if let Some(region) = region.filter(is_wrong) {
-            return Err(SuppressionError::OtherCountry {
-                name: input.name().to_owned(),
-                region,
-            });
+        if let Some(region) = region.filter(|_| doubts) {
+            gathered.refuse_doubtful(input.name(), region)?;
         }
         Ok(SuppressionList {
             input,
@@ -324,6 +337,8 @@ struct Gathered<'p> {
     has_addresses: bool,
     first_unreadable: Vec<u64>,
     unreadable: u64,
+    /// The first lines with a number that is written as its region does not write.
+    first_foreign: Vec<u64>,
 }
 
 impl<'p> Gathered<'p> {
@@ -337,6 +352,24 @@ impl<'p> Gathered<'p> {
             has_addresses: false,
             first_unreadable: Vec::new(),
             unreadable: 0,
+            first_foreign: Vec::new(),
+        }
+    }
+
+    /// Each number that may be of another country is somebody who could be called.
+    fn refuse_doubtful(&self, name: &str, region: Region) -> Result<(), SuppressionError> {
+        let name = name.to_owned();
+        if is_wrong_for(region, &self.evidence) {
+            return Err(SuppressionError::OtherCountry { name, region });
+        }
+        match self.evidence.foreign {
+            0 => Ok(()),
+            count => Err(SuppressionError::ForeignNumbers {
+                name,
+                region,
+                lines: self.first_foreign.clone(),
+                count,
+            }),
         }
     }
 
@@ -374,7 +407,8 @@ impl<'p> Gathered<'p> {
             return false;
         }
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
-        let of_row = self.regions.read(&plan.columns.regions, row);
+        let ListColumns { regions, codes, .. } = &plan.columns;
+        let of_row = self.regions.read(regions, codes, row);
         let mut has_number = false;
         for column in &plan.columns.phones {
             let cell = row.cell(*column).unwrap_or_default();
@@ -412,7 +446,11 @@ impl<'p> Gathered<'p> {
         };
         self.evidence
             .note(row.line(), cell, read, of_row.known(), false);
-        let (number, _) = read;
+        let (number, written) = read;
+        let is_completed = of_row.known().is_none();
+        if is_completed && written == Written::Foreign && self.first_foreign.len() < MOST_LINES {
+            self.first_foreign.push(row.line());
+        }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.note(number.key(), line);
         true

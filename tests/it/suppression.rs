@@ -638,3 +638,15 @@ fn a_list_that_the_region_would_turn_into_other_peoples_numbers_is_refused() {
     let rule = ["--region", "GB", "--phone-rule", "possible"];
     assert!(suppressed("dnc.csv", american, &rule).is_empty());
 }
+
+#[test]
+fn a_single_number_that_is_written_as_elsewhere_stops_the_run() {
+    let list = "phone\n07911 000001\n(203) 555-0101\n07911 000002\n07911 000003\n";
+    let refused = refusal(list, &["--region", "GB"]);
+    assert!(
+        refused.contains("the do-not-call list `dnc.csv` has 1 number not written as those of the United Kingdom are, whose region completes them: line 3\n"),
+        "{refused}"
+    );
+    let trusted = ["--region", "GB", "--phone-rule", "possible"];
+    assert!(suppressed("dnc.csv", list, &trusted).is_empty());
+}
