@@ -1,7 +1,7 @@
 //! What checking and sending have in common: the inputs, opened and planned.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 use std::thread;
 
@@ -23,7 +23,7 @@ use crate::settings::{
     ImportSettings, Layers, LedgerChoice, ReadingSettings, Service, form_choice,
 };
 use crate::source::{Fingerprint, Input, SourceError};
-use crate::text::{counted, grouped, shown_name};
+use crate::text::{counted, grouped, printable, shown_name};
 
 /// Opens all files and finds out in what form each is, on a thread of its own: standard
 /// input may be long in coming, a file may be long, and somebody may want to stop.
@@ -40,6 +40,7 @@ pub(super) async fn survey(
     service::on_a_thread(move || {
         let surveyed = survey_each(&files, &options)?;
         let layers = Ancestors::of(&ledger, to).complete(layers, &surveyed)?;
+        warn_of_what_is_left_out(&layers);
         Ok((layers, surveyed))
     })
     .await
@@ -266,6 +267,22 @@ fn warn_of_new_columns(planned: &PlannedInput) {
             event = "warning",
             "`{}` has columns that were not there when its mapping was kept, and that are not sent: {new}",
             planned.input.name()
+        );
+    }
+}
+
+/// A list that is typed takes the place of a profile's, which may keep people from being called.
+fn warn_of_what_is_left_out(layers: &Layers) {
+    let only = layers.left_out(|options| options.mapping.only.as_ref(), PartialEq::eq);
+    let only = only.into_iter().map(|left_out| ("--only", left_out));
+    let is_same = |one: &PathBuf, other: &PathBuf| absolute(one).ok() == absolute(other).ok();
+    let lists = layers.left_out(|options| options.phones.suppress.as_ref(), is_same);
+    let lists = lists.into_iter().map(|left_out| ("--suppress", left_out));
+    for (flag, (text, place)) in only.chain(lists) {
+        warn!(
+            event = "warning",
+            "`{flag}` is typed, so `{}` does not hold, which {place} asks for",
+            printable(&text)
         );
     }
 }

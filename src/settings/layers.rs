@@ -122,6 +122,40 @@ impl Layers {
         self.of(Origin::is_profile)
     }
 
+    /// What the list that was typed for an option leaves out of the ones that it takes the place
+    /// of: each text, and who says it.
+    pub fn left_out<T>(
+        &self,
+        list: impl Fn(&Options) -> Option<&Vec<Said<T>>>,
+        is_same: impl Fn(&T, &T) -> bool,
+    ) -> Vec<(String, String)> {
+        let Some((typed, weaker)) = self.layers.split_first() else {
+            return Vec::new();
+        };
+        let Some(stays) = list(&typed.options) else {
+            return Vec::new();
+        };
+        let left_out = weaker.iter().flat_map(|layer| {
+            let said = list(&layer.options).into_iter().flatten();
+            let said = said.filter(|text| !stays.iter().any(|other| is_same(other, text)));
+            said.map(|text| {
+                let text = text.text().to_string_lossy();
+                (text.into_owned(), self.words(layer.origin))
+            })
+        });
+        left_out.collect()
+    }
+
+    /// Who says something, in words.
+    fn words(&self, origin: Origin) -> String {
+        match (origin, &self.profile) {
+            (Origin::Run(run), _) => format!("run {run}"),
+            (Origin::Environment(name), _) => name.to_owned(),
+            (_, Some(profile)) => profile.place(),
+            (_, None) => "the settings".to_owned(),
+        }
+    }
+
     /// The region of the run that rejects among the inputs come from, where there is one.
     pub fn region_of_run(&self) -> Option<Region> {
         let of_run = self.of(|origin| matches!(origin, Origin::Run(_)));

@@ -111,3 +111,24 @@ fn a_profile_and_a_saved_mapping_keep_the_choice() {
             .contains("only = [\"Consent=no\"]")
     );
 }
+
+#[test]
+fn a_choice_that_is_typed_says_which_of_the_profile_does_not_hold_any_more() {
+    let folder = Folder::with_leads("name,phone,consent,lang\nAda,+447911000001,no,de\n");
+    folder.write("dnc.txt", "+447911000009\n");
+    folder.write(
+        "config.toml",
+        "[profiles.fair]\nonly = ['consent=yes']\nsuppress = ['dnc.txt']\n",
+    );
+    let args = "check leads.csv --config config.toml --profile fair";
+    let check =
+        |more: &str| folder.leadload(&format!("{args} {more}").split(' ').collect::<Vec<_>>());
+    let output = check("--only lang=de").expect(0);
+    output.tells("`--only` is typed, so `consent=yes` does not hold, which profile `fair` of");
+    let output = check("--only consent=yes --only lang=de --suppress dnc.txt").output();
+    assert!(
+        !output.stderr.contains("does not hold"),
+        "{}",
+        output.stderr
+    );
+}
