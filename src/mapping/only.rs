@@ -3,6 +3,7 @@
 use super::MappingError;
 use super::columns::Columns;
 use crate::source::Row;
+use crate::text::printable;
 
 /// The flag that says so.
 pub(super) const ONLY: &str = "--only";
@@ -17,10 +18,13 @@ pub struct OnlyRule {
 }
 
 impl OnlyRule {
-    /// What is taken, in quotes.
-    pub fn values(&self) -> Vec<String> {
-        let values = self.values.iter();
-        values.map(|value| format!("`{value}`")).collect()
+    /// What is taken, in words.
+    pub fn values(&self) -> String {
+        let values = self.values.iter().map(|value| match value.as_str() {
+            "" => "nothing".to_owned(),
+            value => format!("`{}`", printable(value)),
+        });
+        values.collect::<Vec<String>>().join(" or ")
     }
 
     /// Whether the row is wanted as far as this column says.

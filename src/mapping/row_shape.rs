@@ -13,7 +13,7 @@ use crate::source::{Flaw, Header, Row, RowBatch};
 const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
 /// What is said of a row that may be no contact.
-pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out (it counts as a row, since no empty line stands above it)";
+pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
 
 /// What stands in a workbook for bytes that are no text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();

@@ -2,6 +2,7 @@
 //! list may have by now.
 
 use super::columns::Columns;
+use super::only::ONLY;
 use super::plan::{Mapping, PHONE_COLUMN, SKIP_COLUMN, VAR};
 use super::{MappingError, detect};
 use crate::source::RowBatch;
@@ -79,10 +80,11 @@ impl SavedMapping {
             MissingColumn::Refused => format!(
                 "if the list has changed for good, `{}{}` keeps its mapping anew",
                 self.keep_anew,
-                match [VAR, SKIP_COLUMN].contains(&flag) {
-                    true => String::new(),
+                match flag {
+                    VAR | SKIP_COLUMN => String::new(),
+                    ONLY => format!(" {flag} COLUMN=VALUE"),
                     // It is never replaced by itself.
-                    false => format!(" {flag} COLUMN"),
+                    _ => format!(" {flag} COLUMN"),
                 }
             ),
             MissingColumn::LeftOut => format!("say with `{flag}` which one is meant now"),

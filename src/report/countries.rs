@@ -29,6 +29,7 @@ struct CompletedWith {
     by: &'static str,
     numbers: u64,
     not_in_use: u64,
+    not_written_so: u64,
 }
 
 /// What says of which country the numbers of an input are; none where nothing does.
@@ -73,13 +74,18 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
 }
 
 fn counted(completed: Completed) -> String {
-    match completed.not_in_use {
-        0 => grouped(completed.numbers),
-        not_in_use => format!(
-            "{} ({} in no range in use)",
-            grouped(completed.numbers),
-            grouped(not_in_use)
-        ),
+    let remarks = [
+        (completed.foreign, "not written as there"),
+        (completed.not_in_use, "in no range in use"),
+    ];
+    let remarks = remarks.into_iter().filter(|(numbers, _)| *numbers > 0);
+    let remarks: Vec<String> = remarks
+        .map(|(numbers, what)| format!("{} {what}", grouped(numbers)))
+        .collect();
+    let all = grouped(completed.numbers);
+    match remarks.is_empty() {
+        true => all,
+        false => format!("{all} ({})", remarks.join(", ")),
     }
 }
 
@@ -120,5 +126,6 @@ fn with(region: Region, by: &'static str, completed: Completed) -> CompletedWith
         by,
         numbers: completed.numbers,
         not_in_use: completed.not_in_use,
+        not_written_so: completed.foreign,
     }
 }

@@ -12,7 +12,7 @@ use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
 use crate::mapping::Mapping;
 use crate::source::{Basis, Content, Form, TextForm};
-use crate::text::{alternatives, counted, listed, printable};
+use crate::text::{counted, listed, printable};
 
 /// A legacy encoding that was guessed from fewer letters may well be another.
 const FEW_LETTERS: u64 = 100;
@@ -178,7 +178,7 @@ fn write_input(
 fn only(planned: &PlannedInput) -> Option<String> {
     let rules = planned.mapping.only.iter().map(|rule| {
         let column = listed(&planned.header.names[rule.column..=rule.column]);
-        format!("rows with {} in {column}", alternatives(&rule.values()))
+        format!("rows with {} in {column}", rule.values())
     });
     let rules: Vec<String> = rules.collect();
     (!rules.is_empty()).then(|| format!("{} (--only)", rules.join(", and ")))

@@ -188,7 +188,8 @@ fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
 /// is in no range in use harms nobody there.
 pub fn is_wrong_for(region: Region, list: &Evidence) -> bool {
     let completed = list.by_region.numbers;
-    are_many(list.foreign, completed) || completed >= FEWEST && against(region, list).is_some()
+    are_many(list.by_region.foreign, completed)
+        || completed >= FEWEST && against(region, list).is_some()
 }
 
 /// Whether so many of all are no slip.
@@ -207,7 +208,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
         doubtful,
         completed,
         not_in_use: list.by_region.not_in_use,
-        foreign: list.foreign,
+        foreign: list.by_region.foreign,
         contradicted: list.contradicted,
         against: against.filter(|_| completed > 0),
         first: first.clone(),
@@ -283,6 +284,7 @@ mod tests {
             by_region: Completed {
                 numbers: completed,
                 not_in_use: doubtful,
+                foreign: 0,
             },
             doubtful,
             ..Evidence::default()

@@ -74,6 +74,8 @@ pub struct Completed {
     pub numbers: u64,
     /// Those among them that are in no range in use there.
     pub not_in_use: u64,
+    /// Those among them that are written as that country does not write.
+    pub foreign: u64,
 }
 
 /// What the rows of one list say together.
@@ -85,8 +87,6 @@ pub struct Evidence {
     pub by_row: BTreeMap<Region, Completed>,
     /// Those that were completed with the region for all.
     pub by_region: Completed,
-    /// Those among these that are written as that country does not write.
-    pub foreign: u64,
     /// Those among these whose rows name another country, in a column that holds few.
     pub contradicted: u64,
     /// Those among these that are foreign, contradicted or in no range in use.
@@ -139,12 +139,12 @@ impl Evidence {
         let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
         completed.numbers += 1;
         completed.not_in_use += u64::from(!is_in_use);
+        let is_foreign = written == Written::Foreign;
+        completed.foreign += u64::from(is_foreign);
         if country.is_some() {
             return false;
         }
         self.first_by_region.note(line, cell);
-        let is_foreign = written == Written::Foreign;
-        self.foreign += u64::from(is_foreign);
         self.with_own_code += u64::from(written == Written::WithCode && is_in_use);
         self.contradicted += u64::from(is_contradicted);
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
@@ -163,7 +163,6 @@ impl Evidence {
             self.by_row.entry(region).or_default().add(completed);
         }
         self.by_region.add(later.by_region);
-        self.foreign += later.foreign;
         self.with_own_code += later.with_own_code;
         self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
@@ -200,6 +199,7 @@ impl Completed {
     fn add(&mut self, later: Completed) {
         self.numbers += later.numbers;
         self.not_in_use += later.not_in_use;
+        self.foreign += later.foreign;
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
             prop_assert_eq!(found.numbers, numbers.len() as u64);
             prop_assert_eq!(by_row + international + found.by_region.numbers, found.numbers);
             prop_assert!(found.doubtful <= found.by_region.numbers);
-            prop_assert!(found.foreign <= found.doubtful);
+            prop_assert!(found.by_region.foreign <= found.doubtful);
         }
 
         #[test]

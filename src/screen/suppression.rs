@@ -362,7 +362,7 @@ impl<'p> Gathered<'p> {
         if is_wrong_for(region, &self.evidence) {
             return Err(SuppressionError::OtherCountry { name, region });
         }
-        match self.evidence.foreign {
+        match self.evidence.by_region.foreign {
             0 => Ok(()),
             count => Err(SuppressionError::ForeignNumbers {
                 name,

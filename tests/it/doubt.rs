@@ -179,7 +179,7 @@ fn a_check_prints_what_it_found_and_ends_with_2() {
     let check = ["check", "leads.csv", "--region", "GB"];
     let output = folder.leadload(&check).expect(2);
     output.shows("phone_doubtful: 4 rows");
-    output.shows("completed  4 with United Kingdom by --region");
+    output.shows("completed  4 (4 not written as there) with United Kingdom by --region");
     output.tells("4 of 4 numbers that `--region GB` completes may be of another country");
     let object = folder.leadload(&[&check[..], &["--format", "json"]].concat());
     let object = object.expect(2).json();
@@ -189,6 +189,7 @@ fn a_check_prints_what_it_found_and_ends_with_2() {
     assert_eq!(object["counts"]["invalid"], 4);
     assert_eq!(object["countries"]["doubtful"], 4);
     assert_eq!(object["countries"]["completed"][0]["numbers"], 4);
+    assert_eq!(object["countries"]["completed"][0]["not_written_so"], 4);
 }
 
 #[test]

@@ -156,6 +156,8 @@ impl TestLead {
                 return Ok(first);
             }
         }
+        // What is held back is why.
+        inputs::refuse_doubtful(intake)?;
         let error = anyhow!(
             "no row is ready to be sent, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
         );
