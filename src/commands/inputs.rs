@@ -16,7 +16,7 @@ use crate::intake::{Intake, PlannedInput, SurveyedInput};
 use crate::lead::Status;
 use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
-use crate::report::{Ended, RowTotal, Show, Tally, doubt_text};
+use crate::report::{DoubtError, Ended, RowTotal, Show, Tally};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
 use crate::settings::{
@@ -120,9 +120,9 @@ fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result
 
 /// So many numbers may be of another country that nothing is sent before somebody says which.
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
-    match doubt_text(intake) {
+    match DoubtError::of(intake) {
         None => Ok(()),
-        Some(text) => Err(Failure::new(StoppedBy::Usage, anyhow!(text))),
+        Some(error) => Err(Failure::new(StoppedBy::Usage, error)),
     }
 }
 

@@ -1,8 +1,29 @@
 //! That numbers may be of another country than the region that completes them.
 
+use thiserror::Error;
+
+use super::countries::Countries;
 use crate::intake::Intake;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, printable};
+
+/// That so many numbers may be of another country that nothing is sent.
+#[derive(Debug, Error)]
+#[error("{text}")]
+pub struct DoubtError {
+    text: String,
+    pub(super) countries: Countries,
+}
+
+impl DoubtError {
+    /// None where nothing keeps the lists from being sent.
+    pub fn of(intake: &Intake) -> Option<DoubtError> {
+        Some(DoubtError {
+            text: doubt_text(intake)?,
+            countries: Countries::of(intake),
+        })
+    }
+}
 
 /// Why nothing is sent before somebody says what is meant; none where nothing keeps the lists
 /// from being sent. Names lines and no numbers.

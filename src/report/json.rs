@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::countries::Countries;
+use super::doubt::DoubtError;
 use super::tally::{Ended, Tally};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
@@ -112,7 +113,11 @@ impl Summary {
 
 /// The summary of a command that ended without having begun.
 pub fn json_failure(failure: &Failure) -> String {
+    let doubt = failure.error.downcast_ref::<DoubtError>();
     line(&Summary {
+        countries: doubt
+            .map(|doubt| doubt.countries.clone())
+            .unwrap_or_default(),
         exit_code: failure.stopped_by.exit_code() as u8,
         stopped_by: Some(failure.stopped_by.as_str()),
         rows_total: failure.rows_total,

@@ -55,6 +55,13 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         output.tells("`--phone-rule possible`");
         output.tells("`--region-column`");
     }
+    let list = american(4) + &british(10);
+    let (_, output, _) = import(&list, &["--format", "json"], 2);
+    let countries = &output.json()["countries"];
+    assert_eq!(
+        (&countries["region"], &countries["doubtful"]),
+        (&"GB".into(), &4.into())
+    );
 }
 
 #[test]
