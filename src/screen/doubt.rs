@@ -36,9 +36,10 @@ const AGREEING_OF_TEN: u64 = 9;
 const FITTING_OF_FIVE: usize = 4;
 
 /// Where most lists are of, for countries that as many numbers fit.
-const COUNTRIES_WITH_MANY_LISTS: [&str; 24] = [
-    "US", "GB", "DE", "FR", "ES", "IT", "NL", "IN", "PL", "AU", "BR", "MX", "CH", "AT", "BE", "SE",
-    "PT", "IE", "CZ", "ZA", "TR", "JP", "DK", "NO",
+const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
+    "US", "GB", "DE", "FR", "ES", "IT", "NL", "IN", "CN", "PL", "AU", "BR", "MX", "CH", "AT", "BE",
+    "SE", "PT", "IE", "CZ", "ZA", "TR", "JP", "DK", "NO", "RU", "NZ", "FI", "GR", "HU", "RO", "KR",
+    "AE", "SA", "IL", "SG", "HK", "AR", "CO", "CL",
 ];
 
 /// Which of the numbers that the region completes are held back in one list.
