@@ -181,6 +181,10 @@ impl<'a> Asking<'a> {
         {
             console::note(&format!("  {} ({country}): {numbers}\n", country.name()));
         }
+        match doubt.fitting.len() - offered(doubt).count() {
+            0 => {}
+            more => console::note(&format!("  and {more} more\n")),
+        }
         let asked = format!(
             "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",
             doubt.region
