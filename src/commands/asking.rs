@@ -16,7 +16,7 @@ use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
 use crate::options::{Column, DefaultRegion, Name, Options, Said, Value};
 use crate::phone::{PhoneRule, Region};
-use crate::report::{Width, console, doubt_text, offered, paragraph};
+use crate::report::{DoubtError, Width, console, offered, paragraph};
 use crate::screen::{Doubt, Fitting, are_many};
 use crate::settings::Layers;
 use crate::signals::Interrupts;
@@ -86,8 +86,7 @@ impl<'a> Asking<'a> {
         }))
     }
 
-    /// What the lists leave open, as far as an answer can mend it: where the numbers are, and
-    /// of which country.
+    /// What the lists do not say and an answer can: where the numbers are, and of which country.
     pub(super) async fn lists(
         mut self,
         planned: &Result<Planned, Failure>,
@@ -170,8 +169,9 @@ impl<'a> Asking<'a> {
         intake: &Intake,
         doubt: &Doubt,
     ) -> Result<Option<Options>, Failure> {
-        let text = doubt_text(intake).unwrap_or_default();
-        note(text.split("\n\n").next().unwrap_or_default());
+        if let Some(error) = DoubtError::of(intake) {
+            note(&error.what);
+        }
         if !doubt.fitting.is_empty() {
             note(&format!("Of {} that were tried, so many fit:", doubt.tried));
         }
@@ -206,7 +206,7 @@ impl<'a> Asking<'a> {
     /// Of which country numbers without a calling code are, where that is so of more of the
     /// first rows than a slip explains.
     async fn country(&mut self, intake: &Intake) -> Result<Option<Options>, Failure> {
-        // An input that cannot be read is reported by whoever reads its rows.
+        // An input that cannot be read is reported when its rows are.
         let Ok(sampled) = intake.sampled_evidence() else {
             return Ok(None);
         };

@@ -21,8 +21,8 @@ use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    self, CampaignNames, Checked, Deed, InDoubt, ListNotes, Log, Lookup, Page, PageNotes, Show,
-    Tally, check_json, check_text, console, doubt_text, log_check, log_end,
+    self, CampaignNames, Checked, Deed, DoubtError, InDoubt, ListNotes, Log, Lookup, Page,
+    PageNotes, Show, Tally, check_json, check_text, console, log_check, log_end,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
@@ -192,9 +192,9 @@ fn ended<'a>(
     written: Written,
     began: Instant,
 ) -> report::Ended<'a> {
-    let stop = doubt_text(intake).map(|text| Stop {
+    let stop = DoubtError::of(intake).map(|error| Stop {
         by: StoppedBy::Usage,
-        text,
+        text: error.to_string(),
     });
     report::Ended {
         run: None,

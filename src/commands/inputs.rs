@@ -253,7 +253,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
 pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
-        // An input that cannot be read is reported by whoever reads its rows.
+        // An input that cannot be read is reported when its rows are.
         if let Ok(rows) = intake.count_rows() {
             total.set(rows);
         }

@@ -46,7 +46,7 @@ impl Ancestors {
         if self.ledger.get().is_none()
             && let Some(path) = &self.path
         {
-            // Whoever was first, it is the same file.
+            // It is the same file each time, so the first one stays.
             let _ = self.ledger.set(Ledger::read(path)?);
         }
         Ok(self.ledger.get().and_then(Option::as_ref))

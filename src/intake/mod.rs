@@ -417,7 +417,7 @@ impl Intake {
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
                 if rows.is_empty() {
-                    // Whoever was first has found the same.
+                    // It is the same each time, so the first one stays.
                     let _ = planned.footer.set(reader.footer().to_vec());
                 }
                 if is_limited {

@@ -6,7 +6,7 @@ use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
 use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
-use crate::screen::{CompletedBy, Doubt, Evidence, Held};
+use crate::screen::{Doubt, Evidence, Held};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
 
@@ -96,7 +96,7 @@ impl NumberReader {
         if mapping.excludes(row) {
             let counted = self.take_evidence();
             let number = self.number(planned, row).ok();
-            // Whoever is not wanted is not counted, but says of which country the list is.
+            // A row that is left out is not counted, but its country is evidence all the same.
             let said = std::mem::replace(&mut self.evidence, counted);
             self.evidence.add_countries(&said);
             return Reading::Excluded(number);
@@ -148,9 +148,8 @@ impl NumberReader {
         (number, written): (PhoneNumber, Written),
     ) -> Result<PhoneNumber, RowOutcome> {
         let country = of_row.known();
-        let by_region = self
-            .region
-            .filter(|_| CompletedBy::new(written, country) == CompletedBy::Region);
+        let is_national = written != Written::International;
+        let by_region = self.region.filter(|_| is_national && country.is_none());
         let named =
             by_region.and_then(|_| self.regions.read(&mapping.vague_regions, &[], row).known());
         let is_contradicted = match (named, by_region) {

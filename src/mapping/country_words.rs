@@ -108,7 +108,7 @@ pub(super) const CODES: &[&str] = &[
     "landcode", "landkode", "landkod", "indicatif", "prefijo", "prefisso", "código", "codice",
 ];
 
-/// Words beside these that mean the country of something else than whoever is called: of birth,
+/// Words beside these that mean another country than the one of the person's phone: of birth,
 /// of a holiday, of a bank.
 #[rustfmt::skip]
 pub(super) const ELSEWHERE: &[&str] = &[

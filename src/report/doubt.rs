@@ -7,28 +7,33 @@ use crate::intake::Intake;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, printable};
 
-/// That so many numbers may be of another country that nothing is sent.
+/// That so many numbers may be of another country that nothing is sent. Names lines and no
+/// numbers.
 #[derive(Debug, Error)]
-#[error("{text}")]
+#[error("{what}\n\nhint: {hint}")]
 pub struct DoubtError {
-    text: String,
+    /// How many numbers of which lists, and what speaks against their country.
+    pub what: String,
+    hint: String,
     pub(super) countries: Countries,
 }
 
 impl DoubtError {
     /// None where nothing keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
+        let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
         Some(DoubtError {
-            text: doubt_text(intake)?,
+            what: what(intake, doubt),
+            hint: format!(
+                "nothing is sent before you say what is meant. {}If a column names the country, say which with `--region-column`; if the numbers are right as they are, say `--phone-rule possible`",
+                fitting(doubt)
+            ),
             countries: Countries::of(intake),
         })
     }
 }
 
-/// Why nothing is sent before somebody says what is meant; none where nothing keeps the lists
-/// from being sent. Names lines and no numbers.
-pub fn doubt_text(intake: &Intake) -> Option<String> {
-    let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
+fn what(intake: &Intake, doubt: &Doubt) -> String {
     let completed = doubt.lists.iter().map(|list| list.completed).sum();
     let names = intake.names();
     let lists = doubt.lists.iter().zip(&names);
@@ -36,14 +41,13 @@ pub fn doubt_text(intake: &Intake) -> Option<String> {
     let lists: Vec<String> = lists
         .map(|(list, name)| format!("in `{}` {}", printable(name), reasons(doubt, list)))
         .collect();
-    Some(format!(
-        "{} of {} that {} completes may be of another country: {}\n\nhint: nothing is sent before you say what is meant. {}If a column names the country, say which with `--region-column`; if the numbers are right as they are, say `--phone-rule possible`",
+    format!(
+        "{} of {} that {} completes may be of another country: {}",
         grouped(doubt.doubtful()),
         counted(completed, "number"),
         given(intake),
-        lists.join("; "),
-        fitting(doubt)
-    ))
+        lists.join("; ")
+    )
 }
 
 /// The region, and who gives it.

@@ -55,7 +55,7 @@ pub use campaign_names::CampaignNames;
 pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
 pub use check_json::check_json;
 pub use check_text::{check_text, hides};
-pub use doubt::{DoubtError, doubt_text, offered};
+pub use doubt::{DoubtError, offered};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, SavedIn};
 pub use json::{json_failure, json_summary};

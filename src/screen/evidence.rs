@@ -17,28 +17,6 @@ const MOST_CELLS: usize = 200;
 /// How many names of countries are kept that nobody knows.
 const MOST_NAMES: usize = 10;
 
-/// How a number came by its country.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompletedBy {
-    /// Its own calling code.
-    Itself,
-    /// The country that its row names.
-    Row(Region),
-    /// The region that is given for all.
-    Region,
-}
-
-impl CompletedBy {
-    /// What completed a number that is written so, in a row of this country.
-    pub fn new(written: Written, country: Option<Region>) -> CompletedBy {
-        match (written, country) {
-            (Written::International, _) => CompletedBy::Itself,
-            (_, Some(country)) => CompletedBy::Row(country),
-            (_, None) => CompletedBy::Region,
-        }
-    }
-}
-
 /// The first few of some numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
@@ -128,13 +106,13 @@ impl Evidence {
         if let Some(country) = country {
             *self.countries.entry(country).or_default() += 1;
         }
-        let completed = match CompletedBy::new(written, country) {
-            CompletedBy::Itself => {
-                *self.international.entry(number.calling_code()).or_default() += 1;
-                return false;
-            }
-            CompletedBy::Row(country) => self.by_row.entry(country).or_default(),
-            CompletedBy::Region => &mut self.by_region,
+        if written == Written::International {
+            *self.international.entry(number.calling_code()).or_default() += 1;
+            return false;
+        }
+        let completed = match country {
+            Some(country) => self.by_row.entry(country).or_default(),
+            None => &mut self.by_region,
         };
         let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
         completed.numbers += 1;

@@ -11,6 +11,6 @@ mod numbers;
 mod suppression;
 
 pub use doubt::{Against, Doubt, Fitting, Held, ListDoubt, are_many, is_wrong_for};
-pub use evidence::{Completed, CompletedBy, Evidence, Sample};
+pub use evidence::{Completed, Evidence, Sample};
 pub use first_rows::FirstRows;
 pub use suppression::{ListFacts, Suppressed, SuppressionError, SuppressionLists};
