@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::page::Page;
 use crate::util::{Folder, scenario, seen};
 
 const LIST: &str = "name,phone,Country\n\
@@ -195,4 +196,37 @@ fn a_column_of_calling_codes_needs_no_plus() {
         ];
         assert_eq!(phones, expected);
     }
+}
+
+#[test]
+fn a_country_that_nobody_knows_is_quoted() {
+    let list = "phone,Country\n07400 123456,UK\n07400 123457,Neverland\n07400 123458,GB\n";
+    let folder = Folder::with_leads(list);
+    let (rows, _) = checked(&folder, "--region GB");
+    assert_eq!(rows, ["+447400123456", "phone_not_e164", "+447400123458"]);
+    let said = &folder.records("out.csv")[1]["error"];
+    assert!(
+        said.contains("not known by the name `Neverland` (column `Country`)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_report_page_says_where_countries_come_from_and_how_many_numbers_they_completed() {
+    let folder = Folder::with_leads(LIST);
+    let args = "check leads.csv --region GB --report report.html";
+    folder
+        .leadload(&args.split(' ').collect::<Vec<_>>())
+        .expect(1);
+    let page = Page::read(&folder.read("report.html"));
+    page.says("Country (--region-column); where that is empty GB (--region)");
+    page.says("1 with United Kingdom by --region");
+}
+
+#[test]
+fn titles_above_the_header_are_skipped_and_it_is_said() {
+    let folder = Folder::with_leads("Export of leads\n\nname,phone\nAda,+447400123456\n");
+    let output = folder.leadload(&["check", "leads.csv"]).expect(0);
+    output.shows("header     line 3; what stands above it is no list (--no-header)");
+    output.shows("ready                    1  would be sent");
 }

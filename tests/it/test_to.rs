@@ -56,6 +56,16 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
 }
 
 #[test]
+fn it_says_what_the_number_was_understood_as_and_whether_the_campaign_calls() {
+    let (folder, service) = (Folder::with_leads(LEADS), scenario(""));
+    let args = "leads.csv --campaign 102 --test-to 07400123456 --region GB";
+    let args: Vec<&str> = args.split(' ').collect();
+    let output = folder.import(&service, &args).expect(0);
+    output.shows("to a mobile number of the United Kingdom that ends in 456\n");
+    output.shows("The campaign is stopped: nobody may call before it is started.\n");
+}
+
+#[test]
 fn machines_are_told_of_one_lead() {
     let (folder, service) = (Folder::with_leads(LEADS), scenario(""));
     let output = test_lead(&folder, &service, &["--format", "json"]).expect(0);
