@@ -157,14 +157,10 @@ impl PlannedInput {
     }
 
     /// The columns that a kept mapping does not send because it does not know them, each as a
-    /// flag would name it: by its header, or by its number where it has none.
+    /// flag would name it.
     pub fn new_columns(&self) -> Vec<String> {
         let new = self.mapping.new_columns.iter();
-        new.map(|column| match self.header.names[*column].trim() {
-            "" => (column + 1).to_string(),
-            _ => self.header.names[*column].clone(),
-        })
-        .collect()
+        new.map(|column| self.flag_text(*column)).collect()
     }
 
     /// The same as a sentence lists them; nothing where there are none.
