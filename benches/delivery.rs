@@ -215,9 +215,10 @@ impl Trial {
         let folder = tempfile::tempdir().unwrap();
         let leads = folder.path().join("leads.csv");
         fs::write(&leads, contacts(self.rows)).unwrap();
-        let ledger = match self.has_ledger {
-            true => folder.path().join("ledger"),
-            false => Path::new("none").to_owned(),
+        let ledger = if self.has_ledger {
+            folder.path().join("ledger")
+        } else {
+            Path::new("none").to_owned()
         };
         let latency = self.service.latency_ms;
         let service = Sandbox::start(self.service).unwrap();

@@ -23,7 +23,7 @@ use common::{leadload, number, phone};
 const ROWS: [usize; 3] = [10_000, 1_000_000, 10_000_000];
 
 /// More are not sent: it would take minutes.
-const MOST_SENT: usize = 1_000_000;
+const MAX_SENT: usize = 1_000_000;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ fn by_number_of_rows(folder: &Path, rows: usize) {
     println!("  (a ledger of {rows} leads: {file} MiB)");
     let mut import = common::import(&service.url, &leads, &path);
     measure(&format!("import of {rows} settled rows"), rows, &mut import);
-    if rows <= MOST_SENT {
+    if rows <= MAX_SENT {
         let new = folder.join(format!("{rows}.new"));
         let mut import = common::import(&service.url, &leads, &new);
         import.args(["--rate", "none"]);

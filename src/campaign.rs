@@ -121,10 +121,7 @@ pub enum CampaignError {
     #[error("no campaign is called {}\n\nhint: {}", listed(names), match nearest {
         Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
         None => String::new(),
-    } + &match existing.is_empty() {
-        true => "the service lists no campaign for this token".to_owned(),
-        false => format!("the campaigns are {}", listed(existing)),
-    })]
+    } + &if existing.is_empty() { "the service lists no campaign for this token".to_owned() } else { format!("the campaigns are {}", listed(existing)) })]
     Unknown {
         /// The names that were asked for.
         names: Vec<String>,

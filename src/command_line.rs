@@ -93,9 +93,10 @@ impl CommandLine {
 /// A path that is not taken for a flag; standard input is none.
 pub fn operand(path: &Path) -> OsString {
     let is_like_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    match is_like_flag && path != Path::new("-") {
-        true => Path::new(".").join(path).into(),
-        false => path.into(),
+    if is_like_flag && path != Path::new("-") {
+        Path::new(".").join(path).into()
+    } else {
+        path.into()
     }
 }
 

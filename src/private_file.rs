@@ -63,9 +63,12 @@ pub fn probe(path: &Path) -> io::Result<()> {
     }
     let folders = folder_of(path).ancestors();
     let folder = folders
-        .map(|folder| match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
+        .map(|folder| {
+            if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            }
         })
         .find(|folder| folder.exists());
     folder.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))

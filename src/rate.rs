@@ -44,7 +44,7 @@ pub struct KnownRate {
 pub struct RateError;
 
 /// Beyond this many in a span a limit is none; the start times in a span are kept.
-const MOST_REQUESTS: f64 = 1_000_000.0;
+const MAX_REQUESTS: f64 = 1_000_000.0;
 
 /// The longest span, a day: services count by the day at most.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -118,7 +118,7 @@ fn parse(text: &str) -> Option<Rate> {
     })?;
     let scaled = (requests * f64::from(scale)).round();
     let per = per.checked_mul(scale)?;
-    if scaled > MOST_REQUESTS {
+    if scaled > MAX_REQUESTS {
         return None;
     }
     Some(Rate {

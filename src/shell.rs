@@ -9,9 +9,10 @@ pub fn quoted(word: &str) -> String {
 
 /// The same; none where they differ.
 pub fn quote(word: &str) -> Option<String> {
-    match cfg!(windows) {
-        true => for_windows(word),
-        false => for_posix(word),
+    if cfg!(windows) {
+        for_windows(word)
+    } else {
+        for_posix(word)
     }
 }
 

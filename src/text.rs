@@ -41,9 +41,10 @@ pub fn looks_secret(text: &str) -> bool {
 
 /// The text in backquotes, unless it looks like a token.
 pub fn quoted_unless_secret(text: &str) -> String {
-    match looks_secret(text) {
-        true => "(not shown, since it looks like a token)".into(),
-        false => format!("`{}`", printable(text)),
+    if looks_secret(text) {
+        "(not shown, since it looks like a token)".into()
+    } else {
+        format!("`{}`", printable(text))
     }
 }
 
@@ -125,9 +126,10 @@ pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -
         .collect();
     let shown = |piece: &str| {
         let word = piece.trim_end_matches(is_split);
-        match words.contains(&word.to_lowercase()) {
-            true => format!("…{}", &piece[word.len()..]),
-            false => piece.to_owned(),
+        if words.contains(&word.to_lowercase()) {
+            format!("…{}", &piece[word.len()..])
+        } else {
+            piece.to_owned()
         }
     };
     text.split_inclusive(is_split).map(shown).collect()
@@ -161,19 +163,21 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
 /// Where rows stand of which the first few are known, each by its input (from 0) and its
 /// line: `in lines 3, 7`, `the first in line 3 of a.csv`.
 pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
-    let begin = match first.len() as u64 == rows {
-        true => "in",
-        false => "the first in",
+    let begin = if first.len() as u64 == rows {
+        "in"
+    } else {
+        "the first in"
     };
     let several_files = inputs.len() > 1;
     let places: Vec<String> = first
         .iter()
-        .map(|(file, line)| match several_files {
-            true => {
+        .map(|(file, line)| {
+            if several_files {
                 let file = inputs.get(*file).copied().unwrap_or_default();
                 format!("line {line} of {}", printable(file))
+            } else {
+                line.to_string()
             }
-            false => line.to_string(),
         })
         .collect();
     let noun = match (several_files, places.len()) {

@@ -293,9 +293,10 @@ impl<'a> Body<'a> {
             .iter()
             .filter(|complaint| complaint.is_about_number() || complaint.is_about_campaign());
         let places = meant.filter_map(|complaint| {
-            let about = match complaint.is_about_number() {
-                true => About::Lead,
-                false => About::Other,
+            let about = if complaint.is_about_number() {
+                About::Lead
+            } else {
+                About::Other
             };
             what(&complaint.text.to_lowercase(), about)
         });

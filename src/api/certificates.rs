@@ -75,11 +75,12 @@ impl Certificates {
                 number: index + 1,
             })?);
         }
-        match certificates.is_empty() {
-            true => Err(CertificatesError::Nothing {
+        if certificates.is_empty() {
+            Err(CertificatesError::Nothing {
                 path: path.to_owned(),
-            }),
-            false => Ok(Certificates(certificates)),
+            })
+        } else {
+            Ok(Certificates(certificates))
         }
     }
 

@@ -34,10 +34,10 @@ use super::{BaseUrl, Certificates, Limits, Token};
 
 /// The most bytes that are read of a lead request's answer, which may echo all of
 /// the row's variables.
-const MOST_LEAD_BYTES: usize = 2 * 1024 * 1024;
+const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// The most bytes that are read of one page of campaigns.
-const MOST_LIST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The status that says that the token is not accepted.
 const UNAUTHORIZED: u16 = 401;
@@ -139,10 +139,11 @@ impl Client {
         if base_url.is_loopback() {
             builder = builder.no_proxy();
         }
-        builder = match base_url.is_loopback() && !base_url.is_https() {
+        builder = if base_url.is_loopback() && !base_url.is_https() {
             // None is ever looked at, so that the sandbox works where the system has none.
-            true => builder.tls_certs_only([]),
-            false => builder.tls_certs_merge(certificates.into_inner()),
+            builder.tls_certs_only([])
+        } else {
+            builder.tls_certs_merge(certificates.into_inner())
         };
         // Fails only where the program has chosen one already, which is as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -166,7 +167,7 @@ impl Client {
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
-        let exchanged = self.exchange(request, &token, MOST_LEAD_BYTES).await;
+        let exchanged = self.exchange(request, &token, MAX_LEAD_BYTES).await;
         let answer = answer_of(&exchanged);
         if let (Ok(received), Some(sent)) = (&exchanged, sent)
             && answer.is_unreadable()
@@ -188,7 +189,7 @@ impl Client {
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
         let request = Request::new(Method::GET, url);
         let token = self.service.tokens.current();
-        self.exchange(request, &token, MOST_LIST_BYTES).await
+        self.exchange(request, &token, MAX_LIST_BYTES).await
     }
 
     /// The text with every token that was ever in use masked.

@@ -196,9 +196,10 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
                 peer.write("HTTP/1.1 200 OK\r\n").await;
                 peer.write(head).await;
                 let block = "x".repeat(0x10000);
-                let block = match head.contains("chunked") {
-                    true => format!("10000\r\n{block}\r\n"),
-                    false => block,
+                let block = if head.contains("chunked") {
+                    format!("10000\r\n{block}\r\n")
+                } else {
+                    block
                 };
                 while peer.write(&block).await {}
                 // As a sign that this end was reached.
@@ -222,7 +223,7 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
         tokio::time::timeout(LONG, closed).await.unwrap();
         // The bound, and what was on its way.
         let written = seen.bytes_written.load(Ordering::SeqCst);
-        assert!(written < 8 * MOST_LEAD_BYTES, "{head}: {written}");
+        assert!(written < 8 * MAX_LEAD_BYTES, "{head}: {written}");
         assert!(is_created(&post(&client).await));
         assert_eq!(seen.connections(), 2, "{head}");
     }

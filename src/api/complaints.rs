@@ -169,9 +169,10 @@ fn with_name(field: &str, text: String) -> String {
     let words = field.split(|c: char| !c.is_alphabetic());
     let mut words = words.filter(|word| !word.is_empty());
     let said = text.to_lowercase();
-    match text.is_empty() || words.any(|word| said.contains(word)) {
-        true => text,
-        false => format!("{field}: {text}"),
+    if text.is_empty() || words.any(|word| said.contains(word)) {
+        text
+    } else {
+        format!("{field}: {text}")
     }
 }
 

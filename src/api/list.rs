@@ -25,10 +25,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// More pages than any account has: a list that never ends is an error.
-const MOST_PAGES: usize = 1000;
+const MAX_PAGES: usize = 1000;
 
 /// More bytes than any account's list has, in all pages: they are kept in memory.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Why there is no list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -86,10 +86,10 @@ impl Client {
         let mut listed = HashSet::new();
         let mut bytes = 0;
         let mut url = self.campaigns_url().clone();
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let received = self.campaign_page(url.clone()).await?;
             bytes += received.body.len();
-            if bytes > MOST_BYTES {
+            if bytes > MAX_BYTES {
                 return Err(ListError::Unreadable("it is too long".into()));
             }
             let page = read_page(&received.body);

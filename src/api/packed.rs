@@ -11,7 +11,7 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use super::verdict::Lost;
 
 /// How often a body may have been packed: once is usual, and each time costs as much.
-const MOST_TIMES: usize = 3;
+const MAX_TIMES: usize = 3;
 
 /// At most `most` bytes of what was packed in these ways (the values of `Content-Encoding`),
 /// one after the other.
@@ -24,13 +24,13 @@ pub(super) fn unpacked<'a>(
     let encodings: Vec<String> = encodings
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !name.is_empty() && name != "identity")
-        .take(MOST_TIMES + 1)
+        .take(MAX_TIMES + 1)
         .collect();
     // Nothing is nothing however it was packed.
     if encodings.is_empty() || body.is_empty() {
         return Ok(body);
     }
-    if encodings.len() > MOST_TIMES {
+    if encodings.len() > MAX_TIMES {
         return Err(Lost::UnknownPacking);
     }
     let mut body = body;

@@ -51,9 +51,10 @@ pub(super) fn presence(text: &str, about: About) -> Option<Presence> {
     }
     let said = nearest(text, |clause| says_it_exists(clause, about))?;
     let is_denied = ["not in this campaign", "nicht in dieser kampagne"];
-    match is_denied.iter().any(|words| text.contains(words)) {
-        true => Some(Presence::Elsewhere),
-        false => Some(said),
+    if is_denied.iter().any(|words| text.contains(words)) {
+        Some(Presence::Elsewhere)
+    } else {
+        Some(said)
     }
 }
 
@@ -310,9 +311,10 @@ fn place(clause: &[&str]) -> Presence {
         pairs.any(|pair| among(which, pair[0]) && is_place(pair[1]))
     };
     let is_elsewhere = names(ELSEWHERE) || clause.contains(&"elsewhere");
-    match is_elsewhere && !names(OF_THIS) {
-        true => Presence::Elsewhere,
-        false => Presence::Here,
+    if is_elsewhere && !names(OF_THIS) {
+        Presence::Elsewhere
+    } else {
+        Presence::Here
     }
 }
 

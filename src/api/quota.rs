@@ -86,9 +86,10 @@ fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
     let seconds = if number < FIRST_EPOCH_SECOND {
         number
     } else {
-        let epoch = match number < FIRST_EPOCH_MILLISECOND {
-            true => number,
-            false => number / 1000.0,
+        let epoch = if number < FIRST_EPOCH_MILLISECOND {
+            number
+        } else {
+            number / 1000.0
         };
         epoch - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
     };
@@ -231,10 +232,7 @@ mod tests {
                 "x-ratelimit-remaining" => Some(remaining.as_str()),
                 _ => Some(reset.as_str()),
             };
-            let now = match before_1970 {
-                true => UNIX_EPOCH - Duration::from_secs(1),
-                false => now(),
-            };
+            let now = if before_1970 { UNIX_EPOCH - Duration::from_secs(1) } else { now() };
             if let Some(quota) = Quota::read(header, now) {
                 prop_assert!(quota.reset.is_none_or(|r| !r.is_zero() && r <= LONGEST_SPAN));
                 if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {

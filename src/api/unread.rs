@@ -9,10 +9,10 @@ use tracing::debug;
 use crate::text::{one_line, shortened, without_numbers, without_words_of};
 
 /// How many characters are shown.
-const MOST_SHOWN: usize = 300;
+const MAX_SHOWN: usize = 300;
 
 /// How much is looked at, in bytes: what is masked takes less room afterwards.
-const MOST_READ: usize = 64 * 1024;
+const MAX_READ: usize = 64 * 1024;
 
 /// Logs how the body begins. `values` are those of the row.
 pub(super) fn log(status: u16, body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) {
@@ -30,12 +30,12 @@ pub(super) fn log(status: u16, body: &[u8], mask: impl Fn(&str) -> String, value
 }
 
 fn beginning(body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(MOST_READ)]);
+    let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     // Words are found only where they are not spelled with escapes.
     let json = serde_json::from_str(&text).map(|json: Value| json.to_string());
     let masked = mask(&json.unwrap_or_else(|_| text.into_owned()));
     let masked = without_words_of(&masked, values.iter().map(String::as_str));
-    shortened(&one_line(&without_numbers(&masked)), MOST_SHOWN)
+    shortened(&one_line(&without_numbers(&masked)), MAX_SHOWN)
 }
 
 #[cfg(test)]
@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn what_is_masked_is_not_cut_before() {
-        let text = format!("{}s3cret {}", "x".repeat(297), "y".repeat(2 * MOST_READ));
+        let text = format!("{}s3cret {}", "x".repeat(297), "y".repeat(2 * MAX_READ));
         let shown = shown(&text);
-        assert_eq!(shown.chars().count(), MOST_SHOWN);
+        assert_eq!(shown.chars().count(), MAX_SHOWN);
         assert!(shown.ends_with("x[t…"), "{shown}");
     }
 }

@@ -25,7 +25,7 @@ use crate::lead::ErrorCode;
 use crate::text::{printable, shortened};
 
 /// The most characters that are kept of what the service says.
-const MOST_TEXT: usize = 300;
+const MAX_TEXT: usize = 300;
 
 /// An answer whose head and body have arrived (the body up to a bound).
 #[derive(Debug, Clone, Copy)]
@@ -250,9 +250,10 @@ fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) ->
         },
         None => Verdict::PerhapsTaken {
             code: ErrorCode::UnreadableAnswer,
-            text: match body.is_object() {
-                true => format!("no lead id in the answer: {}", text()),
-                false => "the answer is not JSON".into(),
+            text: if body.is_object() {
+                format!("no lead id in the answer: {}", text())
+            } else {
+                "the answer is not JSON".into()
             },
         },
     }
@@ -313,7 +314,7 @@ impl Verdict {
             | Verdict::Fatal { text, .. } => (None, Some(text)),
         };
         for text in [first, second].into_iter().flatten() {
-            *text = shortened(&printable(&mask(text)), MOST_TEXT);
+            *text = shortened(&printable(&mask(text)), MAX_TEXT);
         }
         self
     }

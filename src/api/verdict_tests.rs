@@ -694,13 +694,13 @@ fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
 #[test]
 fn a_text_is_masked_before_it_is_shortened() {
     let secret = "s3cret-token";
-    let long = format!("{}{secret}", "x".repeat(MOST_TEXT - 5));
+    let long = format!("{}{secret}", "x".repeat(MAX_TEXT - 5));
     let verdict = rejected(400, &long).presentable(|text| text.replace(secret, "[token]"));
     let Verdict::Rejected { text, .. } = verdict else {
         panic!("{verdict:?}");
     };
     assert!(!text.contains("s3cr"), "{text}");
-    assert_eq!(text.chars().count(), MOST_TEXT);
+    assert_eq!(text.chars().count(), MAX_TEXT);
 }
 
 proptest::proptest! {

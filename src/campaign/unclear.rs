@@ -8,10 +8,10 @@ use crate::lead::CampaignId;
 use crate::text::{counted, in_lines, nearest, shown_name};
 
 /// How many places are remembered of each name.
-const MOST_PLACES: usize = 3;
+const MAX_PLACES: usize = 3;
 
 /// How many names are listed with their lines.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// The names in campaign columns, each with the rows that have it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl NamesInRows {
     pub fn note(&mut self, name: String, file: usize, line: u64) {
         let named = self.0.entry(name).or_default();
         named.rows += 1;
-        if named.first.len() < MOST_PLACES {
+        if named.first.len() < MAX_PLACES {
             named.first.push((file, line));
         }
     }
@@ -132,12 +132,12 @@ impl UnclearNames {
             .names()
             .filter(|(_, _, named)| named.rows > 0)
             .collect();
-        for (_, name, NamedRows { rows, first }) in in_rows.iter().take(MOST_NAMES) {
+        for (_, name, NamedRows { rows, first }) in in_rows.iter().take(MAX_NAMES) {
             let places = in_lines(*rows, first, &inputs);
             let rows = counted(*rows, "row");
             lines.push(format!("  `{}`: {rows}, {places}", shown_name(name)));
         }
-        if let Some(left @ 1..) = in_rows.len().checked_sub(MOST_NAMES) {
+        if let Some(left @ 1..) = in_rows.len().checked_sub(MAX_NAMES) {
             lines.push(format!("  and {}", counted(left as u64, "more name")));
         }
         lines

@@ -87,9 +87,12 @@ fn config_show(show: Command) -> Command {
         .split(' ')
         .chain(MORE_OF_CONFIG_SHOW.split(' '));
     show.mut_arg("inputs", |inputs| inputs.required(false).hide(true))
-        .mut_args(|arg| match told.clone().any(|told| arg.get_id() == told) {
-            true => arg,
-            false => arg.hide_short_help(true).hide_long_help(true),
+        .mut_args(|arg| {
+            if told.clone().any(|told| arg.get_id() == told) {
+                arg
+            } else {
+                arg.hide_short_help(true).hide_long_help(true)
+            }
         })
         .after_long_help(BELOW_CONFIG_SHOW)
 }
@@ -120,9 +123,12 @@ fn common(command: Command, is_program: bool) -> Command {
         .help("Print the version")
         .hide(!is_program);
     command
-        .mut_args(|arg| match arg.get_action().takes_values() {
-            true => with_negative_taken(arg),
-            false => arg,
+        .mut_args(|arg| {
+            if arg.get_action().takes_values() {
+                with_negative_taken(arg)
+            } else {
+                arg
+            }
         })
         .disable_help_flag(true)
         .disable_version_flag(true)

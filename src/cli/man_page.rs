@@ -70,9 +70,10 @@ fn sections(text: &str) -> Roff {
                 has_notes = false;
             }
             None => {
-                let heading = match has_notes {
-                    true => ("PP", None),
-                    false => ("SH", Some("NOTES")),
+                let heading = if has_notes {
+                    ("PP", None)
+                } else {
+                    ("SH", Some("NOTES"))
                 };
                 roff.control(heading.0, heading.1);
                 for line in paragraph.lines() {

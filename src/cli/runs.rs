@@ -160,7 +160,7 @@ pub struct ForgetWhat {
 const NO_RUN: &str = "write the number of a run, or `last`";
 
 /// More than anybody has runs.
-const MOST_DIGITS: usize = 6;
+const MAX_DIGITS: usize = 6;
 
 /// A run as it is named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl FromStr for RunArg {
         match text.trim() {
             "last" => Ok(RunArg::Last),
             // Not so many digits as a phone number has, which would be shown as it is.
-            number if number.len() <= MOST_DIGITS && number.bytes().all(|b| b.is_ascii_digit()) => {
+            number if number.len() <= MAX_DIGITS && number.bytes().all(|b| b.is_ascii_digit()) => {
                 number
                     .parse()
                     .map(|number| RunArg::Number(RunId(number)))

@@ -97,8 +97,9 @@ fn refused(text: String) -> Failure {
 /// The command that sends the inputs by the kept mapping.
 fn next(saved: &MappingToSave, files: &[PathBuf], command: &CommandLine) -> Option<CommandLine> {
     let next = command.of_import(files, &saved.flags)?;
-    Some(match saved.has_campaign {
-        true => next,
-        false => next.with_campaign("ID_OR_NAME"),
+    Some(if saved.has_campaign {
+        next
+    } else {
+        next.with_campaign("ID_OR_NAME")
     })
 }

@@ -39,7 +39,7 @@ use preparer::Preparer;
 use readings::{ReadBatch, Readings};
 
 /// More names than this in a campaign column are no campaigns.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 /// How many batches may wait between the reading and the next stage.
 const BATCHES_AHEAD: usize = 4;
@@ -89,9 +89,10 @@ impl GivenRegion {
 
 impl fmt::Display for GivenRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_typed() {
-            true => write!(f, "{} ({})", self.region, self.from),
-            false => write!(f, "{}, set by {} (--region)", self.region, self.from),
+        if self.is_typed() {
+            write!(f, "{} ({})", self.region, self.from)
+        } else {
+            write!(f, "{}, set by {} (--region)", self.region, self.from)
         }
     }
 }
@@ -264,7 +265,7 @@ impl Intake {
                     names.note(name, row.file(), row.line());
                 }
             }
-            if names.len() > MOST_NAMES {
+            if names.len() > MAX_NAMES {
                 break;
             }
         }

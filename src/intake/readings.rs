@@ -20,7 +20,7 @@ use crate::source::RowBatch;
 const BATCHES_AHEAD: usize = 2;
 
 /// More threads than this do not pay: what follows takes the rows one by one.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Batches with what their rows say, in input order.
 pub(super) struct Readings {
@@ -45,7 +45,7 @@ impl Readings {
         let tells_kinds = purpose == Purpose::Checking;
         let numbers = NumberReader::new(intake, tells_kinds);
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MOST_THREADS))
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MAX_THREADS))
             .map(|_| sync_channel(BATCHES_AHEAD))
             .unzip();
         let threads = receivers

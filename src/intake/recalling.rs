@@ -19,8 +19,8 @@ use super::{Batch, Memory, PlannedInput};
 
 /// With so many rows, or bytes of them, enough have gathered. Four times as much is in
 /// memory at most: gathered, asked about, waiting, and being sent.
-const MOST_ROWS: usize = 16 * 1024;
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MAX_ROWS: usize = 16 * 1024;
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// So many rows are enough while others that have been asked about wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
@@ -43,8 +43,8 @@ pub(super) fn start(
 fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
     let rows: usize = batches.iter().map(|batch| batch.rows.len()).sum();
     let bytes: usize = batches.iter().map(Batch::size).sum();
-    let most_rows = if others_wait { ROWS_AHEAD } else { MOST_ROWS };
-    rows >= most_rows || bytes >= MOST_BYTES
+    let most_rows = if others_wait { ROWS_AHEAD } else { MAX_ROWS };
+    rows >= most_rows || bytes >= MAX_BYTES
 }
 
 /// Hands on what there is whenever it is asked for, and waits once that is enough.
@@ -68,9 +68,10 @@ fn gather<T>(
         }
         let is_enough = is_enough(&gathered);
         let rows = Message::Rows(mem::take(&mut gathered));
-        let handed_on = match is_enough {
-            true => ahead.send(rows).map_err(TrySendError::from),
-            false => ahead.try_send(rows),
+        let handed_on = if is_enough {
+            ahead.send(rows).map_err(TrySendError::from)
+        } else {
+            ahead.try_send(rows)
         };
         match handed_on {
             Ok(()) => {}
@@ -135,8 +136,8 @@ mod tests {
         };
         assert!(!is_enough(&[batch(ROWS_AHEAD - 1)], true));
         assert!(is_enough(&[batch(ROWS_AHEAD - 1), batch(1)], true));
-        assert!(!is_enough(&[batch(MOST_ROWS - 1)], false));
-        assert!(is_enough(&[batch(MOST_ROWS - 1), batch(1)], false));
+        assert!(!is_enough(&[batch(MAX_ROWS - 1)], false));
+        assert!(is_enough(&[batch(MAX_ROWS - 1), batch(1)], false));
     }
 
     #[test]

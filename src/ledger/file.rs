@@ -18,7 +18,7 @@ use crate::private_file;
 use crate::source::folder_of;
 
 /// More statements than there are: none is prepared twice.
-const MOST_STATEMENTS: usize = 64;
+const MAX_STATEMENTS: usize = 64;
 
 /// How long another program is waited for that holds the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -87,7 +87,7 @@ impl Ledger {
         // and without SQLite's own locks: a connection is used by one thread at a time.
         let opened = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let db = opened.map_err(|error| LedgerError::of(path, error))?;
-        db.set_prepared_statement_cache_capacity(MOST_STATEMENTS);
+        db.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
         let ledger = Ledger {
             db,
             path: path.to_owned(),

@@ -102,9 +102,10 @@ impl<B> Desk<B> {
     fn work(&mut self, groups: &Receiver<Handover<B>>, done: &mpsc::UnboundedSender<Committed>) {
         let mut is_filing = false;
         loop {
-            let handover = match is_filing {
-                true => groups.try_recv(),
-                false => groups.recv().map_err(|_| TryRecvError::Disconnected),
+            let handover = if is_filing {
+                groups.try_recv()
+            } else {
+                groups.recv().map_err(|_| TryRecvError::Disconnected)
             };
             match handover {
                 Ok(handover) => {
@@ -125,9 +126,10 @@ impl<B> Desk<B> {
         self.unsaved.append(handover.group);
         self.behind.extend(handover.behind);
         let has_news = !self.unsaved.is_empty() || self.unsaved.learned.is_some();
-        let result = match has_news {
-            true => self.ledger.commit(self.run, &self.unsaved),
-            false => Ok(()),
+        let result = if has_news {
+            self.ledger.commit(self.run, &self.unsaved)
+        } else {
+            Ok(())
         };
         let mut is_taken = true;
         if result.is_ok() {

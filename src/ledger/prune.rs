@@ -203,12 +203,11 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
         Ok(true)
     })?;
     for (seq, entries) in changed {
-        match entries.is_empty() {
-            true => change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?,
-            false => {
-                let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
-                change.execute(write, (seq, entries.json()?))?
-            }
+        if entries.is_empty() {
+            change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?
+        } else {
+            let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
+            change.execute(write, (seq, entries.json()?))?
         };
     }
     Ok(())

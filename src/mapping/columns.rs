@@ -73,9 +73,10 @@ impl<'a> Columns<'a> {
         }
         let folded = wanted.to_lowercase();
         let exact = self.that(|header| header == wanted);
-        let found = match exact.is_empty() {
-            true => self.that(|header| header.to_lowercase() == folded),
-            false => exact,
+        let found = if exact.is_empty() {
+            self.that(|header| header.to_lowercase() == folded)
+        } else {
+            exact
         };
         match found[..] {
             [] => Ok(None),

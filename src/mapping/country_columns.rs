@@ -25,9 +25,10 @@ pub(super) fn country_columns(
     sample: &RowBatch,
     believes_header: bool,
 ) -> Found {
-    let named = match columns.has_header {
-        true => columns.that(|header| means_country(&words(header))),
-        false => Vec::new(),
+    let named = if columns.has_header {
+        columns.that(|header| means_country(&words(header)))
+    } else {
+        Vec::new()
     };
     let codes = named.iter().copied();
     let codes: Vec<usize> = codes

@@ -125,9 +125,10 @@ impl<'a> Sampled<'a> {
             let confirmed: Vec<usize> = confirmed
                 .filter(|column| self.evidence(*column).confirms())
                 .collect();
-            let left = match confirmed.is_empty() {
-                true if is_rejects => tier.clone(),
-                _ => confirmed,
+            let left = if confirmed.is_empty() && is_rejects {
+                tier.clone()
+            } else {
+                confirmed
             };
             if !left.is_empty() {
                 let column = self.one_of(left)?;
@@ -157,9 +158,10 @@ impl<'a> Sampled<'a> {
                 note: Some(format!(
                     "no header means a phone number, so {} is taken, whose cells look like it{}",
                     columns.label(*column),
-                    match columns.has_header {
-                        true => "; if the first line is a contact already, say --no-header",
-                        false => "",
+                    if columns.has_header {
+                        "; if the first line is a contact already, say --no-header"
+                    } else {
+                        ""
                     }
                 )),
             }),
@@ -185,10 +187,7 @@ impl<'a> Sampled<'a> {
         let filled: Vec<usize> = filled
             .filter(|column| self.evidence(*column).filled > 0)
             .collect();
-        let left = match filled.is_empty() {
-            true => confirmed,
-            false => filled,
-        };
+        let left = if filled.is_empty() { confirmed } else { filled };
         match left[..] {
             [column] => Ok(column),
             _ => Err(self.several(&left)),
@@ -234,9 +233,10 @@ pub(super) fn phone_column(
     is_rejects: bool,
 ) -> Result<Found, MappingError> {
     let sampled = Sampled::new(columns, rows);
-    let with_numbers = match is_rejects {
-        true => Vec::new(),
-        false => sampled.with_numbers(),
+    let with_numbers = if is_rejects {
+        Vec::new()
+    } else {
+        sampled.with_numbers()
     };
     match with_numbers[..] {
         [column] => Ok(sampled.only_one(column)),

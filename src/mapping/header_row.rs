@@ -46,15 +46,12 @@ pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
         && 2 * numbers >= filled.count()
         && !rows[..=at].iter().any(has_number)
         && !rows[at].cells().any(|cell| cell.contains(&b'@'));
-    match is_certain {
-        // The row that was taken for the header stands above it too.
-        true => at + 1,
-        false => 0,
-    }
+    // The row that was taken for the header is above it too.
+    if is_certain { at + 1 } else { 0 }
 }
 
 /// More digits than this have no place in a header.
-const MOST_DIGITS_IN_HEADER: usize = 8;
+const MAX_DIGITS_IN_HEADER: usize = 8;
 
 /// Whether the first row is not a header but a contact: a number stands in it, where
 /// the phone column is or anywhere beyond doubt. `phone_columns` are empty where none
@@ -67,11 +64,12 @@ pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) ->
         let is_nothing = ["n/a", "none", "null"]
             .iter()
             .any(|none| header.trim().eq_ignore_ascii_case(none));
-        is_surely_number(header) || digits > MOST_DIGITS_IN_HEADER || is_address || is_nothing
+        is_surely_number(header) || digits > MAX_DIGITS_IN_HEADER || is_address || is_nothing
     };
-    let suspects = match phone_columns.is_empty() {
-        true => &columns.own[..],
-        false => phone_columns,
+    let suspects = if phone_columns.is_empty() {
+        &columns.own[..]
+    } else {
+        phone_columns
     };
     columns.own.iter().map(header).any(is_beyond_doubt)
         || suspects.iter().map(header).any(looks_like_number)

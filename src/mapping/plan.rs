@@ -152,12 +152,11 @@ impl Mapping {
             columns.find(SKIP_COLUMN, name)
         })?;
         let is_rejects = rejects_form.is_some();
-        let found = match named.is_empty() {
-            false => {
-                let doubt = detect::doubt_about(&columns, &named, sample);
-                Ok((named, doubt.filter(|_| !is_rejects)))
-            }
-            true => phone_column(&columns, &skipped, sample, is_rejects),
+        let found = if !named.is_empty() {
+            let doubt = detect::doubt_about(&columns, &named, sample);
+            Ok((named, doubt.filter(|_| !is_rejects)))
+        } else {
+            phone_column(&columns, &skipped, sample, is_rejects)
         };
         let read = found.as_ref().map(|(found, _)| &found[..]);
         if let Some(error) = header_is_data(&columns, header, read.unwrap_or_default()) {
@@ -196,9 +195,10 @@ impl Mapping {
         let tests = test_leads::note(&columns, &mapping.only, sample);
         mapping.notes.extend(tests.filter(|_| !is_rejects));
         let is_chosen = spec.no_variables || !spec.variables.is_empty();
-        mapping.variables = match is_chosen {
-            true => named_columns(&columns, spec, &skipped, &mut lost)?,
-            false => mapping.all_columns(&columns, spec, &skipped),
+        mapping.variables = if is_chosen {
+            named_columns(&columns, spec, &skipped, &mut lost)?
+        } else {
+            mapping.all_columns(&columns, spec, &skipped)
         };
         mapping.lost_columns = lost.columns;
         mapping.shape = RowShape::of(header, sample, &mapping);

@@ -6,7 +6,7 @@ use crate::phone::{CountryCell, Region};
 use crate::source::Row;
 
 /// More spellings of countries than this are not remembered.
-const MOST_SPELLINGS: usize = 10_000;
+const MAX_SPELLINGS: usize = 10_000;
 
 /// What the cells of a row say together of its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,10 @@ impl RowRegions {
         let mut found = None;
         for column in columns {
             let text = row.text(*column).unwrap_or_default();
-            let cell = match codes.contains(column) {
-                true => remembered(&mut self.codes, text, CountryCell::read_code),
-                false => remembered(&mut self.names, text, CountryCell::read),
+            let cell = if codes.contains(column) {
+                remembered(&mut self.codes, text, CountryCell::read_code)
+            } else {
+                remembered(&mut self.names, text, CountryCell::read)
             };
             match (cell, found) {
                 (CountryCell::Empty, _) => {}
@@ -75,7 +76,7 @@ fn remembered(
         return *country;
     }
     let country = read(text);
-    if known.len() < MOST_SPELLINGS {
+    if known.len() < MAX_SPELLINGS {
         known.insert(text.to_owned(), country);
     }
     country

@@ -58,9 +58,10 @@ impl RowShape {
     fn empty_from(&self, sample: &RowBatch) -> usize {
         let is_filled = |row: &Row<'_>| !row.cells().skip(self.named_cells).all(is_blank);
         let filled = sample.rows().filter(is_filled).count();
-        match 2 * filled <= sample.len() {
-            true => self.named_cells,
-            false => self.cells,
+        if 2 * filled <= sample.len() {
+            self.named_cells
+        } else {
+            self.cells
         }
     }
 
@@ -113,13 +114,14 @@ impl RowShape {
         if !self.has_right_length(row) {
             return Some(RowOutcome::invalid(
                 ErrorCode::FieldCount,
-                match self.is_like_footer(row) {
-                    true => format!("{LIKE_FOOTER}; if it is a contact, {MENDING}"),
-                    false => format!(
+                if self.is_like_footer(row) {
+                    format!("{LIKE_FOOTER}; if it is a contact, {MENDING}")
+                } else {
+                    format!(
                         "{} cells where the header has {}; {MENDING}",
                         row.len(),
                         self.cells
-                    ),
+                    )
                 },
             ));
         }

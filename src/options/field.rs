@@ -273,12 +273,13 @@ fn text<T: Value>(json: &Json, folder: &Path) -> Result<String, Wrong> {
                 Form::Character => text.is_empty(),
                 _ => text.trim().is_empty(),
             };
-            match is_empty {
-                true => Err(Wrong::Form(format!(
+            if is_empty {
+                Err(Wrong::Form(format!(
                     "is an empty text\n\nhint: {}, or leave the line out",
                     instead::<T>()
-                ))),
-                false => Ok(text.clone()),
+                )))
+            } else {
+                Ok(text.clone())
             }
         }
         Json::Number(number) if is_whole(number) && T::FORM.takes_number() => {

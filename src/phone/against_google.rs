@@ -302,10 +302,10 @@ fn numbers() -> impl Strategy<Value = (u16, String)> {
         let possible: Vec<usize> = lengths(code.code)
             .filter(|length| code.possible_lengths >> length & 1 == 1)
             .collect();
-        match possible.is_empty() {
-            true => lengths(code.code).boxed(),
-            false => prop_oneof![4 => proptest::sample::select(possible), 1 => lengths(code.code)]
-                .boxed(),
+        if possible.is_empty() {
+            lengths(code.code).boxed()
+        } else {
+            prop_oneof![4 => proptest::sample::select(possible), 1 => lengths(code.code)].boxed()
         }
     };
     (0..CALLING_CODES.len())

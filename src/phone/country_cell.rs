@@ -44,9 +44,10 @@ impl CountryCell {
         let is_code = matches!(digits.len(), 1..=3)
             && digits.bytes().all(|byte| byte.is_ascii_digit())
             && !digits.starts_with('0');
-        match is_code {
-            true => CountryCell::read(&format!("+{digits}")),
-            false => CountryCell::read(text),
+        if is_code {
+            CountryCell::read(&format!("+{digits}"))
+        } else {
+            CountryCell::read(text)
         }
     }
 }

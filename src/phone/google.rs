@@ -10,7 +10,7 @@ use super::problem::Origin;
 use super::{PhoneNumber, PhoneProblem, Region};
 
 /// More than this is no number, whatever prefixes stand before it.
-const MOST_DIALLED: usize = 30;
+const MAX_DIALLED: usize = 30;
 
 /// Reads digits that stand after a plus.
 ///
@@ -50,7 +50,7 @@ pub(super) fn national_format(number: PhoneNumber) -> String {
 }
 
 fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber, PhoneProblem> {
-    if text.len() > MOST_DIALLED {
+    if text.len() > MAX_DIALLED {
         return Err(PhoneProblem::TooLong(origin));
     }
     let number = PHONE_NUMBER_UTIL

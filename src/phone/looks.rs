@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::number::{FEWEST_DIGITS, MOST_DIGITS};
+use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
 /// Whether the cell looks like a phone number: 7 to 15 digits with what usually
@@ -23,7 +23,7 @@ pub fn looks_like_number(cell: &str) -> bool {
     };
     let prefix = if text.starts_with("00") { 2 } else { 0 };
     let digits = groups.iter().map(|group| group.len()).sum::<usize>();
-    (FEWEST_DIGITS + prefix..=MOST_DIGITS + prefix).contains(&digits)
+    (FEWEST_DIGITS + prefix..=MAX_DIGITS + prefix).contains(&digits)
         && !is_date(text, &groups)
         && !is_decimal(text, &groups)
         && !is_internet_address(text, &groups)
@@ -44,9 +44,10 @@ pub fn is_surely_number(cell: &str) -> bool {
 
 /// The cell in the characters that numbers are written with, whatever its script.
 fn plain(cell: &str) -> Cow<'_, str> {
-    match cell.is_ascii() {
-        true => Cow::Borrowed(cell),
-        false => tidy::plain_characters(cell),
+    if cell.is_ascii() {
+        Cow::Borrowed(cell)
+    } else {
+        tidy::plain_characters(cell)
     }
 }
 

@@ -13,7 +13,7 @@ use super::plan::National;
 pub(super) const FEWEST_DIGITS: usize = 7;
 
 /// The most digits of a number, calling code included (ITU-T E.164, 6.2).
-pub(super) const MOST_DIGITS: usize = 15;
+pub(super) const MAX_DIGITS: usize = 15;
 
 /// A number in E.164: `+` and 7 to 15 digits, of which the first is not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +49,7 @@ impl PhoneNumber {
     /// The number with this [`key`](Self::key); none where no number has it.
     pub fn from_key(key: u64) -> Option<PhoneNumber> {
         let fewest = 10_u64.pow(FEWEST_DIGITS as u32 - 1);
-        let most = 10_u64.pow(MOST_DIGITS as u32) - 1;
+        let most = 10_u64.pow(MAX_DIGITS as u32) - 1;
         (fewest..=most).contains(&key).then_some(PhoneNumber(key))
     }
 
@@ -61,7 +61,7 @@ impl PhoneNumber {
     /// The number with these digits: 7 to 15 ASCII digits, the first not 0.
     pub(super) fn from_digits(digits: &str) -> Option<PhoneNumber> {
         let digits = digits.as_bytes();
-        if !(FEWEST_DIGITS..=MOST_DIGITS).contains(&digits.len()) || digits[0] == b'0' {
+        if !(FEWEST_DIGITS..=MAX_DIGITS).contains(&digits.len()) || digits[0] == b'0' {
             return None;
         }
         let mut value = 0;

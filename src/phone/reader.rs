@@ -14,7 +14,7 @@ use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region
 use super::{damage, extension, google, several, tidy};
 
 /// The most characters of a cell that are read: Google's limit for a number.
-const MOST_CHARACTERS: usize = 250;
+const MAX_CHARACTERS: usize = 250;
 
 /// The fewest digits after `011`, the prefix for calls from North America, for it to
 /// be taken as one where the country is not known.
@@ -63,7 +63,7 @@ impl PhoneReader {
                 return Ok((judged, Written::International));
             }
         }
-        if cell.len() > MOST_CHARACTERS && cell.chars().count() > MOST_CHARACTERS {
+        if cell.len() > MAX_CHARACTERS && cell.chars().count() > MAX_CHARACTERS {
             return Err(PhoneProblem::TooMuchText);
         }
         let (number, written) = self.written(&tidy::plain_characters(cell), region)?;

@@ -94,9 +94,10 @@ impl Region {
         let has_article = NAMES_WITH_ARTICLE.contains(&name)
             || name.starts_with("United ")
             || PARTS_WITH_ARTICLE.iter().any(|part| name.contains(part));
-        match has_article {
-            true => format!("the {name}"),
-            false => name.to_owned(),
+        if has_article {
+            format!("the {name}")
+        } else {
+            name.to_owned()
         }
     }
 

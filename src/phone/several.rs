@@ -2,7 +2,7 @@
 
 use super::dialled::bracketed_zero;
 use super::extension;
-use super::number::MOST_DIGITS;
+use super::number::MAX_DIGITS;
 
 /// Digits from which on something may be a number of its own.
 const FEWEST: usize = 7;
@@ -35,7 +35,7 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
             '|' | '&' | '\n' | '~' | ':' => is_full,
             // `0475/12/34/56` is one number; `089 1234567/68` is one and half another.
             '/' | '\\' => in_group >= FEWEST,
-            ' ' => is_full && total > MOST_DIGITS && total - seen >= FEWEST,
+            ' ' => is_full && total > MAX_DIGITS && total - seen >= FEWEST,
             c if is_full && c.is_alphabetic() => is_word_between(text, at),
             _ => false,
         };

@@ -75,9 +75,10 @@ pub(super) fn unwrapped(text: &str) -> &str {
     text = without_label(text).trim_matches(QUOTES);
     // What follows a number in a list, where the rest of the list is gone.
     text = text.trim_matches([',', ';', ' ', '\n']);
-    match text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
-        true => text.trim_end_matches(['+', '*', '>', ' ']),
-        false => text,
+    if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
+        text.trim_end_matches(['+', '*', '>', ' '])
+    } else {
+        text
     }
 }
 

@@ -49,9 +49,10 @@ impl Written {
             && (has_signs(text) || has_other_code)
             && google::is_written_with_zero(number)
             || is_american(text, number);
-        match is_foreign {
-            true => Written::Foreign,
-            false => Written::National,
+        if is_foreign {
+            Written::Foreign
+        } else {
+            Written::National
         }
     }
 }

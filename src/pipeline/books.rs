@@ -38,10 +38,10 @@ const DELAY: Duration = Duration::from_millis(10);
 const START_DELAY: Duration = Duration::from_secs(1);
 
 /// Claimed and not yet started, at most.
-const MOST_AHEAD: usize = 4096;
+const MAX_AHEAD: usize = 4096;
 
 /// How many batches may wait for a commit.
-const MOST_BATCHES: usize = 8;
+const MAX_BATCHES: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Books {
@@ -148,7 +148,7 @@ impl Books {
     /// Takes note that a row was started as soon as its claim was granted, or not.
     pub(super) fn note_start(&mut self) {
         if std::mem::take(&mut self.was_awaited) {
-            self.ahead = (self.ahead * 2).min(MOST_AHEAD);
+            self.ahead = (self.ahead * 2).min(MAX_AHEAD);
         }
     }
 
@@ -226,7 +226,7 @@ impl Books {
 
     /// Whether a batch may be put behind the entries.
     pub(super) fn have_room(&self) -> bool {
-        self.batches.len() < MOST_BATCHES
+        self.batches.len() < MAX_BATCHES
     }
 
     /// Puts a batch behind the entries: it is passed on when they are on disk.

@@ -10,7 +10,7 @@ use crate::lead::{CampaignId, Status};
 use crate::signals::{Interrupt, Interrupts};
 
 /// How many refused campaigns are listed.
-const MOST_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Where more rows come from, and what makes an end of waiting for them.
 pub(super) type Rest = (Batches, Interrupts);
@@ -172,12 +172,12 @@ fn both(stop: Stop, other: Stop) -> Stop {
 fn refusals(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> Option<Stop> {
     let (_, first) = refused.first()?;
     let mut lines = Vec::new();
-    for (campaign, stop) in refused.iter().take(MOST_LISTED) {
+    for (campaign, stop) in refused.iter().take(MAX_LISTED) {
         let what = stop.text.split("\n\n").next().unwrap_or_default();
         lines.push(format!("campaign {campaign}: {what}"));
     }
-    if refused.len() > MOST_LISTED {
-        lines.push(format!("… and {} more", refused.len() - MOST_LISTED));
+    if refused.len() > MAX_LISTED {
+        lines.push(format!("… and {} more", refused.len() - MAX_LISTED));
     }
     if others_were_sent {
         lines.push("the leads of the other campaigns were sent".to_owned());

@@ -61,7 +61,7 @@ const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 const NEARLY_ONE: f64 = 0.9;
 
 /// In seconds: none is shorter.
-const LEAST_LATENCY: f64 = 1e-6;
+const MIN_LATENCY: f64 = 1e-6;
 
 /// Up to so many in flight a step of four does no harm.
 const VERY_FEW: f64 = 4.0;
@@ -115,7 +115,7 @@ const STUCK_LATENCIES: f64 = 8.0;
 const SHORTEST_STUCK: Duration = Duration::from_secs(1);
 
 /// … and so many are put up with.
-const MOST_STUCK: usize = 4;
+const MAX_STUCK: usize = 4;
 
 /// Decides how many may be in flight.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl Concurrency {
         let usual = Duration::try_from_secs_f64(self.base * STUCK_LATENCIES);
         let patience = SHORTEST_STUCK.max(usual.unwrap_or(Duration::ZERO));
         let stuck = started.filter(|started| now - *started > patience);
-        limit + stuck.take(MOST_STUCK).count()
+        limit + stuck.take(MAX_STUCK).count()
     }
 
     /// An answer to a request. `was_full`: when it started, it was the limit that let no
@@ -281,14 +281,15 @@ impl Concurrency {
             Some(startup) => {
                 startup
                     .tried
-                    .push((self.limit, self.limit / mean.max(LEAST_LATENCY)));
+                    .push((self.limit, self.limit / mean.max(MIN_LATENCY)));
                 let factor = match mean / self.base {
                     ..=LOWEST if self.limit <= VERY_FEW => 4.0,
                     _ => 2.0,
                 };
-                let next = match mean > RISEN * self.base || self.limit >= self.most {
-                    true => None,
-                    false => startup.next(self.limit, factor),
+                let next = if mean > RISEN * self.base || self.limit >= self.most {
+                    None
+                } else {
+                    startup.next(self.limit, factor)
                 };
                 if let Some(next) = next {
                     return next;
@@ -304,10 +305,11 @@ impl Concurrency {
     fn steady(&mut self, mean: f64, binds: bool, now: Instant) -> f64 {
         if let Some(trial) = self.trial.filter(|trial| trial.is_probe) {
             self.trial = None;
-            return match self.learn_from(trial, mean) {
-                true => trial.limit,
+            return if self.learn_from(trial, mean) {
+                trial.limit
+            } else {
                 // They wait for each other, and a queue is good for nothing.
-                false => trial.limit * SHRUNK,
+                trial.limit * SHRUNK
             };
         }
         if mean <= LOW * self.base {
@@ -370,9 +372,10 @@ impl Startup {
             self.is_second_look = false;
             return Some(limit * factor);
         }
-        match std::mem::replace(&mut self.is_second_look, true) {
-            true => None,
-            false => Some(limit),
+        if std::mem::replace(&mut self.is_second_look, true) {
+            None
+        } else {
+            Some(limit)
         }
     }
 

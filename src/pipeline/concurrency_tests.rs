@@ -124,16 +124,13 @@ fn run(service: Service, choice: ConcurrencyChoice, seconds: f64) -> Outcome {
         served -= 1;
         taken -= usize::from(is_good);
         let instant = origin + Duration::from_micros(at);
-        match is_good {
-            true => {
-                good.push((now, concurrency.limit()));
-                concurrency.answered(origin + Duration::from_micros(start), instant, true, true);
-            }
-            false => {
-                concurrency.refused(origin + Duration::from_micros(start), instant);
-                if matches!(service.carries, Carries::Random(_)) {
-                    held = now + 1.0;
-                }
+        if is_good {
+            good.push((now, concurrency.limit()));
+            concurrency.answered(origin + Duration::from_micros(start), instant, true, true);
+        } else {
+            concurrency.refused(origin + Duration::from_micros(start), instant);
+            if matches!(service.carries, Carries::Random(_)) {
+                held = now + 1.0;
             }
         }
         if let Some(waiting) = queue.pop_front() {

@@ -120,9 +120,10 @@ impl Pacer {
         let needed = self.remembered();
         for starts in earlier.iter().rev() {
             let after = starts.after_now;
-            let at = match after.is_negative() {
-                true => BEGIN.saturating_sub(after.unsigned_abs()),
-                false => BEGIN + after.unsigned_abs(),
+            let at = if after.is_negative() {
+                BEGIN.saturating_sub(after.unsigned_abs())
+            } else {
+                BEGIN + after.unsigned_abs()
             };
             for _ in 0..starts.requests {
                 if self.starts.len() == needed {

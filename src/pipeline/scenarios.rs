@@ -161,9 +161,10 @@ impl Scenario {
             stop_after: import.stop_after.unwrap_or(NonZeroU32::new(50).unwrap()),
             max_outage: Duration::from_secs(import.max_outage_s.unwrap_or(3600)),
             max_attempts: import.max_attempts.unwrap_or(8),
-            on_uncertain: match import.hold {
-                true => OnUncertain::Hold,
-                false => OnUncertain::Resend,
+            on_uncertain: if import.hold {
+                OnUncertain::Hold
+            } else {
+                OnUncertain::Resend
             },
             backoff: Backoff::default(),
             form: LeadForm::default(),

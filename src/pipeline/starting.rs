@@ -64,12 +64,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// In flight at most: one until it is known that answers are understood.
     fn limit(&self) -> usize {
-        match self.stops.has_understood() {
-            true => {
-                let started = self.in_flight.values().map(|flight| flight.started);
-                self.concurrency.limit_beside(started, Instant::now())
-            }
-            false => 1,
+        if self.stops.has_understood() {
+            let started = self.in_flight.values().map(|flight| flight.started);
+            self.concurrency.limit_beside(started, Instant::now())
+        } else {
+            1
         }
     }
 
@@ -135,26 +134,23 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// A job that nothing but the pace holds back, if the next one is such.
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let job = match is_due {
-            true => {
-                let job = self.queue.pop()?;
-                match self.gates.enter_again(job.claim.campaign, job) {
-                    Passage::Go(job) => job,
-                    Passage::Wait => return None,
-                    Passage::Shut(job) => {
-                        self.give_up(job);
-                        return None;
-                    }
-                }
-            }
-            false => {
-                let job = self.books.next_granted()?;
-                if self.gates.is_shut(job.claim.campaign) {
+        let job = if is_due {
+            let job = self.queue.pop()?;
+            match self.gates.enter_again(job.claim.campaign, job) {
+                Passage::Go(job) => job,
+                Passage::Wait => return None,
+                Passage::Shut(job) => {
                     self.give_up(job);
                     return None;
                 }
-                job
             }
+        } else {
+            let job = self.books.next_granted()?;
+            if self.gates.is_shut(job.claim.campaign) {
+                self.give_up(job);
+                return None;
+            }
+            job
         };
         self.queue.unless_busy(job)
     }

@@ -218,9 +218,10 @@ impl Stops {
         if self.rejected.is_enough(code, text, enough) {
             return Consequence::Last(rejected_alike(enough, text));
         }
-        match is_campaigns {
-            true => Consequence::LastOfCampaign(rejected_alike(enough, text)),
-            false => Consequence::Understood,
+        if is_campaigns {
+            Consequence::LastOfCampaign(rejected_alike(enough, text))
+        } else {
+            Consequence::Understood
         }
     }
 
@@ -262,9 +263,10 @@ impl Stops {
         if is_excused || series.is_understood {
             return Consequence::GoOn;
         }
-        let missed = match self.is_understood {
-            true => &mut series.missed,
-            false => &mut self.missed,
+        let missed = if self.is_understood {
+            &mut series.missed
+        } else {
+            &mut self.missed
         };
         if !missed.contains(&row) {
             missed.push(row);
@@ -272,9 +274,10 @@ impl Stops {
         if missed.len() < UNUSABLE_IN_A_ROW as usize {
             return Consequence::GoOn;
         }
-        match self.is_understood {
-            true => Consequence::StopCampaign(unusable(code, text)),
-            false => Consequence::Stop(unusable(code, text)),
+        if self.is_understood {
+            Consequence::StopCampaign(unusable(code, text))
+        } else {
+            Consequence::Stop(unusable(code, text))
         }
     }
 }

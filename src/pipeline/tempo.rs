@@ -65,7 +65,7 @@ const LEAST: f64 = 1.0 / 60.0;
 
 /// One that was found lower in a bad hour is not where the next run starts: from there it
 /// would take hours to grow.
-const LEAST_KNOWN: f64 = START / 4.0;
+const MIN_KNOWN: f64 = START / 4.0;
 
 /// In this time the pace doubles while nothing has been refused.
 const DOUBLING_S: f64 = 30.0;
@@ -160,7 +160,7 @@ impl Tempo {
             }
             (RateChoice::Auto, known) => (
                 Ceiling::Stated(StatedLimits::default()),
-                Some(known.map_or(START, |known| known.rate.pace().clamp(LEAST_KNOWN, MOST))),
+                Some(known.map_or(START, |known| known.rate.pace().clamp(MIN_KNOWN, MOST))),
             ),
         };
         Tempo {
@@ -346,9 +346,10 @@ impl Tempo {
     fn grow(&mut self, bound: Duration) {
         let Some(found) = &mut self.found else { return };
         let seconds = bound.as_secs_f64().min(5.0 / *found);
-        *found *= match self.is_fast {
-            true => (seconds / DOUBLING_S).exp2(),
-            false => (seconds * (1.0 / SLOW_GROWTH_S).min(*found / SLOW_GROWTH_REQUESTS)).exp(),
+        *found *= if self.is_fast {
+            (seconds / DOUBLING_S).exp2()
+        } else {
+            (seconds * (1.0 / SLOW_GROWTH_S).min(*found / SLOW_GROWTH_REQUESTS)).exp()
         };
         self.keep_below_ceiling();
     }

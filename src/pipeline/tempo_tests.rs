@@ -212,26 +212,23 @@ fn send(
         };
         under_way -= 1;
         answers.push((now, reply.is_accepted));
-        let change = match reply.is_accepted {
-            true => {
-                unhinted = 0;
-                accepted += 1;
-                tempo.accepted(start, reply.quota.as_ref(), now)
-            }
-            false => {
-                let until = match reply.hint {
-                    Some(hint) => now + hint,
-                    None if now < held => held,
-                    None => {
-                        unhinted += 1;
-                        let longest = f64::from(1u32 << (unhinted - 1).min(6)).min(60.0);
-                        now + Duration::from_secs_f64(0.75 * longest)
-                    }
-                };
-                held = held.max(until);
-                pacer.hold(until);
-                tempo.refused(start, reply.quota.as_ref(), held, now)
-            }
+        let change = if reply.is_accepted {
+            unhinted = 0;
+            accepted += 1;
+            tempo.accepted(start, reply.quota.as_ref(), now)
+        } else {
+            let until = match reply.hint {
+                Some(hint) => now + hint,
+                None if now < held => held,
+                None => {
+                    unhinted += 1;
+                    let longest = f64::from(1u32 << (unhinted - 1).min(6)).min(60.0);
+                    now + Duration::from_secs_f64(0.75 * longest)
+                }
+            };
+            held = held.max(until);
+            pacer.hold(until);
+            tempo.refused(start, reply.quota.as_ref(), held, now)
         };
         if change.limits {
             pacer.set_limits(tempo.limits());

@@ -644,9 +644,10 @@ fn rows_of_one_number_end_with_their_campaign_and_the_others_are_sent() {
             .chain(others)
             .collect();
         let policy = Policy {
-            on_uncertain: match hold {
-                true => OnUncertain::Hold,
-                false => OnUncertain::Resend,
+            on_uncertain: if hold {
+                OnUncertain::Hold
+            } else {
+                OnUncertain::Resend
             },
             form: LeadForm {
                 allow_duplicates: true,

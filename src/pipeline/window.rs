@@ -14,7 +14,7 @@ use crate::source::Row;
 /// How many bytes of rows may be on their way before no more are read, of the 64 MiB that a
 /// run may take beside its numbers: 65,000 rows of a few short cells, a minute's at a
 /// thousand a second.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// How many batches are read beyond the row that is sent next, of 256 rows unless these are
 /// long. What is known of them tells how many of those to come are to be sent, and so how
@@ -58,13 +58,13 @@ impl Window {
     #[cfg(test)]
     pub(super) fn nearly_full() -> Window {
         Window {
-            bytes: MOST_BYTES - 1,
+            bytes: MAX_BYTES - 1,
             ..Window::default()
         }
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.bytes < MOST_BYTES
+        self.bytes < MAX_BYTES
     }
 
     /// Whether more rows are to be read: there is room, and few are here to be sent next.
@@ -267,7 +267,7 @@ mod tests {
             .map(|batch| batch.size())
             .collect();
         let (all, one) = (sizes.iter().sum::<usize>(), sizes[1]);
-        assert!((MOST_BYTES..MOST_BYTES + one).contains(&all));
+        assert!((MAX_BYTES..MAX_BYTES + one).contains(&all));
         assert_eq!(window.bytes, 0);
     }
 

@@ -25,10 +25,10 @@ const SAMPLE_LENGTH: usize = 20;
 const BODY_LENGTH: usize = 1000;
 
 /// How many countries are spelled out.
-pub(super) const MOST_COUNTRIES: usize = 15;
+pub(super) const MAX_COUNTRIES: usize = 15;
 
 /// How many kinds of problems are spelled out.
-pub(super) const MOST_PROBLEMS: usize = 20;
+pub(super) const MAX_PROBLEMS: usize = 20;
 
 /// The report of a check.
 pub fn check_text(checked: &Checked<'_>) -> String {
@@ -56,7 +56,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     write_counts(text, &tally.counts)?;
     write_campaigns(text, checked)?;
     write_left_out(text, checked)?;
-    write_problems(text, checked.ended, MOST_PROBLEMS)?;
+    write_problems(text, checked.ended, MAX_PROBLEMS)?;
     write_unknown_countries(text, checked.intake)?;
     write_countries(text, checked.findings)?;
     if let Some(estimate) = &checked.estimate
@@ -222,12 +222,11 @@ fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Resu
     let names: Vec<String> = names
         .map(|(name, rows)| format!("{} ({})", listed(&[name]), counted(*rows, "row")))
         .collect();
-    match names.is_empty() {
-        true => Ok(()),
-        false => {
-            let said = format!("Countries that are not known: {}", names.join(", "));
-            writeln!(text, "\n{}", paragraph(&said, Width::default()))
-        }
+    if names.is_empty() {
+        Ok(())
+    } else {
+        let said = format!("Countries that are not known: {}", names.join(", "));
+        writeln!(text, "\n{}", paragraph(&said, Width::default()))
     }
 }
 
@@ -238,7 +237,7 @@ fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(text, "\nNumbers by country and type:")?;
-    for country in countries.iter().take(MOST_COUNTRIES) {
+    for country in countries.iter().take(MAX_COUNTRIES) {
         writeln!(
             text,
             "  {:<28}{:>9}  {}",
@@ -247,8 +246,8 @@ fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
             country.lines()
         )?;
     }
-    if countries.len() > MOST_COUNTRIES {
-        let others = &countries[MOST_COUNTRIES..];
+    if countries.len() > MAX_COUNTRIES {
+        let others = &countries[MAX_COUNTRIES..];
         let numbers: u64 = others.iter().map(|country| country.numbers).sum();
         writeln!(
             text,

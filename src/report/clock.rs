@@ -9,7 +9,7 @@ const MARKS: [i64; 18] = [
 ];
 
 /// More marks than this do not fit beside each other.
-const MOST_MARKS: i64 = 6;
+const MAX_MARKS: i64 = 6;
 
 /// The clock of a time zone.
 #[derive(Debug)]
@@ -79,8 +79,8 @@ impl Clock {
     pub(super) fn marks(&self, from: Timestamp, to: Timestamp) -> Vec<(Timestamp, String)> {
         let seconds = (to.as_second() - from.as_second()).max(1);
         let day = MARKS[MARKS.len() - 1];
-        let step = MARKS.into_iter().find(|step| seconds / step <= MOST_MARKS);
-        let step = step.unwrap_or(day * (seconds / day / MOST_MARKS + 1));
+        let step = MARKS.into_iter().find(|step| seconds / step <= MAX_MARKS);
+        let step = step.unwrap_or(day * (seconds / day / MAX_MARKS + 1));
         let form = match step {
             ..60 => "%H:%M:%S",
             60..86_400 => "%H:%M",

@@ -42,9 +42,10 @@ pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String>
     let columns: Vec<&String> = columns
         .map(|column| &planned.header.names[*column])
         .collect();
-    let by_row = match columns.is_empty() {
-        true => None,
-        false => Some(format!("{} (--region-column)", listed(&columns))),
+    let by_row = if columns.is_empty() {
+        None
+    } else {
+        Some(format!("{} (--region-column)", listed(&columns)))
     };
     let by_region = intake.region.as_ref();
     match (by_row, by_region) {
@@ -83,9 +84,10 @@ fn counted(completed: Completed) -> String {
         .map(|(numbers, what)| format!("{} {what}", grouped(numbers)))
         .collect();
     let all = grouped(completed.numbers);
-    match remarks.is_empty() {
-        true => all,
-        false => format!("{all} ({})", remarks.join(", ")),
+    if remarks.is_empty() {
+        all
+    } else {
+        format!("{all} ({})", remarks.join(", "))
     }
 }
 

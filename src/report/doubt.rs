@@ -119,9 +119,10 @@ fn lines(first: &[u64], all: u64) -> String {
         1 => "line",
         _ => "lines",
     };
-    let more = match all > first.len() as u64 {
-        true => " and more",
-        false => "",
+    let more = if all > first.len() as u64 {
+        " and more"
+    } else {
+        ""
     };
     format!(" ({word} {}{more})", named.join(", "))
 }
@@ -144,16 +145,17 @@ fn fitting(doubt: &Doubt) -> String {
         ),
         None => "say with `--region` of which country they are".to_owned(),
     };
-    match named.is_empty() {
-        true => String::new(),
-        false => format!("They fit {}{more}: {flag}. ", named.join(", ")),
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!("They fit {}{more}: {flag}. ", named.join(", "))
     }
 }
 
 /// How many other countries are offered.
-const MOST_OFFERED: usize = 5;
+const MAX_OFFERED: usize = 5;
 
 /// The likeliest countries that they may be of.
 pub fn offered(doubt: &Doubt) -> impl Iterator<Item = &Fitting> {
-    doubt.fitting.iter().take(MOST_OFFERED)
+    doubt.fitting.iter().take(MAX_OFFERED)
 }

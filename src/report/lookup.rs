@@ -12,7 +12,7 @@ use crate::lead::{Counts, Status};
 use crate::text::{counted, grouped, printable, shown_name};
 
 /// How many campaigns are spelled out.
-const MOST_CAMPAIGNS: usize = 15;
+const MAX_CAMPAIGNS: usize = 15;
 
 /// Whether the names of campaigns were looked up at the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> std::f
     }
     campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
     writeln!(text, "\nRows by campaign:")?;
-    for (campaign, counts) in campaigns.iter().take(MOST_CAMPAIGNS) {
+    for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
         writeln!(
             text,
             "  {campaign:<28}{:>9}  {} ready",
@@ -73,7 +73,7 @@ fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> std::f
             grouped(counts.of(Status::Ready))
         )?;
     }
-    let Some(others @ [_, ..]) = campaigns.get(MOST_CAMPAIGNS..) else {
+    let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) else {
         return Ok(());
     };
     let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();

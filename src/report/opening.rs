@@ -18,7 +18,7 @@ use crate::text::{counted, listed, printable};
 const FEW_LETTERS: u64 = 100;
 
 /// How many variables are named.
-const MOST_VARIABLES: usize = 40;
+const MAX_VARIABLES: usize = 40;
 
 /// The lines that an import opens with.
 pub fn opening_lines(intake: &Intake, width: Width) -> String {
@@ -65,9 +65,10 @@ fn plain(value: &Value) -> String {
 
 /// Which run it is.
 pub fn run_line(begun: &Begun) -> String {
-    match begun.continues {
-        true => going_on_line(begun.run),
-        false => format!("run {}\n", begun.run),
+    if begun.continues {
+        going_on_line(begun.run)
+    } else {
+        format!("run {}\n", begun.run)
     }
 }
 
@@ -94,10 +95,11 @@ pub fn difference_lines(
     width: Width,
 ) -> String {
     let other = other.run;
-    let because = match differences.is_empty() {
+    let because = if differences.is_empty() {
         // Its options were pruned, or a campaign's name means another one now.
-        true => ", and this is another run.",
-        false => ". This is another run, because:",
+        ", and this is another run."
+    } else {
+        ". This is another run, because:"
     };
     let mut text = format!("  run {other} of the same input was not finished{because}\n");
     for (name, there, here) in differences {
@@ -188,9 +190,12 @@ fn only(planned: &PlannedInput) -> Option<String> {
 fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
     // The form of rejects is found out whatever the flags say.
     let is_rejects = planned.mapping.rejects_form.is_some();
-    let flag = |flag: &str| match is_rejects {
-        true => String::new(),
-        false => format!(" ({flag})"),
+    let flag = |flag: &str| {
+        if is_rejects {
+            String::new()
+        } else {
+            format!(" ({flag})")
+        }
     };
     let Form {
         compression,
@@ -267,9 +272,10 @@ fn variables(planned: &PlannedInput) -> String {
     } = &planned.mapping;
     let from_columns = variables.iter().map(|(name, column)| {
         let header = planned.header.names[*column].trim();
-        match letters(header) == letters(name) || header.is_empty() {
-            true => listed(&[name]),
-            false => format!("{} from {}", listed(&[name]), listed(&[header])),
+        if letters(header) == letters(name) || header.is_empty() {
+            listed(&[name])
+        } else {
+            format!("{} from {}", listed(&[name]), listed(&[header]))
         }
     });
     let constants = constants.iter().map(|(name, _)| listed(&[name]));
@@ -277,11 +283,12 @@ fn variables(planned: &PlannedInput) -> String {
     if named.is_empty() {
         return "none (--var)".to_owned();
     }
-    let rest = match named.len() > MOST_VARIABLES {
-        true => " and more",
-        false => "",
+    let rest = if named.len() > MAX_VARIABLES {
+        " and more"
+    } else {
+        ""
     };
-    named.truncate(MOST_VARIABLES);
+    named.truncate(MAX_VARIABLES);
     format!("{}{rest} (--var, --skip-column)", named.join(", "))
 }
 

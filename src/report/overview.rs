@@ -16,13 +16,13 @@ use crate::source::FooterLine;
 use crate::text::{counted, grouped, printable};
 
 /// How many campaigns are spelled out.
-const MOST_CAMPAIGNS: usize = 5;
+const MAX_CAMPAIGNS: usize = 5;
 
 /// How many countries are named.
-const MOST_COUNTRIES: usize = 5;
+const MAX_COUNTRIES: usize = 5;
 
 /// How many reasons are named for which rows cannot be sent.
-const MOST_REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
 
 /// What follows the question: what may be answered, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
@@ -126,7 +126,7 @@ impl Overview<'_> {
         let mut reasons = wrong
             .filter(|(status, ..)| *status == Status::Invalid)
             .map(|(_, code, group)| (group.rows, code.to_string()));
-        let named: Vec<(u64, String)> = reasons.by_ref().take(MOST_REASONS).collect();
+        let named: Vec<(u64, String)> = reasons.by_ref().take(MAX_REASONS).collect();
         let others: u64 = reasons.map(|(rows, _)| rows).sum();
         let mut parts: Vec<(u64, &str)> = named.iter().map(|(n, code)| (*n, &**code)).collect();
         parts.push((others, "other"));
@@ -171,10 +171,10 @@ impl Overview<'_> {
     /// The numbers that would be called by country, those with most first.
     fn countries(&self) -> Option<String> {
         let countries = self.findings.kinds.countries();
-        let named = countries.iter().take(MOST_COUNTRIES);
+        let named = countries.iter().take(MAX_COUNTRIES);
         let named = named.map(|country| format!("{} {}", grouped(country.numbers), country.name()));
         let mut named: Vec<String> = named.collect();
-        let others = countries.iter().skip(MOST_COUNTRIES);
+        let others = countries.iter().skip(MAX_COUNTRIES);
         let others: u64 = others.map(|country| country.numbers).sum();
         if others > 0 {
             named.push(format!("{} of other countries", grouped(others)));
@@ -184,7 +184,7 @@ impl Overview<'_> {
 
     fn write_campaigns(&self, text: &mut String, width: Width) -> std::fmt::Result {
         let targets = self.targets();
-        for (place, (campaign, rows)) in targets.iter().take(MOST_CAMPAIGNS).enumerate() {
+        for (place, (campaign, rows)) in targets.iter().take(MAX_CAMPAIGNS).enumerate() {
             let label = if place == 0 { "campaign" } else { "" };
             let mut found = self.described(*campaign);
             if targets.len() > 1 {
@@ -192,7 +192,7 @@ impl Overview<'_> {
             }
             write_line(text, label, &found, width)?;
         }
-        if let Some(others) = targets.get(MOST_CAMPAIGNS..).filter(|o| !o.is_empty()) {
+        if let Some(others) = targets.get(MAX_CAMPAIGNS..).filter(|o| !o.is_empty()) {
             let found = format!(
                 "{} to {} more",
                 grouped(others.iter().map(|(_, rows)| rows).sum()),

@@ -13,10 +13,10 @@ use crate::event::{Pause, PauseReason, Pulse};
 const LOOK_BACK: Duration = Duration::from_secs(60);
 
 /// Before this much of it a pace is not worth a word.
-const LEAST_TO_SHOW: Duration = Duration::from_secs(5);
+const MIN_TO_SHOW: Duration = Duration::from_secs(5);
 
 /// Before this much, and fewer rows than these, nothing is built on it.
-const LEAST_TO_TRUST: Duration = Duration::from_secs(10);
+const MIN_TO_TRUST: Duration = Duration::from_secs(10);
 const FEWEST_ROWS: u64 = 20;
 
 /// The answers of the last minute or so.
@@ -86,7 +86,7 @@ impl PaceSeen {
     /// Rows answered in a second, where there is enough to tell.
     pub(super) fn per_second(&self) -> Option<f64> {
         let working = self.working();
-        if working < LEAST_TO_SHOW {
+        if working < MIN_TO_SHOW {
             return None;
         }
         let refusals: u32 = self.spans.iter().map(|span| span.refusals).sum();
@@ -101,7 +101,7 @@ impl PaceSeen {
     /// The same, where something can be built on it.
     pub(super) fn trusted(&self) -> Option<f64> {
         let (working, rows) = (self.working(), self.rows());
-        let is_much = working >= LEAST_TO_TRUST && rows >= FEWEST_ROWS;
+        let is_much = working >= MIN_TO_TRUST && rows >= FEWEST_ROWS;
         // Few answers in a whole minute are a slow pace, not little evidence.
         let is_long = working >= LOOK_BACK && rows > 0;
         self.per_second().filter(|_| is_much || is_long)

@@ -96,12 +96,13 @@ impl Progress {
             ],
             PauseReason::Outage { since, .. } => {
                 let since = clock.time_of_day(since);
-                let (again, next) = match left.is_zero() {
-                    true => ("trying again now".to_owned(), "trying".to_owned()),
-                    false => (
+                let (again, next) = if left.is_zero() {
+                    ("trying again now".to_owned(), "trying".to_owned())
+                } else {
+                    (
                         format!("trying again in {wait}"),
                         format!("next try in {wait}"),
-                    ),
+                    )
                 };
                 vec![
                     format!("service not answering since {since}, {again}"),

@@ -18,10 +18,10 @@ use crate::results::Written;
 use crate::text::{counted, grouped, in_lines, printable};
 
 /// How many kinds of problems are spelled out.
-const MOST_PROBLEMS: usize = 3;
+const MAX_PROBLEMS: usize = 3;
 
 /// How many campaigns are spelled out.
-const MOST_CAMPAIGNS: usize = 5;
+const MAX_CAMPAIGNS: usize = 5;
 
 /// So many rows say something of their list, if they are most of it: one or two may be
 /// there by chance.
@@ -79,7 +79,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     }
     write_known_list(text, ended.tally)?;
     write_footers(text, ended)?;
-    write_problems(text, ended, MOST_PROBLEMS)?;
+    write_problems(text, ended, MAX_PROBLEMS)?;
     write_files(text, ended)?;
     if ended.sandbox {
         write_paragraph(text, TRIAL)?;
@@ -96,9 +96,10 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
             write_command(text, same_command(ended), command)
         }
         (None, Some(command)) => {
-            let what = match has_something_to_mend(ended.tally) {
-                true => "When the rejects are mended, send them",
-                false => "When the service is well again, send the rejects",
+            let what = if has_something_to_mend(ended.tally) {
+                "When the rejects are mended, send them"
+            } else {
+                "When the service is well again, send the rejects"
             };
             write_command(text, what, command)
         }
@@ -194,7 +195,7 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
         text,
         "\nOf this list these leads exist already, and they stay:"
     )?;
-    for (leads, uncertain, campaign) in held.iter().take(MOST_CAMPAIGNS) {
+    for (leads, uncertain, campaign) in held.iter().take(MAX_CAMPAIGNS) {
         let campaign = ended.campaign_names.shown(*campaign);
         let perhaps = match uncertain {
             0 => String::new(),
@@ -204,7 +205,7 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
         writeln!(text, "  {leads:>9} in campaign {campaign}{perhaps}")?;
     }
     if let Some(others) = held
-        .get(MOST_CAMPAIGNS..)
+        .get(MAX_CAMPAIGNS..)
         .filter(|others| !others.is_empty())
     {
         let leads: u64 = others.iter().map(|(leads, _, _)| leads).sum();

@@ -15,10 +15,10 @@ use crate::results::Written;
 use crate::source::Row;
 
 /// How many places are remembered of each kind of outcome.
-const MOST_PLACES: usize = 3;
+const MAX_PLACES: usize = 3;
 
 /// How many campaigns are counted that are known by name alone.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 /// Rows that ended alike, and where the first of them stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Tally {
     /// has campaigns come from a column that holds something else.
     pub fn note_campaign_name(&mut self, name: String, status: Status) {
         let names = &mut self.by_campaign_name;
-        if names.len() < MOST_NAMES || names.contains_key(&name) {
+        if names.len() < MAX_NAMES || names.contains_key(&name) {
             names.entry(name).or_default().add(status);
         }
     }
@@ -148,7 +148,7 @@ impl Tally {
         // Rows come as they are answered; the first are those that stand first.
         let at = group.first.partition_point(|other| *other < place);
         group.first.insert(at, place);
-        group.first.truncate(MOST_PLACES);
+        group.first.truncate(MAX_PLACES);
     }
 
     /// Rows that ask for attention, by status and error code, the most frequent first

@@ -55,9 +55,10 @@ impl TestReport<'_> {
             ..
         } = self.claim;
         let input = self.ended.inputs.get(*file).copied().unwrap_or_default();
-        let variables = match self.variables.is_empty() {
-            true => "without variables".to_owned(),
-            false => format!("with {}", listed(self.variables)),
+        let variables = if self.variables.is_empty() {
+            "without variables".to_owned()
+        } else {
+            format!("with {}", listed(self.variables))
         };
         let named = CampaignNames::listed(self.campaigns).shown(*campaign);
         writeln!(

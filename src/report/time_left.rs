@@ -31,9 +31,10 @@ impl TimeLeft {
     }
 
     fn settle(&mut self, row: u64, sent: bool) {
-        match sent {
-            true => self.seen.answer(),
-            false => self.to_send.known(row),
+        if sent {
+            self.seen.answer()
+        } else {
+            self.to_send.known(row)
         }
     }
 

@@ -30,10 +30,7 @@ impl Default for CsvForm {
 impl CsvForm {
     /// What stands before the first record.
     pub(super) fn prefix(self) -> &'static [u8] {
-        match self.has_bom {
-            true => Bom::Utf8.bytes(),
-            false => b"",
-        }
+        if self.has_bom { Bom::Utf8.bytes() } else { b"" }
     }
 
     /// A writer of records of this form, behind what stands before them.

@@ -212,11 +212,12 @@ impl OutputFile {
     fn refuse_gone(&self) -> Result<(), OutputError> {
         let file = self.file.as_ref().ok_or_else(already_finished);
         let found = file.and_then(|file| is_file_at(file, &self.part));
-        match found.map_err(|error| self.error(error))? {
-            true => Ok(()),
-            false => Err(OutputError::Gone {
+        if found.map_err(|error| self.error(error))? {
+            Ok(())
+        } else {
+            Err(OutputError::Gone {
                 path: self.part.clone(),
-            }),
+            })
         }
     }
 }
@@ -361,9 +362,12 @@ mod tests {
 
     /// Whatever we have written goes.
     fn existing(known: &KnownOutputs) -> impl Fn(&Path) -> Existing {
-        |place| match known.authors(place).is_empty() {
-            true => Existing::IsRenamed,
-            false => Existing::Goes,
+        |place| {
+            if known.authors(place).is_empty() {
+                Existing::IsRenamed
+            } else {
+                Existing::Goes
+            }
         }
     }
 

@@ -80,9 +80,12 @@ impl OutputPaths {
     }
 
     fn named(inputs: &[PlannedInput], choices: &OutputChoices) -> OutputPaths {
-        let kind = |kind: &str| match choices.sandbox {
-            true => format!("sandbox.{kind}"),
-            false => kind.to_owned(),
+        let kind = |kind: &str| {
+            if choices.sandbox {
+                format!("sandbox.{kind}")
+            } else {
+                kind.to_owned()
+            }
         };
         let place = |choice: &OutputChoice, input: &Input, kind: &str, extension| match choice {
             OutputChoice::BesideInput => Some(beside(input, kind, extension)),
@@ -371,9 +374,10 @@ fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
     let is_compressed = path.extension().is_some_and(|extension| {
         extension.eq_ignore_ascii_case("gz") || extension.eq_ignore_ascii_case("zst")
     });
-    let plain = match is_compressed {
-        true => path.with_extension(""),
-        false => path.to_owned(),
+    let plain = if is_compressed {
+        path.with_extension("")
+    } else {
+        path.to_owned()
     };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{kind}.{extension}"));

@@ -28,7 +28,7 @@ const BATCH_ROWS: usize = 256;
 
 /// The longest row that we may have written, in bytes: one that was as long as a row may
 /// be, with every quote doubled and our columns behind it.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// A rejects file.
 #[derive(Debug)]
@@ -280,5 +280,5 @@ fn reader_of(path: &Path, file: File, form: CsvForm) -> Result<CsvReader, Source
             error,
         })?;
     let reader = CsvReader::new(&name, text, form.delimiter)?;
-    Ok(reader.with_limit(MOST_BYTES))
+    Ok(reader.with_limit(MAX_BYTES))
 }

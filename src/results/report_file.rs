@@ -44,9 +44,12 @@ impl ReportFile {
         });
         written.map_err(|error| file.error(error))?;
         file.seal()?;
-        file.finish(|place| match is_as_written(place) {
-            true => Existing::Goes,
-            false => Existing::IsRenamed,
+        file.finish(|place| {
+            if is_as_written(place) {
+                Existing::Goes
+            } else {
+                Existing::IsRenamed
+            }
         })
     }
 }

@@ -30,9 +30,10 @@ impl Cut {
     }
 
     fn check(&self) -> io::Result<()> {
-        match self.0.load(Ordering::Relaxed) {
-            true => Err(io::ErrorKind::ConnectionAborted.into()),
-            false => Ok(()),
+        if self.0.load(Ordering::Relaxed) {
+            Err(io::ErrorKind::ConnectionAborted.into())
+        } else {
+            Ok(())
         }
     }
 }

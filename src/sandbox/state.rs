@@ -247,9 +247,10 @@ impl State {
 
     fn play(&mut self, script: &ScriptedReply, lead: &NewLead, attempt: u16) -> Reply {
         self.stats.count_fault("rule");
-        let id = match script.store {
-            true => self.insert(lead, attempt),
-            false => None,
+        let id = if script.store {
+            self.insert(lead, attempt)
+        } else {
+            None
         };
         replies::scripted(script, id)
     }

@@ -28,9 +28,12 @@ pub(super) struct NewLead {
 /// Checks what every request needs: the token, then `Accept`.
 pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Result<(), Reply> {
     let token = only(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let known = token.is_some_and(|token| match config.any_token {
-        true => !token.trim().is_empty(),
-        false => token == config.token(),
+    let known = token.is_some_and(|token| {
+        if config.any_token {
+            !token.trim().is_empty()
+        } else {
+            token == config.token()
+        }
     });
     if !known {
         return Err(replies::unauthenticated());

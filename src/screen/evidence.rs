@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 
 /// How many lines are named.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// How many cells are kept to see which other country they fit.
-const MOST_CELLS: usize = 200;
+const MAX_CELLS: usize = 200;
 
 /// How many names of countries are kept that nobody knows.
-const MOST_NAMES: usize = 10;
+const MAX_NAMES: usize = 10;
 
 /// The first few of some numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub struct Sample {
 
 impl Sample {
     fn note(&mut self, line: u64, cell: &str) {
-        if self.lines.len() < MOST_LINES {
+        if self.lines.len() < MAX_LINES {
             self.lines.push(line);
         }
-        if self.cells.len() < MOST_CELLS {
+        if self.cells.len() < MAX_CELLS {
             self.cells.push(cell.to_owned());
         }
     }
@@ -39,9 +39,9 @@ impl Sample {
     /// Takes what comes after it.
     fn add(&mut self, later: Sample) {
         self.lines.extend(later.lines);
-        self.lines.truncate(MOST_LINES);
+        self.lines.truncate(MAX_LINES);
         self.cells.extend(later.cells);
-        self.cells.truncate(MOST_CELLS);
+        self.cells.truncate(MAX_CELLS);
     }
 }
 
@@ -159,7 +159,7 @@ impl Evidence {
         let names = self.unknown_countries.len();
         match self.unknown_countries.get_mut(name) {
             Some(known) => *known += rows,
-            None if names < MOST_NAMES => {
+            None if names < MAX_NAMES => {
                 self.unknown_countries.insert(name.to_owned(), rows);
             }
             None => {}

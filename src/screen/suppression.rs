@@ -27,7 +27,7 @@ const SAMPLE_ROWS: usize = 1000;
 const BATCH_ROWS: usize = 1024;
 
 /// How many lines are named that cannot be read.
-const MOST_LINES: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// The lists of one command.
 #[derive(Debug, Default)]
@@ -149,9 +149,10 @@ impl From<SourceError> for SuppressionError {
 }
 
 fn open(path: &Path) -> Result<Input, SuppressionError> {
-    match path.as_os_str() == "-" {
-        true => Err(SuppressionError::StandardInput),
-        false => Ok(Input::open(path)?),
+    if path.as_os_str() == "-" {
+        Err(SuppressionError::StandardInput)
+    } else {
+        Ok(Input::open(path)?)
     }
 }
 
@@ -395,7 +396,7 @@ impl<'p> Gathered<'p> {
 
     fn note_unreadable(&mut self, line: u64) {
         self.unreadable += 1;
-        if self.first_unreadable.len() < MOST_LINES {
+        if self.first_unreadable.len() < MAX_LINES {
             self.first_unreadable.push(line);
         }
     }
@@ -448,7 +449,7 @@ impl<'p> Gathered<'p> {
             .note(row.line(), cell, read, of_row.known(), false);
         let (number, written) = read;
         let is_completed = of_row.known().is_none();
-        if is_completed && written == Written::Foreign && self.first_foreign.len() < MOST_LINES {
+        if is_completed && written == Written::Foreign && self.first_foreign.len() < MAX_LINES {
             self.first_foreign.push(row.line());
         }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);

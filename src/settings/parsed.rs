@@ -59,9 +59,10 @@ impl Parsed {
             }
             Err(error) => (Err(error), cli::typed_anyway(args)),
         };
-        let found = match takes_profile(args) {
-            true => in_use(&typed, &environment),
-            false => Ok(None),
+        let found = if takes_profile(args) {
+            in_use(&typed, &environment)
+        } else {
+            Ok(None)
         };
         let (profile, wrong) = match found {
             Ok(mut profile) => {

@@ -115,14 +115,16 @@ fn saying(declared: &Declaration, value: &Json) -> Options {
 
 fn in_file(declared: &Declaration, value: &Json) -> String {
     // The token is for the service beside it.
-    let beside = match declared.is_secret {
-        true => "base_url = 'https://a.example.com'\n",
-        false => "",
+    let beside = if declared.is_secret {
+        "base_url = 'https://a.example.com'\n"
+    } else {
+        ""
     };
     // The columns of one list are nothing to be common to all profiles.
-    let head = match declared.has_flag {
-        true => "",
-        false => "[profiles.default]\n",
+    let head = if declared.has_flag {
+        ""
+    } else {
+        "[profiles.default]\n"
     };
     format!("{beside}{head}{} = {}\n", declared.key, toml_of(value))
 }

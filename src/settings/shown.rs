@@ -40,9 +40,10 @@ pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     for (declared, field) in options.fields() {
         let texts = field.texts().into_iter();
         let said = texts.map(|text| text.to_string_lossy().into_owned());
-        let (name, values) = match declared.is_secret {
-            true => ("token", vec![token_word(layers).to_owned()]),
-            false => (declared.key, said.collect()),
+        let (name, values) = if declared.is_secret {
+            ("token", vec![token_word(layers).to_owned()])
+        } else {
+            (declared.key, said.collect())
         };
         if declared.has_flag && !values.is_empty() {
             settings.push(SettingInUse {

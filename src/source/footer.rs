@@ -9,7 +9,7 @@ use csv::ReaderBuilder;
 use super::lines::LineCounter;
 
 /// What stands below a list is longer than this in no export; what is longer is rows.
-pub(super) const MOST_BYTES: usize = 16 * 1024;
+pub(super) const MAX_BYTES: usize = 16 * 1024;
 
 /// So many digits in a row are no time, and no year with another.
 const FEWEST_DIGITS: usize = 9;

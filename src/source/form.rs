@@ -86,9 +86,10 @@ impl Form {
                 hint,
             });
         }
-        let content = match is_workbook(&first) {
-            true => Content::Sheet(Arc::new(sheet(input, choice)?)),
-            false => Content::Text(TextForm::detect(input, choice).map_err(unreadable)?),
+        let content = if is_workbook(&first) {
+            Content::Sheet(Arc::new(sheet(input, choice)?))
+        } else {
+            Content::Text(TextForm::detect(input, choice).map_err(unreadable)?)
         };
         if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
             return Err(SourceError::NoSheets {

@@ -63,9 +63,10 @@ impl Input {
         // Asked before opening, which would wait for ever at a pipe without a writer.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
-            let (what, hint) = match kind.is_dir() {
-                true => ("a folder", "name the file itself"),
-                false => ("a device or a pipe", "pipe it in, with `-` for the name"),
+            let (what, hint) = if kind.is_dir() {
+                ("a folder", "name the file itself")
+            } else {
+                ("a device or a pipe", "pipe it in, with `-` for the name")
             };
             return Err(SourceError::NotAFile {
                 path: path.to_owned(),

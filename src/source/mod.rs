@@ -199,10 +199,7 @@ fn what_keeps_files_out(error: &std::io::Error) -> &'static str {
 }
 
 /// The variable that names the folder for temporary files.
-const FOLDER_VARIABLE: &str = match cfg!(windows) {
-    true => "TEMP",
-    false => "TMPDIR",
-};
+const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
 /// What to do about a file that cannot be read.
 fn unreadable_hint(error: &std::io::Error) -> String {

@@ -380,8 +380,8 @@ impl CsvReader {
     /// is at its end.
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
-        while self.end - self.start <= footer::MOST_BYTES && self.fill()? {}
-        if self.end - self.start > footer::MOST_BYTES {
+        while self.end - self.start <= footer::MAX_BYTES && self.fill()? {}
+        if self.end - self.start > footer::MAX_BYTES {
             return Ok(false);
         }
         let rest = &self.window[self.start..self.end];

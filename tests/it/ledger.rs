@@ -555,12 +555,11 @@ fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
         let backup = ["runs", "copy", "--to", "backup"];
         folder.leadload(&backup).expect(0);
         let (service, child) = at_work(&folder, 500, &[]);
-        match is_copied {
-            true => drop(fs::copy(folder.path("backup"), folder.ledger()).unwrap()),
-            false => {
-                fs::copy(folder.path("backup"), folder.path("new")).unwrap();
-                fs::rename(folder.path("new"), folder.ledger()).unwrap();
-            }
+        if is_copied {
+            fs::copy(folder.path("backup"), folder.ledger()).unwrap();
+        } else {
+            fs::copy(folder.path("backup"), folder.path("new")).unwrap();
+            fs::rename(folder.path("new"), folder.ledger()).unwrap();
         }
         let stopped = Output::of(child);
         assert_eq!(stopped.code, 5, "{}", stopped.stderr);

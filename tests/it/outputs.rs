@@ -210,9 +210,10 @@ fn a_disk_that_is_full_for_any_output_is_found_out_before_anything_is_sent() {
                 "--format",
                 "json",
             ];
-            let no_rejects = match named.contains(&"--report") {
-                true => &["--rejects", "none"][..],
-                false => &[],
+            let no_rejects = if named.contains(&"--report") {
+                &["--rejects", "none"][..]
+            } else {
+                &[]
             };
             let output = folder
                 .through_shell(

@@ -439,11 +439,10 @@ proptest! {
     #[test]
     fn no_bytes_make_more_of_themselves(bytes in bytes(), choice in choices()) {
         let folder = Folder::new();
-        let unpacked = match bytes.starts_with(b"\x1F\x8B") || bytes.starts_with(b"\x28\xB5") {
+        let unpacked = if bytes.starts_with(b"\x1F\x8B") || bytes.starts_with(b"\x28\xB5") {
             // What is packed here was no longer than this.
-            true => 60 * 16,
-            false => bytes.len(),
-        };
+            60 * 16
+        } else { bytes.len() };
         let input = input(&folder, &bytes);
         if let Err(error) = read_within_bounds(&input, &choice, unpacked) {
             prop_assert!(!error.to_string().is_empty());
@@ -456,10 +455,7 @@ proptest! {
 
     #[test]
     fn every_row_comes_once_with_the_line_on_which_it_begins((text, lines) in messy_texts(), is_wide in any::<bool>()) {
-        let bytes = match is_wide {
-            true => utf_16le(&format!("\u{FEFF}{text}")),
-            false => text.clone().into_bytes(),
-        };
+        let bytes = if is_wide { utf_16le(&format!("\u{FEFF}{text}")) } else { text.clone().into_bytes() };
         let expected: Vec<(u64, u64)> = (1..).zip(lines).collect();
         prop_assert_eq!(taken_in(&bytes, &comma()), expected, "{:?}", text);
     }

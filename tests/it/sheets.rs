@@ -82,9 +82,10 @@ pub const KINDS: [(&str, &str); 13] = [
 
 pub fn zip_of(files: &[(&str, &[u8])], is_packed: bool) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let method = match is_packed {
-        true => zip::CompressionMethod::Deflated,
-        false => zip::CompressionMethod::Stored,
+    let method = if is_packed {
+        zip::CompressionMethod::Deflated
+    } else {
+        zip::CompressionMethod::Stored
     };
     for (name, bytes) in files {
         let options = SimpleFileOptions::default().compression_method(method);

@@ -132,12 +132,13 @@ fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
     ] {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(&format!("[[rule]]\nreply = {{ {reply} }}"));
-        let (end, hint) = match may_be_made {
-            true => (
+        let (end, hint) = if may_be_made {
+            (
                 "\n  uncertain: may or may not have been taken\n",
                 "hint: the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again\n",
-            ),
-            false => ("\n  not made\n", "hint: test again later\n"),
+            )
+        } else {
+            ("\n  not made\n", "hint: test again later\n")
         };
         let output = test_lead(&folder, &service, &[]).expect(3);
         assert_eq!(output.stderr, format!("error: {error}\n\n{hint}"));

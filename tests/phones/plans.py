@@ -17,7 +17,7 @@ PATTERNS = ["general_desc", "fixed_line", "mobile"] + [name for name, _ in SPECI
 WORLD = "001"
 # Below: an answer. From here on: the place of a node.
 FIRST_NODE = 512
-MOST_DIGITS = 15
+MAX_DIGITS = 15
 
 
 def metadata(code, region):
@@ -59,7 +59,7 @@ class Plan:
         self.main = self.all[0]
         local = set(self.main.general_desc.possible_length_local_only)
         self.lengths = set(self.main.general_desc.possible_length) - local
-        self.longest = MOST_DIGITS - len(str(code))
+        self.longest = MAX_DIGITS - len(str(code))
 
     # Country and line.
 
@@ -216,7 +216,7 @@ def write(path, plans, version):
 def _plan_text(plan, roots):
     regions = ", ".join(f"Region::{r}" for r in plan.regions if r != WORLD)
     beginnings = ", ".join(f"({low}, {high})" for low, high in plan.prefix_beginnings())
-    padded = roots + [0xF] * (MOST_DIGITS - len(roots))
+    padded = roots + [0xF] * (MAX_DIGITS - len(roots))
     assert UNKNOWN < 0xF
     padded = [UNKNOWN if r == 0xF else r for r in padded]
     return (

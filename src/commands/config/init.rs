@@ -24,7 +24,7 @@ use crate::signals;
 use crate::text::{counted, listed, printable, quoted_value};
 
 /// How many campaigns are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Runs the command.
 pub(super) fn run(layers: &Layers) -> Result<ExitCode, Failure> {
@@ -71,9 +71,10 @@ async fn init(layers: &Layers, questions: &mut Questions<'_>) -> Result<ExitCode
     if !quiet {
         note(&found(&campaigns));
     }
-    let region = match asks {
-        true => questions.region(new.region()).await?,
-        false => None,
+    let region = if asks {
+        questions.region(new.region()).await?
+    } else {
+        None
     };
     let written = new.write(&name, &connection, region);
     let written = written.or_stopped(StoppedBy::Usage)?;
@@ -142,9 +143,10 @@ async fn confirm(
     let asked = format!(
         "There is a profile {name}{service}. Its other settings stay. Replace its address and token?"
     );
-    match questions.yes(asked).await? {
-        true => Ok(()),
-        false => refused("nothing was written"),
+    if questions.yes(asked).await? {
+        Ok(())
+    } else {
+        refused("nothing was written")
     }
 }
 
@@ -184,17 +186,19 @@ impl Trial<'_> {
                 Err(error) => list_failure(error),
             };
             let is_refused = failure.stopped_by == StoppedBy::Token;
-            let is_settled = match is_refused {
-                true => self.settled(&new.token).is_some(),
-                false => self.settled(&new.base_url).is_some(),
+            let is_settled = if is_refused {
+                self.settled(&new.token).is_some()
+            } else {
+                self.settled(&new.base_url).is_some()
             };
             if is_settled {
                 return Err(failure);
             }
             console::error(&failure.error.to_string());
-            match is_refused {
-                true => base_url = Some(connection.base_url),
-                false => token = Some(connection.token),
+            if is_refused {
+                base_url = Some(connection.base_url)
+            } else {
+                token = Some(connection.token)
             }
         }
     }
@@ -219,10 +223,10 @@ fn found(campaigns: &[Campaign]) -> String {
         .iter()
         .map(|campaign| campaign.name.as_str())
         .collect();
-    let shown = listed(&names[..names.len().min(MOST_NAMED)]);
+    let shown = listed(&names[..names.len().min(MAX_NAMED)]);
     match names.len() {
         0 => "The service accepts the token. It has no campaigns yet.".into(),
-        count @ 1..=MOST_NAMED => format!(
+        count @ 1..=MAX_NAMED => format!(
             "The token sees {}: {shown}.",
             counted(count as u64, "campaign")
         ),

@@ -36,9 +36,10 @@ impl Questions<'_> {
         let typed = self
             .line(format!("Name of the profile [{default}]:"))
             .await?;
-        Ok(match typed.is_empty() {
-            true => default.to_owned(),
-            false => typed,
+        Ok(if typed.is_empty() {
+            default.to_owned()
+        } else {
+            typed
         })
     }
 

@@ -72,9 +72,10 @@ impl Confirmation<'_> {
             return Ok(());
         }
         let width = Width::of_stderr();
-        let asked = match self.settings.quiet {
-            true => overview.question_alone(width),
-            false => overview.question(width),
+        let asked = if self.settings.quiet {
+            overview.question_alone(width)
+        } else {
+            overview.question(width)
         };
         let watch = self.watch.clone();
         let ask = move || watch.pause(|| ask::yes(&asked));

@@ -97,15 +97,14 @@ pub(super) fn run(
     };
     let with_file = runs.iter().any(|run| run.inputs.len() > 1);
     let with_run = runs.len() > 1;
-    let sink = match is_to_stdout {
-        true => ExportStream::begin(io::stdout().lock(), with_file, with_run)
+    let sink = if is_to_stdout {
+        ExportStream::begin(io::stdout().lock(), with_file, with_run)
             .map(|stream| Sink::Stdout(Box::new(stream)))
-            .map_err(|error| broken_off(Broken::Stdout(error)))?,
-        false => {
-            refuse_place(&known, &args.results)?;
-            let file = ExportFile::create(&args.results, with_file, with_run);
-            Sink::File(Box::new(file.map_err(OutputError::before_exporting)?))
-        }
+            .map_err(|error| broken_off(Broken::Stdout(error)))?
+    } else {
+        refuse_place(&known, &args.results)?;
+        let file = ExportFile::create(&args.results, with_file, with_run);
+        Sink::File(Box::new(file.map_err(OutputError::before_exporting)?))
     };
     let exported = match &known.ledger {
         Some(ledger) => export(ledger, &selection, &names(&runs), sink),

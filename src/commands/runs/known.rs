@@ -9,7 +9,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{Ledger, RunRecord};
 
 /// How many runs an error names.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// The runs of a ledger, and the ledger, where there is one.
 pub(super) struct KnownRuns {
@@ -61,7 +61,7 @@ impl KnownRuns {
 
     /// The latest numbers.
     fn numbers(&self) -> String {
-        let left_out = self.runs.len().saturating_sub(MOST_NAMED);
+        let left_out = self.runs.len().saturating_sub(MAX_NAMED);
         let named = self.runs[left_out..].iter().map(|run| run.run.to_string());
         let named: Vec<String> = named.collect();
         match left_out {

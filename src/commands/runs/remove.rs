@@ -129,12 +129,13 @@ impl Consent {
             );
             return Err(Failure::new(StoppedBy::Usage, error));
         }
-        match ask::yes(question).or_stopped(StoppedBy::Usage)? {
-            true => Ok(()),
-            false => Err(Failure::new(
+        if ask::yes(question).or_stopped(StoppedBy::Usage)? {
+            Ok(())
+        } else {
+            Err(Failure::new(
                 StoppedBy::Usage,
                 anyhow!("nothing was forgotten"),
-            )),
+            ))
         }
     }
 }

@@ -104,9 +104,10 @@ impl Value for DefaultRegion {
     }
 
     fn parse(text: &str) -> Result<DefaultRegion, ValueError> {
-        match text.trim().eq_ignore_ascii_case(NONE) {
-            true => Ok(DefaultRegion::None),
-            false => <Region as Value>::parse(text).map(DefaultRegion::Country),
+        if text.trim().eq_ignore_ascii_case(NONE) {
+            Ok(DefaultRegion::None)
+        } else {
+            <Region as Value>::parse(text).map(DefaultRegion::Country)
         }
     }
 }

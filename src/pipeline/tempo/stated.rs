@@ -52,7 +52,7 @@ const SHORTEST: Duration = Duration::from_millis(50);
 const NEARLY: f64 = 1.02;
 
 /// A limit beyond this is none: the starts in its span are kept.
-const MOST_REQUESTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(999_999);
+const MAX_REQUESTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(999_999);
 
 /// A bound is sharpened by a seventh at most.
 const SHARPENED: f64 = 1.15;
@@ -61,7 +61,7 @@ const SHARPENED: f64 = 1.15;
 const REMEMBERED: usize = 16_384;
 
 /// More limits at once are not believed.
-const MOST_LIMITS: usize = 4;
+const MAX_LIMITS: usize = 4;
 
 /// What answers have said.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl StatedLimits {
     pub(super) fn refused(&mut self, start: Instant, quota: Option<&Quota>) {
         self.forget(start);
         if let Some(limit) = quota.and_then(|quota| quota.limit)
-            && limit <= MOST_REQUESTS
+            && limit <= MAX_REQUESTS
             && self.limits.is_empty()
         {
             self.limits.push(Limit::new(limit));
@@ -157,7 +157,7 @@ impl StatedLimits {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.requests[place].answered = Some(now);
         let quota = quota?;
-        let requests = quota.limit.filter(|limit| *limit <= MOST_REQUESTS)?;
+        let requests = quota.limit.filter(|limit| *limit <= MAX_REQUESTS)?;
         let remaining = quota.remaining.filter(|left| *left <= requests.get());
         let mut limit = self.take(requests, remaining, now);
         let until = remaining.and_then(|remaining| {
@@ -203,7 +203,7 @@ impl StatedLimits {
         if let Some(old) = self.drop_old(remaining, now) {
             limit.assumed = old.span();
         }
-        if self.limits.len() == MOST_LIMITS {
+        if self.limits.len() == MAX_LIMITS {
             self.limits.remove(0);
         }
         limit
@@ -337,9 +337,10 @@ impl Limit {
     /// next, and what the longer one leaves is needed.
     fn bind(&mut self, safe: Duration, sharp: Duration) {
         let whole = Duration::from_secs(safe.as_secs());
-        let span = match whole >= sharp && safe <= whole.mul_f64(SHARPENED) {
-            true => whole,
-            false => safe,
+        let span = if whole >= sharp && safe <= whole.mul_f64(SHARPENED) {
+            whole
+        } else {
+            safe
         };
         self.bound = Some(self.bound.map_or(span, |bound| bound.min(span)));
     }
@@ -350,9 +351,10 @@ impl Limit {
             .bound
             .map_or(self.assumed, |bound| bound.min(self.assumed));
         let whole = Duration::from_secs(span.as_secs());
-        match !whole.is_zero() && span <= whole.mul_f64(NEARLY) {
-            true => whole,
-            false => span.max(SHORTEST),
+        if !whole.is_zero() && span <= whole.mul_f64(NEARLY) {
+            whole
+        } else {
+            span.max(SHORTEST)
         }
     }
 

@@ -11,7 +11,7 @@ use super::figures::{EXIT_CODE, LAST_SUCCESS, LAST_UPDATE, seconds};
 use super::labels::JobLabels;
 
 /// More is in no file of ours, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A run writes every ten seconds, but not while it reads a long list or waits for somebody
 /// to answer a question. Figures without an end that are older than this are those of a run
@@ -62,7 +62,7 @@ impl Earlier {
 
 fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -41,9 +41,10 @@ impl JobLabels {
 /// A name that somebody has typed. A token in its place must not end in a file that
 /// everybody can read.
 fn shown(name: String) -> String {
-    match looks_secret(&name) {
-        true => "(not shown)".to_owned(),
-        false => name,
+    if looks_secret(&name) {
+        "(not shown)".to_owned()
+    } else {
+        name
     }
 }
 

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 /// A part of a bar, in percent of its length.
-const LEAST_SEEN: f64 = 1.0;
+const MIN_SEEN: f64 = 1.0;
 
 /// From this part on there is room for a key.
 const ROOM_FOR_KEY: f64 = 5.0;
@@ -51,7 +51,7 @@ pub(super) fn bar(value: u64, most: u64) -> Markup {
     let width = 100.0 * value as f64 / (most as f64).max(1.0);
     html! {
         svg.bar aria-hidden="true" {
-            rect x="0" y="0" width=(percent(width.max(LEAST_SEEN))) height="100%" {}
+            rect x="0" y="0" width=(percent(width.max(MIN_SEEN))) height="100%" {}
         }
     }
 }
@@ -67,7 +67,7 @@ fn widths(parts: &[Part]) -> Vec<f64> {
     let whole: u64 = parts.iter().map(|part| part.value).sum();
     let raw = parts.iter().map(|part| match part.value {
         0 => 0.0,
-        value => (100.0 * value as f64 / whole as f64).max(LEAST_SEEN),
+        value => (100.0 * value as f64 / whole as f64).max(MIN_SEEN),
     });
     let raw: Vec<f64> = raw.collect();
     let sum: f64 = raw.iter().sum();

@@ -8,8 +8,8 @@ use crate::report::check_text::{samples, sent_as, title};
 use crate::text::{counted, one_line, shortened};
 
 /// How many files are told apart, and how many columns of each.
-const MOST_FILES: usize = 10;
-const MOST_COLUMNS: usize = 100;
+const MAX_FILES: usize = 10;
+const MAX_COLUMNS: usize = 100;
 
 /// How much is shown of a value that is the same for every row, in characters.
 const LONGEST_VALUE: usize = 60;
@@ -22,11 +22,11 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         section {
             h2 { "Columns" }
             p.intro { "What the service is told of each person, and what stays here." }
-            @for input in inputs.iter().take(MOST_FILES) {
+            @for input in inputs.iter().take(MAX_FILES) {
                 (columns(input, has_samples))
             }
-            @if inputs.len() > MOST_FILES {
-                p { "And " (counted((inputs.len() - MOST_FILES) as u64, "more file")) "." }
+            @if inputs.len() > MAX_FILES {
+                p { "And " (counted((inputs.len() - MAX_FILES) as u64, "more file")) "." }
             }
         }
     }
@@ -47,7 +47,7 @@ fn columns(input: &PlannedInput, has_samples: bool) -> Markup {
                     }
                 }
                 tbody {
-                    @for (column, header) in headers.iter().enumerate().take(MOST_COLUMNS) {
+                    @for (column, header) in headers.iter().enumerate().take(MAX_COLUMNS) {
                         tr {
                             th scope="row" { bdi { (title(column, header)) } }
                             td { bdi { (sent_as(mapping, column)) } }
@@ -71,8 +71,8 @@ fn columns(input: &PlannedInput, has_samples: bool) -> Markup {
                 }
             }
         }
-        @if headers.len() > MOST_COLUMNS {
-            p { "And " (counted((headers.len() - MOST_COLUMNS) as u64, "more column")) "." }
+        @if headers.len() > MAX_COLUMNS {
+            p { "And " (counted((headers.len() - MAX_COLUMNS) as u64, "more column")) "." }
         }
     }
 }

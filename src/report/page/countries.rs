@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::Page;
 use super::chart::bar;
 use super::prose::share;
-use crate::report::check_text::MOST_COUNTRIES;
+use crate::report::check_text::MAX_COUNTRIES;
 use crate::text::{counted, grouped};
 
 /// A table; none where there are no numbers.
@@ -13,10 +13,11 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let countries = page.notes.kinds.countries();
     let total: u64 = countries.iter().map(|country| country.numbers).sum();
     let most = countries.first().map_or(0, |country| country.numbers);
-    let others = countries.get(MOST_COUNTRIES..).unwrap_or_default();
-    let which = match page.is_check() {
-        true => "that would be sent",
-        false => "that were sent",
+    let others = countries.get(MAX_COUNTRIES..).unwrap_or_default();
+    let which = if page.is_check() {
+        "that would be sent"
+    } else {
+        "that were sent"
     };
     html! {
         @if total > 0 {
@@ -35,7 +36,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                             }
                         }
                         tbody {
-                            @for country in countries.iter().take(MOST_COUNTRIES) {
+                            @for country in countries.iter().take(MAX_COUNTRIES) {
                                 tr {
                                     th scope="row" { (country.name()) }
                                     td.number { (grouped(country.numbers)) }

@@ -14,7 +14,7 @@ use crate::report::summary::{rows_done, seconds};
 use crate::text::{counted, grouped};
 
 /// How many files are named.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// The facts, each with its name.
 pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup {
@@ -84,11 +84,11 @@ fn files(page: &Page<'_>) -> Markup {
         name,
         html! {
             ul {
-                @for (input, rows) in inputs.iter().zip(rows).take(MOST_FILES) {
+                @for (input, rows) in inputs.iter().zip(rows).take(MAX_FILES) {
                     li { bdi { (input) } ", " (rows_of(*rows)) (finished) }
                 }
-                @if inputs.len() > MOST_FILES {
-                    li { "and " (counted((inputs.len() - MOST_FILES) as u64, "more file")) }
+                @if inputs.len() > MAX_FILES {
+                    li { "and " (counted((inputs.len() - MAX_FILES) as u64, "more file")) }
                 }
             }
         },
@@ -109,7 +109,7 @@ fn countries(page: &Page<'_>) -> Markup {
     html! {
         @if !found.is_empty() {
             (fact("Countries", html! {
-                ul { @for found in found.iter().take(MOST_FILES) { li { bdi { (marked(found)) } } } }
+                ul { @for found in found.iter().take(MAX_FILES) { li { bdi { (marked(found)) } } } }
             }))
         }
     }
@@ -140,11 +140,11 @@ fn lists(page: &Page<'_>) -> Markup {
         @if !lists.is_empty() {
             (fact("Do not call", html! {
                 ul {
-                    @for list in lists.iter().take(MOST_FILES) {
+                    @for list in lists.iter().take(MAX_FILES) {
                         li { bdi { (list.name) } ", " (counted(list.numbers as u64, "number")) }
                     }
-                    @if lists.len() > MOST_FILES {
-                        li { "and " (counted((lists.len() - MOST_FILES) as u64, "more list")) }
+                    @if lists.len() > MAX_FILES {
+                        li { "and " (counted((lists.len() - MAX_FILES) as u64, "more list")) }
                     }
                 }
             }))

@@ -13,10 +13,10 @@ use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
 /// How many outages are told one by one.
-const MOST_OUTAGES: usize = 10;
+const MAX_OUTAGES: usize = 10;
 
 /// Narrower than this, in percent, a pause would not be seen.
-const LEAST_SEEN: f64 = 0.4;
+const MIN_SEEN: f64 = 0.4;
 
 /// From this width on, in percent, there is room for its name.
 const ROOM_FOR_NAME: f64 = 8.0;
@@ -133,7 +133,7 @@ impl Chart<'_> {
     /// A pause, with its name where there is room for it.
     fn pause(&self, span: &Span, class: &str, name: &str) -> Markup {
         let (from, to) = (self.place(span.from), self.place(span.to));
-        let width = (to - from).max(LEAST_SEEN);
+        let width = (to - from).max(MIN_SEEN);
         html! {
             rect class=(class) x=(percent(from.min(100.0 - width))) y="0" width=(percent(width)) height="100%" {}
             @if width >= ROOM_FOR_NAME {
@@ -182,7 +182,7 @@ fn pauses(line: &Timeline, waits: &Pauses, outages: &Pauses, clock: &Clock) -> M
     let at = |after: Duration| clock.time(moment(line.began, after));
     let told = outages
         .spans()
-        .get(..MOST_OUTAGES)
+        .get(..MAX_OUTAGES)
         .unwrap_or(outages.spans());
     html! {
         @if waits.count > 0 {
@@ -263,9 +263,10 @@ fn round_up(most: u64) -> u64 {
 
 /// Half of a round number, as an axis has it.
 fn half(top: u64) -> String {
-    match top.is_multiple_of(2) {
-        true => grouped(top / 2),
-        false => format!("{}.5", grouped(top / 2)),
+    if top.is_multiple_of(2) {
+        grouped(top / 2)
+    } else {
+        format!("{}.5", grouped(top / 2))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::report::summary::{has_something_to_mend, same_command, shown, without
 use crate::text::counted;
 
 /// How many files are named of a kind.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// The files, and the steps.
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -49,12 +49,12 @@ fn files(page: &Page<'_>) -> Markup {
             section {
                 h2 { "Files" }
                 dl.files {
-                    @for (path, what) in all.iter().take(MOST_FILES) {
+                    @for (path, what) in all.iter().take(MAX_FILES) {
                         div { dt { bdi { (shown(path)) } } dd { (what) } }
                     }
                 }
-                @if all.len() > MOST_FILES {
-                    p { "And " (counted((all.len() - MOST_FILES) as u64, "more file")) "." }
+                @if all.len() > MAX_FILES {
+                    p { "And " (counted((all.len() - MAX_FILES) as u64, "more file")) "." }
                 }
                 @for note in &written.notes { p { (note) } }
             }
@@ -106,7 +106,7 @@ fn mend(page: &Page<'_>) -> Markup {
         } @else {
             li {
                 "Mend the rows in "
-                @for (at, path) in written.rejects_paths().take(MOST_FILES).enumerate() {
+                @for (at, path) in written.rejects_paths().take(MAX_FILES).enumerate() {
                     @if at > 0 { ", " }
                     bdi { (shown(path)) }
                 }

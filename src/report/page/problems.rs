@@ -8,7 +8,7 @@ use super::mending::Mending;
 use super::prose::marked;
 use crate::lead::{ErrorCode, Status};
 use crate::report::advice::Outlook;
-use crate::report::check_text::MOST_PROBLEMS;
+use crate::report::check_text::MAX_PROBLEMS;
 use crate::report::tally::Group;
 use crate::text::counted;
 
@@ -17,7 +17,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let problems = page.ended.tally.problems();
     let others: u64 = problems
         .iter()
-        .skip(MOST_PROBLEMS)
+        .skip(MAX_PROBLEMS)
         .map(|(_, _, group)| group.rows)
         .sum();
     html! {
@@ -28,7 +28,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             } @else {
                 p.intro { "The most frequent first. The examples are as they stand in the list." }
             }
-            @for (status, code, group) in problems.iter().take(MOST_PROBLEMS) {
+            @for (status, code, group) in problems.iter().take(MAX_PROBLEMS) {
                 (problem(page, *status, *code, group))
             }
             @if others > 0 {

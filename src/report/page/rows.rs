@@ -11,7 +11,7 @@ use crate::report::summary::round_numbers;
 use crate::text::{counted, grouped};
 
 /// How many campaigns are told apart.
-const MOST_CAMPAIGNS: usize = 20;
+const MAX_CAMPAIGNS: usize = 20;
 
 /// Rows by status, and by campaign where there are several.
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -91,9 +91,10 @@ fn by_campaign(page: &Page<'_>) -> Markup {
     let campaigns = &page.ended.tally.by_campaign;
     let mut most: Vec<_> = campaigns.iter().collect();
     most.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.total()));
-    let done = match page.is_check() {
-        true => Status::Ready,
-        false => Status::Created,
+    let done = if page.is_check() {
+        Status::Ready
+    } else {
+        Status::Created
     };
     html! {
         div.scroll {
@@ -108,7 +109,7 @@ fn by_campaign(page: &Page<'_>) -> Markup {
                     }
                 }
                 tbody {
-                    @for (campaign, counts) in most.iter().take(MOST_CAMPAIGNS) {
+                    @for (campaign, counts) in most.iter().take(MAX_CAMPAIGNS) {
                         tr {
                             th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
                             td.number { (grouped(counts.total())) }
@@ -119,8 +120,8 @@ fn by_campaign(page: &Page<'_>) -> Markup {
                 }
             }
         }
-        @if most.len() > MOST_CAMPAIGNS {
-            @let others = &most[MOST_CAMPAIGNS..];
+        @if most.len() > MAX_CAMPAIGNS {
+            @let others = &most[MAX_CAMPAIGNS..];
             @let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
             p { "And " (counted(rows, "row")) " of " (counted(others.len() as u64, "more campaign")) "." }
         }

@@ -24,7 +24,7 @@ use crate::results::what_to_mend_with_folders;
 const FILE_NAME: &str = "config.toml";
 
 /// More than anybody writes by hand: what is longer is another file.
-const MOST_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A file of settings.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
             path.display()
         ),
     };
-    if bytes.len() as u64 > MOST_BYTES {
+    if bytes.len() as u64 > MAX_BYTES {
         bail!(
             "`{}` is longer than 1 MiB, so it is no file of settings\n\nhint: name another one with `--config`",
             path.display()
@@ -182,15 +182,16 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     // Asked before opening, which would wait for ever at a pipe without a writer.
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() {
-        let what = match kind.is_dir() {
-            true => "it is a folder",
-            false => "it is a device or a pipe",
+        let what = if kind.is_dir() {
+            "it is a folder"
+        } else {
+            "it is a device or a pipe"
         };
         return Err(io::Error::other(what));
     }
     let mut bytes = Vec::new();
     let file = File::open(path)?;
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -272,9 +273,9 @@ mod tests {
         assert!(refused(folder.path()).contains("it is a folder"));
         let path = folder.path().join("config.toml");
         let line = "# nothing but remarks\n";
-        fs::write(&path, line.repeat(MOST_BYTES as usize / line.len() + 1)).unwrap();
+        fs::write(&path, line.repeat(MAX_BYTES as usize / line.len() + 1)).unwrap();
         assert!(refused(&path).contains("longer than 1 MiB"));
-        fs::write(&path, line.repeat(MOST_BYTES as usize / line.len())).unwrap();
+        fs::write(&path, line.repeat(MAX_BYTES as usize / line.len())).unwrap();
         assert!(ConfigFile::read(&path).unwrap().is_some());
         #[cfg(unix)]
         assert!(refused(Path::new("/dev/null")).contains("it is a device or a pipe"));

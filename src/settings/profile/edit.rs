@@ -85,17 +85,19 @@ fn without(file: &ConfigFile, profile: &str, keys: &[&str]) -> String {
 /// missing.
 fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mut dyn TableLike> {
     let [usual, other] = PROFILE_TABLES;
-    let key = match holds(document, other, name) {
-        true => other,
-        false => usual,
+    let key = if holds(document, other, name) {
+        other
+    } else {
+        usual
     };
     let is_new = !holds(document, key, name);
     // A list of profiles within braces stands before the comments at the end anyway.
     let begins_at_end = is_new && document.get(key).is_none_or(Item::is_table);
     // Comments at the end of the file belong to what stands before them.
-    let comments = match begins_at_end {
-        true => take_trailing(document),
-        false => String::new(),
+    let comments = if begins_at_end {
+        take_trailing(document)
+    } else {
+        String::new()
     };
     let tables = document.entry(key).or_insert_with(|| {
         let mut tables = Table::new();
@@ -136,9 +138,10 @@ fn new_table(comments: String) -> Table {
 /// Sets a key, which may be written with `-` instead of `_`; comments above and behind it stay.
 fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     let other = key.replace('_', "-");
-    let key = match table.contains_key(&other) {
-        true => &other,
-        false => key,
+    let key = if table.contains_key(&other) {
+        &other
+    } else {
+        key
     };
     if let Some(Item::Value(there)) = table.get_mut(key) {
         *value.decor_mut() = there.decor().clone();

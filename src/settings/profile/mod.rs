@@ -145,11 +145,13 @@ impl<'f> Reading<'f> {
     fn one(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
         let place = self.place_of(key, line);
         let is_table = item.is_table() || item.is_array_of_tables();
-        let declared =
-            declared(key, self.is_common).map_err(|text| match self.is_common && is_table {
-                true => anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item)),
-                false => anyhow!("{place} {text}"),
-            })?;
+        let declared = declared(key, self.is_common).map_err(|text| {
+            if self.is_common && is_table {
+                anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item))
+            } else {
+                anyhow!("{place} {text}")
+            }
+        })?;
         let key = declared.key;
         if let Some((_, other)) = self.read.iter().find(|(other, _)| *other == key) {
             return Err(anyhow!(
@@ -209,9 +211,12 @@ fn unknown(file: &ConfigFile, name: &str, tables: &[(&str, &dyn TableLike)]) -> 
         Some(nearest) => format!("did you mean {}? ", quoted_value(nearest)),
         None => String::new(),
     };
-    let shown = |name: &&str| match looks_secret(name) {
-        true => "one whose name looks like a token".to_owned(),
-        false => quoted_value(name),
+    let shown = |name: &&str| {
+        if looks_secret(name) {
+            "one whose name looks like a token".to_owned()
+        } else {
+            quoted_value(name)
+        }
     };
     let shown: Vec<String> = names.iter().map(shown).collect();
     let hint = match shown.as_slice() {

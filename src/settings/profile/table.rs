@@ -124,8 +124,9 @@ pub(in crate::settings) fn flags_for_file(file: &Path, layers: &Layers) -> Vec<O
         Some(named) => std::path::absolute(named).is_ok_and(|named| named == file),
         None => config_file::is_found_unnamed(file),
     };
-    match is_taken_anyway {
-        true => Vec::new(),
-        false => vec!["--config".into(), file.into()],
+    if is_taken_anyway {
+        Vec::new()
+    } else {
+        vec!["--config".into(), file.into()]
     }
 }

@@ -77,12 +77,11 @@ fn data_cut_anywhere_is_an_error_that_says_so() {
     ] {
         let twice = [pack(LIST), pack(LIST)].concat();
         for cut in magic..twice.len() {
-            match cut == twice.len() / 2 {
-                true => assert_eq!(unpacked(&twice[..cut]).unwrap().1, LIST),
-                false => {
-                    let text = error_of(&twice[..cut]);
-                    assert!(text.starts_with(error), "{cut}: {text}");
-                }
+            if cut == twice.len() / 2 {
+                assert_eq!(unpacked(&twice[..cut]).unwrap().1, LIST)
+            } else {
+                let text = error_of(&twice[..cut]);
+                assert!(text.starts_with(error), "{cut}: {text}");
             }
         }
     }

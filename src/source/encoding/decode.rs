@@ -36,9 +36,10 @@ pub fn decoded(
     encoding: Encoding,
 ) -> io::Result<Box<dyn Read + Send>> {
     let input = without_bom(input, encoding)?;
-    Ok(match encoding == Encoding::UTF_8 {
-        true => input,
-        false => Box::new(DecodingReader::new(input, encoding)),
+    Ok(if encoding == Encoding::UTF_8 {
+        input
+    } else {
+        Box::new(DecodingReader::new(input, encoding))
     })
 }
 
@@ -54,9 +55,10 @@ fn without_bom(
     let mut first = Vec::with_capacity(Bom::LONGEST);
     let most = bom.bytes().len() as u64;
     input.by_ref().take(most).read_to_end(&mut first)?;
-    Ok(match first == bom.bytes() {
-        true => input,
-        false => Box::new(Cursor::new(first).chain(input)),
+    Ok(if first == bom.bytes() {
+        input
+    } else {
+        Box::new(Cursor::new(first).chain(input))
     })
 }
 
@@ -88,9 +90,10 @@ enum Decoder {
 impl<R: Read> DecodingReader<R> {
     /// The text of `input`, which is written in `encoding`.
     pub fn new(input: R, encoding: Encoding) -> Self {
-        let decoder = match encoding.is_single_byte() {
-            true => Decoder::SingleByte(Box::new(ByteTable::of(encoding))),
-            false => Decoder::MultiByte(Box::new(MultiByte::new(encoding))),
+        let decoder = if encoding.is_single_byte() {
+            Decoder::SingleByte(Box::new(ByteTable::of(encoding)))
+        } else {
+            Decoder::MultiByte(Box::new(MultiByte::new(encoding)))
         };
         DecodingReader {
             input,

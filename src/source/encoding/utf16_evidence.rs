@@ -90,13 +90,15 @@ impl Utf16Evidence {
         let (units, ascii) = (self.units, these.count());
         let has_lines =
             these.line_feeds > 0 && these.line_feeds * BYTES_PER_LINE_FEED >= self.line_feeds;
-        let needed = match has_lines {
-            true => units / UNITS_PER_ASCII,
-            false => units / UNITS_PER_ASCII_WITHOUT_LINES,
+        let needed = if has_lines {
+            units / UNITS_PER_ASCII
+        } else {
+            units / UNITS_PER_ASCII_WITHOUT_LINES
         };
-        let leads = match has_lines {
-            true => these.line_feeds >= LEAD * others.line_feeds,
-            false => ascii >= LEAD * others.count(),
+        let leads = if has_lines {
+            these.line_feeds >= LEAD * others.line_feeds
+        } else {
+            ascii >= LEAD * others.count()
         };
         // Two at least: a single zero is a slip in a file of bytes.
         ascii >= needed.max(2) && ascii >= LEAD * self.padding && leads

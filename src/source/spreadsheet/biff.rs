@@ -141,9 +141,10 @@ impl Size {
         }
         self.bytes += sheet.len() - records.0.len();
         self.cells = self.cells.saturating_add(extent.cells());
-        match self.cells > MAX_CELLS {
-            true => Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS))),
-            false => Ok(()),
+        if self.cells > MAX_CELLS {
+            Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS)))
+        } else {
+            Ok(())
         }
     }
 }
@@ -168,9 +169,10 @@ fn check_dimensions(data: &[u8]) -> Result<(), Refusal> {
         _ => return Ok(()),
     };
     let is_possible = first <= end && end <= ROWS && u32::from(end_column) <= COLUMNS;
-    match end == 0 || is_possible {
-        true => Ok(()),
-        false => Err(damaged()),
+    if end == 0 || is_possible {
+        Ok(())
+    } else {
+        Err(damaged())
     }
 }
 

@@ -125,7 +125,7 @@ impl Refusal {
     /// The error for the workbook `name`, of which the sheet `wanted` was asked for.
     pub(super) fn into_error(self, name: &str, wanted: Option<&str>) -> SheetError {
         /// More of a decoder's complaint is of no use, and it may quote the file.
-        const MOST_OF_DETAIL: usize = 120;
+        const MAX_OF_DETAIL: usize = 120;
         let name = name.to_owned();
         match self {
             Refusal::NotAWorkbook { what, hint } => SheetError::NotAWorkbook { name, what, hint },
@@ -139,7 +139,7 @@ impl Refusal {
             Refusal::TooLarge(what) => SheetError::TooLarge { name, what },
             Refusal::Corrupt(detail) => SheetError::Corrupt {
                 name,
-                detail: shortened(&without_numbers(&printable(&detail)), MOST_OF_DETAIL),
+                detail: shortened(&without_numbers(&printable(&detail)), MAX_OF_DETAIL),
             },
         }
     }

@@ -51,15 +51,16 @@ fn kind_of_compound(file: &Compound<'_>) -> Result<Kind, Refusal> {
     if file.has("Workbook") || file.has("Book") {
         return Ok(Kind::Xls);
     }
-    let (what, hint) = match file.has("WordDocument") {
-        true => (
+    let (what, hint) = if file.has("WordDocument") {
+        (
             "a Word document",
             "put the contacts on the sheet of a spreadsheet, and name that",
-        ),
-        false => (
+        )
+    } else {
+        (
             "a document of another program",
             "save the contacts as .xlsx or as CSV, and name that",
-        ),
+        )
     };
     Err(Refusal::NotAWorkbook { what, hint })
 }

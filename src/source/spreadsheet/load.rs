@@ -154,9 +154,10 @@ fn ods_refusal(error: OdsError) -> Refusal {
 }
 
 fn refusal(is_password: bool, error: impl Display) -> Refusal {
-    match is_password {
-        true => Refusal::Password,
-        false => Refusal::corrupt(error),
+    if is_password {
+        Refusal::Password
+    } else {
+        Refusal::corrupt(error)
     }
 }
 

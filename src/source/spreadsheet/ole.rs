@@ -76,9 +76,10 @@ impl<'a> Compound<'a> {
         let Some(entry) = self.entry(name) else {
             return Ok(None);
         };
-        match entry.len < MINI_STREAM_LIMIT {
-            true => self.mini_chain(entry.start, entry.len).map(Some),
-            false => self.chain(entry.start, Some(entry.len)).map(Some),
+        if entry.len < MINI_STREAM_LIMIT {
+            self.mini_chain(entry.start, entry.len).map(Some)
+        } else {
+            self.chain(entry.start, Some(entry.len)).map(Some)
         }
     }
 

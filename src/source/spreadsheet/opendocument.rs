@@ -161,9 +161,10 @@ impl Size {
     fn text(&mut self, bytes: u64) -> Result<(), Refusal> {
         let text = bytes.saturating_mul(self.row.cell_repeats);
         self.row.text = self.row.text.saturating_add(text);
-        match self.row.text > MAX_WEIGHT {
-            true => Err(Refusal::TooLarge(TooLarge::Memory)),
-            false => Ok(()),
+        if self.row.text > MAX_WEIGHT {
+            Err(Refusal::TooLarge(TooLarge::Memory))
+        } else {
+            Ok(())
         }
     }
 

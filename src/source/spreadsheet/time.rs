@@ -84,9 +84,10 @@ mod tests {
     use calamine::ExcelDateTimeType;
 
     fn serial(number: f64, is_duration: bool, is_1904: bool) -> String {
-        let kind = match is_duration {
-            true => ExcelDateTimeType::TimeDelta,
-            false => ExcelDateTimeType::DateTime,
+        let kind = if is_duration {
+            ExcelDateTimeType::TimeDelta
+        } else {
+            ExcelDateTimeType::DateTime
         };
         let mut out = String::new();
         push_serial(&mut out, &ExcelDateTime::new(number, kind, is_1904));

@@ -34,7 +34,7 @@ pub(super) const STRUCTURE_BYTES: u64 = 256;
 const HARMLESS_STRINGS: u64 = 1 << 20;
 
 /// The fewest bytes that a shared string takes: `<si/>`.
-const LEAST_STRING_BYTES: u64 = 5;
+const MIN_STRING_BYTES: u64 = 5;
 
 /// What has been weighed so far.
 #[derive(Debug, Default)]
@@ -48,9 +48,10 @@ impl Weight {
     /// Adds so many bytes, and refuses what is too much.
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), Refusal> {
         self.bytes = self.bytes.saturating_add(bytes);
-        match self.bytes > MAX_WEIGHT {
-            true => Err(Refusal::TooLarge(TooLarge::Memory)),
-            false => Ok(()),
+        if self.bytes > MAX_WEIGHT {
+            Err(Refusal::TooLarge(TooLarge::Memory))
+        } else {
+            Ok(())
         }
     }
 
@@ -120,9 +121,10 @@ fn announced_strings(root: &BytesStart<'_>, part_size: u64) -> Result<u64, Refus
         .try_get_attribute("uniqueCount")
         .map_err(Refusal::corrupt)?;
     let count = count.map_or(0, |count| number_in(&count.value));
-    match count > part_size / LEAST_STRING_BYTES + HARMLESS_STRINGS {
-        true => Err(Refusal::corrupt("its list of strings is damaged")),
-        false => Ok(count),
+    if count > part_size / MIN_STRING_BYTES + HARMLESS_STRINGS {
+        Err(Refusal::corrupt("its list of strings is damaged"))
+    } else {
+        Ok(count)
     }
 }
 

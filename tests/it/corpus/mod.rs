@@ -45,7 +45,7 @@ use serde_json::Value;
 use crate::util::{Folder, Output};
 
 /// More rows than this are not shown one by one.
-const MOST_ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 
 /// The inputs of a case, and what lies beside them.
 pub struct Files {
@@ -162,9 +162,10 @@ fn reading(folder: &Folder, output: &Output) -> String {
         .iter()
         .map(|row| (row["status"].clone(), shown_row(row, &mut bodies)))
         .collect();
-    let between = match rows.len() > MOST_ROWS {
-        true => 2..rows.len() - 2,
-        false => 0..0,
+    let between = if rows.len() > MAX_ROWS {
+        2..rows.len() - 2
+    } else {
+        0..0
     };
     for (at, (_, row)) in rows.iter().enumerate() {
         if !between.contains(&at) {

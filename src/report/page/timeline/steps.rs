@@ -9,7 +9,7 @@ pub(super) const MOST: usize = 200;
 const NARROWEST: Duration = Duration::from_micros(62_500);
 
 /// As many steps as a chart has, at most.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// With fewer rows than this in a step, on average, a chart shows the pacing of single
 /// requests and not how the run went.
@@ -66,9 +66,10 @@ impl Steps {
             self.steps.resize(place + 1, Step::default());
         }
         if let Some(step) = self.steps.get_mut(place) {
-            match is_created {
-                true => step.created += 1,
-                false => step.others += 1,
+            if is_created {
+                step.created += 1
+            } else {
+                step.others += 1
             }
         }
     }
@@ -101,7 +102,7 @@ impl Steps {
         let mut shown = self.clone();
         let rows = self.total().rows();
         let has_few_rows = |steps: usize| steps > 12 && rows < FEWEST_ROWS * steps as u64;
-        while shown.steps.len() > MOST_SHOWN || has_few_rows(shown.steps.len()) {
+        while shown.steps.len() > MAX_SHOWN || has_few_rows(shown.steps.len()) {
             shown.halve();
         }
         shown
@@ -153,15 +154,12 @@ mod tests {
             for (at, is_created) in rows {
                 let millis = if long { at } else { at % 3_600_000 };
                 steps.note(Duration::from_millis(millis), is_created);
-                match is_created {
-                    true => expected.created += 1,
-                    false => expected.others += 1,
-                }
+                if is_created { expected.created += 1 } else { expected.others += 1 }
             }
             prop_assert!(steps.all().len() <= MOST);
             prop_assert_eq!(steps.total(), expected);
             let shown = steps.to_be_shown();
-            prop_assert!(shown.all().len() <= MOST_SHOWN);
+            prop_assert!(shown.all().len() <= MAX_SHOWN);
             prop_assert_eq!(shown.total(), expected);
         }
     }
