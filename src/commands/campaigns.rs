@@ -11,7 +11,7 @@ use crate::settings::{Layers, Service, TIMEOUT};
 /// Runs the command; only a flag asks for CSV.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
-    let campaigns = service::unless_interrupted(async {
+    let campaigns = service::block_on_or_interrupted(async {
         let reached = service::reach(&service, Limits::within(TIMEOUT)).await?;
         let list = reached.client.campaigns().await;
         list.map_err(directory::list_failure)

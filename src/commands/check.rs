@@ -21,8 +21,8 @@ use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    self, CampaignNames, Checked, Deed, DoubtError, InDoubt, ListNotes, Log, Lookup, Page,
-    PageNotes, Show, Tally, check_json, check_text, console, log_check, log_end,
+    self, CampaignNames, Checked, DoubtError, InDoubt, ListNotes, Log, Lookup, Page, PageNotes,
+    RunMode, Show, Tally, check_json, check_text, console, log_check, log_end,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
@@ -38,7 +38,7 @@ pub fn run(
     command: &CommandLine,
     log: &Log,
 ) -> Result<Attempt<ExitCode>, Failure> {
-    service::unless_interrupted(check(files, layers, command, log))
+    service::block_on_or_interrupted(check(files, layers, command, log))
 }
 
 async fn check(
@@ -89,7 +89,7 @@ async fn check(
             intake: &intake,
             notes,
             campaign: settings.reading.campaign.as_ref(),
-            deed: Deed::Checked {
+            deed: RunMode::Checked {
                 estimate: estimate.as_ref(),
             },
         };

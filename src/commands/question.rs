@@ -20,7 +20,7 @@ pub(super) async fn answered<T: Send + 'static>(
             .unwrap_or_else(broke_off)
             .or_stopped(StoppedBy::Usage)
     };
-    let answered = service::unless(interrupts, asking).await;
+    let answered = service::or_interrupted(interrupts, asking).await;
     let is_unanswered = |failure: &Failure| failure.stopped_by != StoppedBy::Signal;
     if answered.as_ref().err().is_some_and(is_unanswered) {
         // What is said next does not belong to the question's line. After a signal it

@@ -69,17 +69,17 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 }
 
 /// The same, for work that makes no lead and may be dropped at a signal.
-pub(super) fn unless_interrupted<T>(
+pub(super) fn block_on_or_interrupted<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     block_on(async {
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-        unless(&mut interrupts, work).await
+        or_interrupted(&mut interrupts, work).await
     })
 }
 
 /// What comes of `work`, unless a signal or the end of the time comes first.
-pub(super) async fn unless<T>(
+pub(super) async fn or_interrupted<T>(
     interrupts: &mut Interrupts,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {

@@ -73,7 +73,7 @@ impl Ledger {
     }
 
     /// From now on others are waited for longer.
-    pub(super) fn be_patient(&self) -> Result<(), LedgerError> {
+    pub(super) fn set_busy_timeout(&self) -> Result<(), LedgerError> {
         self.checked(self.db.busy_timeout(PATIENCE_MIDWAY))
     }
 

@@ -84,7 +84,6 @@ mod identity;
 mod insert;
 mod journal;
 mod journal_tables;
-mod keeper;
 mod lead_id;
 #[cfg(test)]
 mod model;
@@ -111,6 +110,7 @@ mod sender;
 #[cfg(test)]
 mod testing;
 mod unfiled;
+mod writer;
 
 pub use copy::CopyError;
 pub use entry::{CellsDigest, Claim, Group, Refusal, ServiceId, Settlement};
@@ -118,7 +118,6 @@ pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
 pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
-pub use keeper::{Committed, Keeper};
 pub use network::network_file_system;
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
@@ -129,3 +128,4 @@ pub use run::{
     Predecessors, Sha256, StoredDefaults, Unfinished,
 };
 pub use sender::{LockHolder, SenderLock, SenderLocks};
+pub use writer::{Committed, LedgerWriter};

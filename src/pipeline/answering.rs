@@ -37,7 +37,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             is_in_doubt: job.is_in_doubt(),
         };
         let consequence = self.stops.observe(campaign, answered, &answer);
-        let consequence = consequence.map_stop(|stop| self.names_nobody(stop, slot, &answer));
+        let consequence =
+            consequence.map_stop(|stop| self.redact_personal_data(stop, slot, &answer));
         match consequence {
             Consequence::GoOn => self.step(job, answer, is_excused),
             Consequence::Understood => {
@@ -69,12 +70,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// See [`stops::names_nobody`].
-    fn names_nobody(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
+    /// See [`stops::redact_personal_data`].
+    fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
         match self.window.get(slot) {
             Some((row, _)) => {
                 let values = self.inputs[row.file()].mapping.variables(row);
-                stops::names_nobody(stop, answer, values.map(|(_, value)| value))
+                stops::redact_personal_data(stop, answer, values.map(|(_, value)| value))
             }
             None => stop,
         }
@@ -96,7 +97,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             verdict if verdict.is_about_row() => {
                 self.epoch += 1;
                 self.settle_exhausted();
-                self.pacing.accepted(started, answer.quota.as_ref());
+                self.rate.accepted(started, answer.quota.as_ref());
                 let is_held = self.asks_again_at.is_some_and(|at| now < at);
                 let waits = is_held || !self.in_flight.is_empty();
                 self.outage.answered(started, waits, now)
@@ -106,9 +107,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 // A 503 is about the service's state, and no pace would have avoided it.
                 match code {
                     ErrorCode::Http(429) => {
-                        self.pacing.refused(started, answer.quota.as_ref());
+                        self.rate.refused(started, answer.quota.as_ref());
                     }
-                    _ => self.pacing.lost(started),
+                    _ => self.rate.lost(started),
                 }
                 self.outage.is_there(started, now)
             }
@@ -117,7 +118,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 code: ErrorCode::UnreadableAnswer,
                 ..
             } if self.outage.away().is_none() => {
-                self.pacing.lost(flight.started);
+                self.rate.lost(flight.started);
                 None
             }
             Verdict::PerhapsTaken { code, text } => {
@@ -132,7 +133,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 None
             }
             Verdict::TokenReplaced => {
-                self.pacing.lost(started);
+                self.rate.lost(started);
                 self.outage.is_there(started, now)
             }
             // About a row: see above.
@@ -145,7 +146,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     fn note_silence(&mut self, flight: &mut Flight, why: ErrorCode, may_be_the_rows: bool) {
-        self.pacing.lost(flight.started);
+        self.rate.lost(flight.started);
         let was_away = self.outage.away().is_some();
         let is_suspect = may_be_the_rows && flight.job.is_suspect(self.epoch);
         if !was_away && (is_suspect || self.outage.excuses(flight.started)) {
@@ -166,7 +167,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let epoch = self.epoch;
             flight.job.forgive(epoch);
             let out = self.in_flight.values_mut().map(|flight| &mut flight.job);
-            out.chain(&mut self.door).for_each(|job| job.forgive(epoch));
+            out.chain(&mut self.next_job)
+                .for_each(|job| job.forgive(epoch));
             for (job, _) in std::mem::take(&mut self.exhausted_rows) {
                 self.queue.push(now + SHORTEST_RESEND, job);
             }
@@ -265,9 +267,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let now = Instant::now();
         let until = now + wait;
         self.held_at = Some(now);
-        self.pacing.hold(until);
+        self.rate.hold(until);
         if let Some(pause) = asked_pause(hint, why) {
-            self.books.note_pause(pause);
+            self.commits.note_pause(pause);
         }
         self.note_hold(until, wait, hint, why);
     }
@@ -320,7 +322,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let (mut jobs, rows) = self.gates.shut(campaign);
         let is_of_it = |job: &Job| job.claim.campaign == campaign;
         jobs.extend(self.queue.take_campaign(campaign));
-        jobs.extend(self.door.take_if(|job| is_of_it(job)));
+        jobs.extend(self.next_job.take_if(|job| is_of_it(job)));
         let aside = self.take_aside(is_of_it).into_iter();
         jobs.extend(aside.map(|(job, _)| job));
         for job in jobs {
@@ -337,7 +339,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Status::Rejected => self.cells(job.slot),
             _ => None,
         };
-        self.books.settle(job.claim, &outcome, cells);
+        self.commits.settle(job.claim, &outcome, cells);
         self.give(job.slot, outcome);
     }
 
@@ -375,7 +377,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         match job.uncertain() {
             Some(outcome) => self.settle(&job, outcome),
             None => {
-                self.books.release(job.claim.row);
+                self.commits.release(job.claim.row);
                 self.window.pass_over(job.slot);
             }
         }

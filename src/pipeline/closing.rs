@@ -40,7 +40,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 break;
             };
             // What cannot be written down would only fill the memory.
-            if is_done || self.books.have_failed() || interrupts.take() == Some(Interrupt::Signal) {
+            if is_done || self.commits.have_failed() || interrupts.take() == Some(Interrupt::Signal)
+            {
                 break;
             }
             let rows = batches.next().await;
@@ -53,8 +54,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             is_shorter: self.last_read < self.read_to,
             stop: self.stop,
             requests: self.requests,
-            is_written_down: !self.books.have_failed(),
-            keeper: self.books.into_keeper(),
+            is_written_down: !self.commits.have_failed(),
+            writer: self.commits.into_keeper(),
         }
     }
 
@@ -98,10 +99,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         let aside = std::mem::take(&mut self.aside).into_iter();
         let mut jobs: Vec<Job> = aside.map(|(job, _)| job).collect();
-        jobs.extend(self.door.take());
+        jobs.extend(self.next_job.take());
         jobs.append(&mut self.queue.drain());
         jobs.append(&mut self.gates.drain());
-        jobs.append(&mut self.books.take_unstarted());
+        jobs.append(&mut self.commits.take_unstarted());
         for job in jobs {
             self.give_up(job);
         }
@@ -122,11 +123,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Hands a batch to whoever writes it.
     async fn pass_on(&mut self, batch: Batch, writer: Option<&mpsc::Sender<Batch>>) {
-        if self.books.are_kept() {
-            if !self.books.have_room() {
+        if self.commits.are_kept() {
+            if !self.commits.have_room() {
                 self.write_down_and_wait().await;
             }
-            self.books.put_behind(batch);
+            self.commits.enqueue_after_commit(batch);
         } else if let Some(writer) = writer
             && writer.send(batch).await.is_err()
         {
@@ -138,19 +139,19 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// more what could not be written; there may be room by now.
     async fn close_books(&mut self) {
         self.write_down_and_wait().await;
-        self.books.retry();
+        self.commits.retry();
         self.await_books().await;
     }
 
     async fn write_down_and_wait(&mut self) {
         self.await_books().await;
-        self.books.hand_over(self.counts, self.pacing.known(), true);
+        self.commits.hand_over(self.counts, self.rate.known(), true);
         self.await_books().await;
     }
 
     async fn await_books(&mut self) {
-        if self.books.are_busy() {
-            let committed = self.books.committed().await;
+        if self.commits.are_busy() {
+            let committed = self.commits.committed().await;
             self.take_committed(committed);
         }
     }

@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::tests::{Service, policy, prepare};
 use super::*;
 use crate::lead::RunId;
-use crate::ledger::{Keeper, Ledger, NewRun};
+use crate::ledger::{Ledger, LedgerWriter, NewRun};
 use crate::rate::RateChoice;
 
 /// A ledger with a run that has begun.
-struct Books {
+struct CommitBuffer {
     _folder: tempfile::TempDir,
     path: PathBuf,
     ledger: Ledger,
     run: RunId,
 }
 
-impl Books {
-    fn new() -> Books {
+impl CommitBuffer {
+    fn new() -> CommitBuffer {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
         let mut ledger = Ledger::open(&path).unwrap();
@@ -36,7 +36,7 @@ impl Books {
             outputs: Vec::new(),
         };
         let run = ledger.begin(&run, Timestamp::now()).unwrap().run;
-        Books {
+        CommitBuffer {
             _folder: folder,
             path,
             ledger,
@@ -79,20 +79,25 @@ struct Kept {
     settled: i64,
 }
 
-fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Kept {
+fn run(
+    commits: CommitBuffer,
+    policy: Policy,
+    rows: u32,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> Kept {
     let service = Service::default();
     let numbers: Vec<u32> = (0..rows).collect();
     let (batches, inputs, runtime) = prepare(policy, &numbers);
     let auditor = Auditor {
         service,
-        path: books.path.clone(),
+        path: commits.path.clone(),
     };
-    let path = books.path.clone();
+    let path = commits.path.clone();
     let (end, passed_on) = runtime.block_on(async move {
         tokio::time::resume();
         let (settled, mut done) = mpsc::channel(10_000);
         let outlet = Outlet::Ledger(Box::new(LedgerOutlet {
-            keeper: Keeper::start(books.ledger, books.run, settled),
+            writer: LedgerWriter::start(commits.ledger, commits.run, settled),
             reached: RowId(0),
             read_to: RowId(0),
         }));
@@ -101,13 +106,13 @@ fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEven
         let pipeline = Pipeline::new(
             auditor,
             policy,
-            Pacing::new(&RateChoice::Unlimited, None),
+            RateController::new(&RateChoice::Unlimited, None),
             inputs,
             outlet,
             on_event,
         );
         let mut end = pipeline.run(batches, interrupts).await;
-        end.keeper.take().and_then(Keeper::close).unwrap();
+        end.writer.take().and_then(LedgerWriter::close).unwrap();
         let mut passed_on = 0;
         while let Some(batch) = done.recv().await {
             let prepared = batch.prepared.iter();
@@ -124,7 +129,7 @@ fn run(books: Books, policy: Policy, rows: u32, on_event: &mut dyn FnMut(RunEven
 
 #[test]
 fn no_request_leaves_before_its_claim_is_on_disk() {
-    let kept = run(Books::new(), policy(), 500, &mut |_| {});
+    let kept = run(CommitBuffer::new(), policy(), 500, &mut |_| {});
     assert!(kept.end.stop.is_none());
     assert_eq!((kept.passed_on, kept.settled), (500, 500));
 }
@@ -143,9 +148,9 @@ fn fill(path: &Path) {
 
 #[test]
 fn an_outcome_that_cannot_be_written_down_stops_the_run_and_is_passed_on_as_such() {
-    let books = Books::new();
-    fill(&books.path);
-    let kept = run(books, policy(), 500, &mut |_| {});
+    let commits = CommitBuffer::new();
+    fill(&commits.path);
+    let kept = run(commits, policy(), 500, &mut |_| {});
     assert_eq!(kept.end.stop.unwrap().by, StoppedBy::Ledger);
     assert!(!kept.end.is_written_down);
     assert_eq!(kept.end.requests, 1);
@@ -154,10 +159,10 @@ fn an_outcome_that_cannot_be_written_down_stops_the_run_and_is_passed_on_as_such
 
 #[test]
 fn what_could_not_be_written_down_is_when_there_is_room_again() {
-    let books = Books::new();
-    fill(&books.path);
-    let path = books.path.clone();
-    let kept = run(books, policy(), 500, &mut |event| {
+    let commits = CommitBuffer::new();
+    fill(&commits.path);
+    let path = commits.path.clone();
+    let kept = run(commits, policy(), 500, &mut |event| {
         if matches!(event, RunEvent::Stopping { .. }) {
             let db = Connection::open(&path).unwrap();
             db.execute_batch("DELETE FROM full").unwrap();

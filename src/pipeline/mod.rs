@@ -2,7 +2,7 @@
 //!
 //! It promises:
 //!
-//! - every attempt, first or repeated, passes the [`Pacing`];
+//! - every attempt, first or repeated, passes the [`RateController`];
 //! - never more than the allowed number are in flight, and only one until the
 //!   first answer has been understood;
 //! - of a campaign whose answers have not been understood yet, one row at a time is sent;
@@ -18,29 +18,29 @@
 //!
 //! The state is one struct; what changes it stands in `starting` (what is sent next),
 //! `answering` (what an answer changes) and `closing` (the end). All that decides is in
-//! small parts that know no others and can be tested without it: `pacing` and `outage` say
-//! when a request may start and `concurrency` how many at once, `gates` and `stops` to which
-//! campaigns, `attempt` and `queue` what becomes of a row, `books` what is on disk, `window`
+//! small parts that know no others and can be tested without it: `rate_controller` and `outage` say
+//! when a request may start and `concurrency` how many at once, `campaign_gates` and `stops` to which
+//! campaigns, `attempt` and `queue` what becomes of a row, `commit_buffer` what is on disk, `window`
 //! what leaves next. `single` is for a lead that is sent by itself, to try things out.
 //!
-//! Everything but the ledger's keeper runs on one thread, as futures in one set, with
+//! Everything but the ledger's writer runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
 
 mod answering;
 mod attempt;
-mod books;
+mod campaign_gates;
 mod closing;
+mod commit_buffer;
 mod concurrency;
-mod gates;
 mod input_check;
 mod outage;
-mod pacer;
-mod pacing;
 mod queue;
+mod rate_controller;
+mod rate_estimator;
+mod rate_limiter;
 mod single;
 mod starting;
 mod stops;
-mod tempo;
 mod window;
 
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ use crate::event::{Pause, PauseReason, Pulse, RunEvent};
 use crate::exit::{Stop, StoppedBy};
 use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
-use crate::ledger::{CellsDigest, Claim, Committed, Keeper, LedgerError, Refusal};
+use crate::ledger::{CellsDigest, Claim, Committed, LedgerError, LedgerWriter, Refusal};
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
@@ -73,13 +73,13 @@ use crate::text::counted;
 use answering::{wall_clock, wall_clock_ahead};
 
 use attempt::Job;
-use books::Books;
+use campaign_gates::CampaignGates;
+use commit_buffer::CommitBuffer;
 use concurrency::Concurrency;
-use gates::Gates;
 use input_check::InputCheck;
 use outage::Outage;
-pub use pacing::Pacing;
 use queue::Queue;
+pub use rate_controller::RateController;
 pub use single::{Single, send_once};
 use stops::Stops;
 use window::{Slot, Window};
@@ -139,7 +139,7 @@ pub enum Outlet {
 #[derive(Debug)]
 pub struct LedgerOutlet {
     /// Who writes in it.
-    pub keeper: Keeper<Batch>,
+    pub writer: LedgerWriter<Batch>,
     /// No row above this one has been claimed there.
     pub reached: RowId,
     /// No row above this one is in the files of an earlier start: rows up to here are read
@@ -163,8 +163,8 @@ pub struct End {
     /// Whether the ledger has all that there is to know, and whoever writes the results
     /// has got it.
     pub is_written_down: bool,
-    /// The ledger's keeper, where there is one.
-    pub keeper: Option<Keeper<Batch>>,
+    /// The ledger's writer, where there is one.
+    pub writer: Option<LedgerWriter<Batch>>,
 }
 
 /// A row's campaign and number: what is not to be in flight twice.
@@ -188,7 +188,7 @@ const PULSE: Duration = Duration::from_secs(1);
 pub struct Pipeline<'a, S> {
     sender: S,
     policy: Policy,
-    pacing: Pacing,
+    rate: RateController,
     concurrency: Concurrency,
     inputs: Arc<[PlannedInput]>,
     input_check: InputCheck,
@@ -199,17 +199,17 @@ pub struct Pipeline<'a, S> {
     /// What they are for.
     in_flight: HashMap<Slot, Flight>,
     /// The job that is sent next, as soon as the pace allows.
-    door: Option<Job>,
+    next_job: Option<Job>,
     queue: Queue,
-    gates: Gates,
+    gates: CampaignGates,
     outage: Outage,
     /// Why the last attempt brought no answer, in a sentence of ours.
     silence_reason: Option<String>,
     /// How many answers about rows there have been.
     epoch: u64,
-    books: Books,
-    /// Where batches go that are not put behind the books.
-    writer: Option<mpsc::Sender<Batch>>,
+    commits: CommitBuffer,
+    /// Where batches go that are not queued behind commits.
+    outlet: Option<mpsc::Sender<Batch>>,
     /// See [`LedgerOutlet`].
     reached: RowId,
     read_to: RowId,
@@ -256,27 +256,27 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     pub fn new(
         sender: S,
         policy: Policy,
-        pacing: Pacing,
+        rate: RateController,
         inputs: Arc<[PlannedInput]>,
         outlet: Outlet,
         events: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Self {
-        let (writer, keeper, reached, read_to) = match outlet {
+        let (outlet, writer, reached, read_to) = match outlet {
             Outlet::Writer(writer) => (Some(writer), None, RowId(0), RowId(0)),
             Outlet::Ledger(ledger) => {
                 let read_to = ledger.reached.max(ledger.read_to);
-                (None, Some(ledger.keeper), ledger.reached, read_to)
+                (None, Some(ledger.writer), ledger.reached, read_to)
             }
         };
         Pipeline {
             sender,
             policy,
-            pacing,
+            rate,
             concurrency: Concurrency::new(policy.concurrency),
             inputs,
             input_check: InputCheck::default(),
-            books: Books::new(keeper, &policy),
-            writer,
+            commits: CommitBuffer::new(writer, &policy),
+            outlet,
             reached,
             read_to,
             last_read: RowId(0),
@@ -285,9 +285,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             window: Window::default(),
             answers: FuturesUnordered::new(),
             in_flight: HashMap::new(),
-            door: None,
+            next_job: None,
             queue: Queue::default(),
-            gates: Gates::default(),
+            gates: CampaignGates::default(),
             outage: Outage::default(),
             silence_reason: None,
             epoch: 0,
@@ -317,7 +317,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// The first signal of `interrupts`, or the end of the time, stops it when what is in
     /// flight has been answered, a second signal at once.
     pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> End {
-        let writer = self.writer.take();
+        let outlet = self.outlet.take();
         let mut ends_at_once = false;
         self.go_on_waiting();
         loop {
@@ -344,10 +344,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     Interrupt::TimeUp => self.stop(time_up()),
                 },
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
-                committed = self.books.committed(), if self.books.are_busy() => {
+                committed = self.commits.committed(), if self.commits.are_busy() => {
                     self.take_committed(committed);
                 }
-                room = reserve(writer.as_ref()), if self.writes() => match room {
+                room = reserve(outlet.as_ref()), if self.writes() => match room {
                     Some(room) => {
                         if let Some(batch) = self.window.take_front() {
                             room.send(batch);
@@ -363,12 +363,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
         }
         let rest = (!ends_at_once).then_some((batches, interrupts));
-        self.finish(rest, writer.as_ref()).await
+        self.finish(rest, outlet.as_ref()).await
     }
 
     /// Goes on with a wait that the service asked an earlier process for.
     fn go_on_waiting(&mut self) {
-        let Some((until, why)) = self.pacing.pause_at_start() else {
+        let Some((until, why)) = self.rate.pause_at_start() else {
             return;
         };
         let now = Instant::now();
@@ -377,9 +377,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.note_hold(until, left, Wait::Said(left), why);
     }
 
-    /// Whether there is something to be written without the books, and somebody to do it.
+    /// Whether there is something to be written without a ledger, and somebody to do it.
     fn writes(&self) -> bool {
-        !self.books.are_kept() && self.window.is_front_done() && !self.writer_ended
+        !self.commits.are_kept() && self.window.is_front_done() && !self.writer_ended
     }
 
     fn wants_rows(&self) -> bool {
@@ -394,9 +394,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn has_sent_all(&mut self) -> bool {
         self.exhausted
             && self.in_flight.is_empty()
-            && self.door.is_none()
+            && self.next_job.is_none()
             && self.queue.is_empty()
-            && self.books.unstarted() == 0
+            && self.commits.unstarted() == 0
             && !self.gates.has_free_rows()
             && self.window.peek_ready().is_none()
     }
@@ -405,7 +405,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// is waited for. [`Pipeline::run`] asks only where no time is.
     fn waits_for_nothing(&self) -> bool {
         self.in_flight.is_empty()
-            && !self.books.are_busy()
+            && !self.commits.are_busy()
             && !self.wants_rows()
             && !self.window.is_front_done()
     }
@@ -422,19 +422,19 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// Puts batches whose rows all have their outcome behind the books, and hands those
+    /// Puts batches whose rows all have their outcome behind the entries they wait for, and hands those
     /// over if it is time. Returns when it will be.
     fn write_down(&mut self) -> Option<Instant> {
-        if !self.books.are_kept() {
+        if !self.commits.are_kept() {
             return None;
         }
-        while self.window.is_front_done() && self.books.have_room() {
+        while self.window.is_front_done() && self.commits.have_room() {
             if let Some(batch) = self.window.take_front() {
-                self.books.put_behind(batch);
+                self.commits.enqueue_after_commit(batch);
             }
         }
-        self.books
-            .hand_over(self.counts, self.pacing.known(), self.stop.is_some())
+        self.commits
+            .hand_over(self.counts, self.rate.known(), self.stop.is_some())
     }
 
     fn take_committed(&mut self, committed: Option<Committed>) {
@@ -443,9 +443,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             None => (Err(LedgerError::BrokeOff), true),
         };
         match result {
-            Ok(()) => self.books.grant(),
+            Ok(()) => self.commits.grant(),
             Err(error) => {
-                self.books.fail();
+                self.commits.fail();
                 self.stop(Stop {
                     by: StoppedBy::Ledger,
                     text: error.to_string(),
@@ -505,9 +505,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 outcome,
                 sent: false,
             });
-            if outcome.status == Status::Invalid && self.books.are_kept() {
+            if outcome.status == Status::Invalid && self.commits.are_kept() {
                 let mapping = &self.inputs[row.file()].mapping;
-                self.books.refuse(Refusal {
+                self.commits.refuse(Refusal {
                     row: row.id(),
                     file: row.file(),
                     line: row.line(),
@@ -556,7 +556,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// when to look again.
     fn watch_the_clock(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        if let Some(rate) = self.pacing.news() {
+        if let Some(rate) = self.rate.news() {
             (self.events)(RunEvent::Paced(rate));
         }
         if now >= self.next_pulse {
@@ -586,7 +586,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let most = self.policy.max_outage;
         let at = self.outage.too_long_at(most)?;
         let grace = most / 100;
-        let held_until = self.pacing.held_until().or(self.asks_again_at);
+        let held_until = self.rate.held_until().or(self.asks_again_at);
         match held_until.filter(|until| *until <= at + grace && at <= *until + grace) {
             Some(until) => Some(at.max(until + grace)),
             None => Some(at),
@@ -602,13 +602,13 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 why: away.why,
             },
         });
-        let held = self.pacing.held_until().map(|until| Pause {
+        let held = self.rate.held_until().map(|until| Pause {
             left: until.saturating_duration_since(now),
             reason: PauseReason::Refused(self.held_why),
         });
         Pulse {
             elapsed: now - self.began,
-            allowed: self.pacing.pace(),
+            allowed: self.rate.pace(),
             in_flight: self.in_flight.len(),
             requests: self.requests,
             read: self.last_read.0,

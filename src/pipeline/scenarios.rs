@@ -239,7 +239,7 @@ impl Scenario {
             let pipeline = Pipeline::new(
                 line,
                 self.policy(),
-                Pacing::new(&self.rate(), known),
+                RateController::new(&self.rate(), known),
                 inputs,
                 Outlet::Writer(settled),
                 &mut events,

@@ -69,8 +69,9 @@ pub async fn send_once(
     };
     let single = judge(job, answer.clone(), policy);
     let values = values_in(&body);
-    let names_nobody = |stop| stops::names_nobody(stop, &answer, values.iter().map(String::as_str));
-    let stop = single.stop.map(names_nobody);
+    let redact_personal_data =
+        |stop| stops::redact_personal_data(stop, &answer, values.iter().map(String::as_str));
+    let stop = single.stop.map(redact_personal_data);
     Single {
         stop: stop.map(|stop| match ended_by {
             None => stop,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::attempt::Job;
-use super::gates::Passage;
+use super::campaign_gates::Admission;
 use super::window::Slot;
 use super::{Flight, LeadSender, Pipeline, claim};
 use crate::event::RunEvent;
@@ -15,18 +15,18 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to look again
     /// (none: only an answer, new rows or a commit can change anything).
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
-        self.books
+        self.commits
             .set_most_in_flight(self.limit(), self.aside.len() + self.exhausted_rows.len());
         while self.stop.is_none() && self.in_flight.len() < self.limit() {
             self.claim_ahead();
-            if self.door.is_none() {
+            if self.next_job.is_none() {
                 let due = self.queue.next_due();
                 let is_due = due.is_some_and(|due| due <= Instant::now());
-                if !is_due && !self.books.has_granted() {
-                    self.books.starve();
+                if !is_due && !self.commits.has_granted() {
+                    self.commits.starve();
                     return due;
                 }
-                self.door = self.next_job(is_due);
+                self.next_job = self.next_job(is_due);
                 continue;
             }
             if let Some(stop) = self.changed_input() {
@@ -37,12 +37,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 Ok(now) => now,
                 Err(when) => {
                     // Nothing was held up by a claim.
-                    self.books.note_leisure();
+                    self.commits.record_idle();
                     return when;
                 }
             };
-            self.books.note_start();
-            if let Some(job) = self.door.take() {
+            self.commits.note_start();
+            if let Some(job) = self.next_job.take() {
                 self.start(job, now);
             }
         }
@@ -54,7 +54,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Why the row that is sent next must not be: its input is not what it was any more.
     fn changed_input(&mut self) -> Option<Stop> {
-        let (row, _) = self.window.get(self.door.as_ref()?.slot)?;
+        let (row, _) = self.window.get(self.next_job.as_ref()?.slot)?;
         let checked = self.input_check.check(&self.inputs, row.file());
         checked.err().map(|error| Stop {
             by: error.stopped_by(),
@@ -86,24 +86,24 @@ impl<S: LeadSender> Pipeline<'_, S> {
         {
             return Err(Some(away.next));
         }
-        self.pacing.try_start().map_err(Some)
+        self.rate.try_start().map_err(Some)
     }
 
     /// Whether nothing has been understood yet, and a row is on its way that may change
     /// that.
     fn awaits_first_answer(&self) -> bool {
         let is_out =
-            !self.in_flight.is_empty() || self.books.unstarted() > 0 || self.door.is_some();
+            !self.in_flight.is_empty() || self.commits.unstarted() > 0 || self.next_job.is_some();
         is_out && !self.stops.has_understood()
     }
 
     /// Asks for the claims of rows that are to be sent next.
     fn claim_ahead(&mut self) {
-        while self.books.want_claims() && !self.awaits_first_answer() {
+        while self.commits.want_claims() && !self.awaits_first_answer() {
             let Some(job) = self.next_row().and_then(|slot| self.new_job(slot)) else {
                 return;
             };
-            self.books.claim(job);
+            self.commits.claim(job);
         }
     }
 
@@ -125,9 +125,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 continue;
             };
             match self.gates.enter(campaign, slot) {
-                Passage::Go(slot) => return Some(slot),
-                Passage::Wait => {}
-                Passage::Shut(slot) => self.pass_over(slot),
+                Admission::Go(slot) => return Some(slot),
+                Admission::Wait => {}
+                Admission::Closed(slot) => self.pass_over(slot),
             }
         }
     }
@@ -137,15 +137,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let job = if is_due {
             let job = self.queue.pop()?;
             match self.gates.enter_again(job.claim.campaign, job) {
-                Passage::Go(job) => job,
-                Passage::Wait => return None,
-                Passage::Shut(job) => {
+                Admission::Go(job) => job,
+                Admission::Wait => return None,
+                Admission::Closed(job) => {
                     self.give_up(job);
                     return None;
                 }
             }
         } else {
-            let job = self.books.next_granted()?;
+            let job = self.commits.next_granted()?;
             if self.gates.is_shut(job.claim.campaign) {
                 self.give_up(job);
                 return None;
@@ -176,7 +176,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(self.policy.form.body(phone, campaign, variables))
     }
 
-    /// Starts a request that is counted as started `now`: the pacing knows it by this time.
+    /// Starts a request that is counted as started `now`: the rate knows it by this time.
     fn start(&mut self, mut job: Job, now: Instant) {
         // A row that waits for its outcome is always in the window.
         let Some(body) = self.body(&job) else {
@@ -184,7 +184,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         };
         self.queue.depart(job.target());
         self.outage.started(now);
-        self.books.count_request();
+        self.commits.count_request();
         job.attempts += 1;
         self.requests += 1;
         let slot = job.slot;

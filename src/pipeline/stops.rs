@@ -284,7 +284,7 @@ impl Stops {
 
 /// The stop without what the service repeats of the row that met it: a stop is told to
 /// everybody, and the row's own values to nobody.
-pub(super) fn names_nobody<'v>(
+pub(super) fn redact_personal_data<'v>(
     stop: Stop,
     answer: &Answer,
     values: impl Iterator<Item = &'v str>,

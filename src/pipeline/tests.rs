@@ -258,12 +258,12 @@ fn run_changed(
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let interrupts = Interrupts::new(interrupts);
         let mut no_events = |_: RunEvent<'_>| {};
-        let pacing = Pacing::new(&RateChoice::Limits(rates), None);
+        let rate = RateController::new(&RateChoice::Limits(rates), None);
         let outlet = Outlet::Writer(settled);
         let mut pipeline = Pipeline::new(
             service.clone(),
             policy,
-            pacing,
+            rate,
             inputs,
             outlet,
             &mut no_events,
@@ -578,12 +578,12 @@ fn a_writer_that_ends_stops_the_run_at_once() {
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let interrupts = Interrupts::new(interrupts);
         let mut no_events = |_: RunEvent<'_>| {};
-        let pacing = Pacing::new(&RateChoice::Unlimited, None);
+        let rate = RateController::new(&RateChoice::Unlimited, None);
         let outlet = Outlet::Writer(settled);
         let pipeline = Pipeline::new(
             service.clone(),
             policy(),
-            pacing,
+            rate,
             inputs,
             outlet,
             &mut no_events,

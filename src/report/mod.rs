@@ -68,7 +68,7 @@ pub use lookup::Lookup;
 pub use metrics::{JobLabels, Metrics};
 pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
 pub use overview::Overview;
-pub use page::{Deed, Page, PageNotes};
+pub use page::{Page, PageNotes, RunMode};
 use progress::Progress;
 pub use row_total::RowTotal;
 pub use runs_json::{copied_json, export_json, forgotten_json, pruned_json, run_json, runs_json};

@@ -180,7 +180,8 @@ impl Trial<'_> {
                 let url = &connection.base_url;
                 note(&format!("Asking {url} for its campaigns …"));
             }
-            let listed = service::unless(questions.interrupts, campaigns(&connection)).await?;
+            let listed =
+                service::or_interrupted(questions.interrupts, campaigns(&connection)).await?;
             let failure = match listed {
                 Ok(campaigns) => return Ok((connection, campaigns)),
                 Err(error) => list_failure(error),

@@ -47,7 +47,7 @@ impl Confirmation<'_> {
         log: &Log,
     ) -> Result<u64, Failure> {
         let reading = self.read(book, log);
-        let found = service::unless(interrupts, reading).await?;
+        let found = service::or_interrupted(interrupts, reading).await?;
         let overview = self.overview(&found)?;
         if !self.settings.quiet {
             console::note(&self.differences());

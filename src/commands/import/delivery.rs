@@ -12,8 +12,8 @@ use crate::event::RunEvent;
 use crate::exit::{Failure, Stop, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Purpose};
 use crate::lead::RowId;
-use crate::ledger::{Keeper, Ledger, LedgerError};
-use crate::pipeline::{End, LedgerOutlet, Outlet, Pacing, Pipeline};
+use crate::ledger::{Ledger, LedgerError, LedgerWriter};
+use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
@@ -119,13 +119,13 @@ impl Delivery<'_> {
         let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
         let (outlet, memory, pacing) = match self.run {
             None => {
-                let pacing = Pacing::new(&settings.rate, None);
+                let pacing = RateController::new(&settings.rate, None);
                 (Outlet::Writer(settled), None, pacing)
             }
             Some((run, of_run)) => {
                 writer.name_run(run.begun.run);
                 let outlet = outlet(run, of_run.ledger, settled);
-                let pacing = Pacing::new(&settings.rate, of_run.known_rate)
+                let pacing = RateController::new(&settings.rate, of_run.known_rate)
                     .after(&of_run.recent, Timestamp::now());
                 (outlet, Some(of_run.memory), pacing)
             }
@@ -137,7 +137,7 @@ impl Delivery<'_> {
         let mut end = pipeline.run(batches, interrupts).await;
         // First the ledger's thread, which hands the last batches to the writer's. Nothing
         // else is left to be done on this one.
-        let ledger = end.keeper.take().map(Keeper::close);
+        let ledger = end.writer.take().map(LedgerWriter::close);
         let writer = writing.join().map_err(|_| {
             Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off"))
         })?;
@@ -152,7 +152,7 @@ impl Delivery<'_> {
 
 fn outlet(run: &Run, ledger: Ledger, settled: mpsc::Sender<Batch>) -> Outlet {
     Outlet::Ledger(Box::new(LedgerOutlet {
-        keeper: Keeper::start(ledger, run.begun.run, settled),
+        writer: LedgerWriter::start(ledger, run.begun.run, settled),
         reached: RowId(run.begun.reached),
         read_to: RowId(run.begun.read_to),
     }))

@@ -17,7 +17,7 @@ use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
 use crate::report::{
-    CampaignNames, Deed, Ended, InDoubt, ListNotes, Listeners, Metrics, Page, PageNotes, TRIAL,
+    CampaignNames, Ended, InDoubt, ListNotes, Listeners, Metrics, Page, PageNotes, RunMode, TRIAL,
     Tally, console, json_summary, log_end, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
@@ -150,7 +150,7 @@ impl Ending<'_> {
             intake: self.intake,
             notes,
             campaign: self.settings.reading.campaign.as_ref(),
-            deed: Deed::Sent {
+            deed: RunMode::Sent {
                 service: self.settings.service.clone(),
                 goes_on: self.run.is_some_and(|run| run.begun.continues),
             },

@@ -82,7 +82,7 @@ async fn import(
     refuse_save_mapping(&options)?;
     // From the beginning on, so that no signal falls between two listeners.
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-    service::unless(&mut interrupts, places::look_at(files, &layers)).await?;
+    service::or_interrupted(&mut interrupts, places::look_at(files, &layers)).await?;
     if let Some(mut asking) = Asking::new(&layers, files, &watch, &mut interrupts)
         && let Some(answer) = asking.profile(&layers).await?
     {
@@ -94,7 +94,7 @@ async fn import(
     let time_up = max_duration.and_then(|most| watch.began().checked_add(*most));
     interrupts.set_deadline(time_up.map(Into::into));
     let surveying = inputs::survey(files, layers);
-    let (layers, surveyed) = service::unless(&mut interrupts, surveying).await?;
+    let (layers, surveyed) = service::or_interrupted(&mut interrupts, surveying).await?;
     let settings = ImportSettings::new(&layers, &OutputChoice::BesideInput);
     let settings = settings.or_stopped(StoppedBy::Usage)?;
     // What is tried out on the sandbox calls nobody, and a log for machines is read by none
@@ -111,7 +111,7 @@ async fn import(
     // It may have to be waited for, and do-not-call lists are to be as they are then.
     let record = Record::open(&settings, &watch, &mut interrupts).await?;
     let planning = inputs::plan(&settings.reading, surveyed);
-    let planned = service::unless(&mut interrupts, planning).await;
+    let planned = service::or_interrupted(&mut interrupts, planning).await;
     if let Some(asking) = Asking::new(&layers, files, &watch, &mut interrupts)
         && let Some(answer) = asking.lists(&planned).await?
     {
@@ -119,7 +119,7 @@ async fn import(
     }
     let protecting = planned?.protected(&settings.reading);
     let asked = Asked {
-        intake: service::unless(&mut interrupts, protecting).await?,
+        intake: service::or_interrupted(&mut interrupts, protecting).await?,
         record,
         show: inputs::show(&settings),
         settings,

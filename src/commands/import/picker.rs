@@ -20,7 +20,7 @@ pub(super) async fn pick(
     watch: &Stopwatch,
     interrupts: &mut Interrupts,
 ) -> Result<CampaignId, Failure> {
-    let campaigns = service::unless(interrupts, directory.list()).await?;
+    let campaigns = service::or_interrupted(interrupts, directory.list()).await?;
     if campaigns.is_empty() {
         return Err(no_campaign());
     }

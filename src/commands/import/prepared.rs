@@ -88,17 +88,17 @@ impl Prepared {
         if !asked.settings.has_campaign() {
             asked.pick_campaign(&mut directory, interrupts).await?;
         }
-        let names = service::unless(interrupts, directory::names_in(&asked.intake)).await?;
+        let names = service::or_interrupted(interrupts, directory::names_in(&asked.intake)).await?;
         let finding = directory.book(
             &names,
             asked.settings.reading.campaign.as_ref(),
             &asked.intake,
         );
-        let book = service::unless(interrupts, finding).await?;
+        let book = service::or_interrupted(interrupts, finding).await?;
         let planned = match asked.record {
             Some(record) => {
                 let planning = record.plan(&asked.settings, &asked.intake, &book, &paths);
-                Some(service::unless(interrupts, planning).await?)
+                Some(service::or_interrupted(interrupts, planning).await?)
             }
             None => None,
         };

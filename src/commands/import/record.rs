@@ -89,7 +89,7 @@ impl Record {
                 lock,
             })
         });
-        let opened = service::unless(interrupts, async {
+        let opened = service::or_interrupted(interrupts, async {
             let broke_off = || Err(LedgerError::BrokeOff.into());
             opening.await.unwrap_or_else(broke_off)
         });

@@ -14,7 +14,7 @@ use tracing::warn;
 use crate::exit::Failure;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
-use crate::pipeline::{Pacing, asked_too_long};
+use crate::pipeline::{RateController, asked_too_long};
 use crate::rate::RateChoice;
 use crate::settings::{ImportSettings, LedgerChoice};
 
@@ -54,7 +54,7 @@ impl SharedPace {
         let now = Timestamp::now();
         let recent = self.ledger.recent_use(self.service, now)?;
         let known = self.ledger.known_rate(self.service)?;
-        let mut pacing = Pacing::new(rate, known).after(&recent, now);
+        let mut pacing = RateController::new(rate, known).after(&recent, now);
         let pause = recent.pause.filter(|pause| now < pause.until);
         while let Err(when) = pacing.try_start() {
             if let Some(pause) = pause.filter(|pause| is_longer(pause, now, longest_wait)) {

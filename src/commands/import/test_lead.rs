@@ -84,19 +84,19 @@ impl TestLead {
                 .protected(reading)
                 .await
         };
-        let intake = service::unless(&mut interrupts, planning).await?;
+        let intake = service::or_interrupted(&mut interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
         let reached = service::reach(&self.service, limits(&self.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         let finding = self.first_ready(&intake, &mut directory);
-        let first = service::unless(&mut interrupts, finding).await?;
+        let first = service::or_interrupted(&mut interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
             let policy = &self.settings.policy;
             let turn = pace.await_turn(&self.settings.rate, policy.max_outage);
-            service::unless(&mut interrupts, turn).await?;
+            service::or_interrupted(&mut interrupts, turn).await?;
         }
         let policy = self.settings.policy;
         let sent = send_once(
@@ -115,7 +115,7 @@ impl TestLead {
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
             // The phone rings only while the campaign is running. Where its state cannot be had,
             // the lead is reported all the same.
-            let _ = service::unless(&mut interrupts, directory.list_if_possible()).await;
+            let _ = service::or_interrupted(&mut interrupts, directory.list_if_possible()).await;
         }
         self.say(
             &intake,

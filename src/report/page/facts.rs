@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
 use super::prose::marked;
-use super::{Deed, Page};
+use super::{Page, RunMode};
 use crate::campaign::CampaignChoice;
 use crate::intake::PlannedInput;
 use crate::report::CampaignNames;
@@ -33,7 +33,7 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
                 (footers(page))
                 (lists(page))
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
-                @if let Deed::Sent { service, goes_on } = &page.deed {
+                @if let RunMode::Sent { service, goes_on } = &page.deed {
                     (fact("Service", html! { bdi { (host(service)) } }))
                     @if let Some(run) = page.ended.run {
                         (fact("Run", html! {

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::chart::percent;
 use super::timeline::{Pauses, Span, Step, Steps, Timeline};
-use super::{Deed, Page};
+use super::{Page, RunMode};
 use crate::report::clock::Clock;
 use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
@@ -26,7 +26,7 @@ const SEAM: f64 = 0.05;
 
 /// The time line, with waits and outages; none for a check.
 pub(super) fn section(page: &Page<'_>, clock: &Clock) -> Markup {
-    let Deed::Sent { goes_on, .. } = page.deed else {
+    let RunMode::Sent { goes_on, .. } = page.deed else {
         return html! {};
     };
     let line = &page.notes.timeline;

@@ -59,12 +59,12 @@ pub struct Page<'a> {
     /// The campaign that was chosen for rows without one of their own.
     pub campaign: Option<&'a CampaignChoice>,
     /// Which command it was.
-    pub deed: Deed<'a>,
+    pub deed: RunMode<'a>,
 }
 
 /// What was done.
 #[derive(Debug)]
-pub enum Deed<'a> {
+pub enum RunMode<'a> {
     /// Rows were checked, and nothing was sent.
     Checked {
         /// How long sending would take, where that is known.
@@ -129,7 +129,7 @@ impl Page<'_> {
 
     /// Whether rows were only checked.
     fn is_check(&self) -> bool {
-        matches!(self.deed, Deed::Checked { .. })
+        matches!(self.deed, RunMode::Checked { .. })
     }
 
     /// The name of an input.

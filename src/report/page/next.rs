@@ -5,7 +5,7 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::prose::marked;
-use super::{Deed, Page};
+use super::{Page, RunMode};
 use crate::lead::Status;
 use crate::report::summary::{has_something_to_mend, same_command, shown, without_ledger};
 use crate::text::counted;
@@ -73,7 +73,7 @@ fn steps(page: &Page<'_>) -> Markup {
             @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
         ul.steps {
-            @if let Deed::Checked { estimate } = &page.deed {
+            @if let RunMode::Checked { estimate } = &page.deed {
                 @if has_problems && is_ready {
                     li { "Mend the rows above in the list and check it again, or send what is ready and mend the rest afterwards: an import leaves a file of the rows to mend." }
                 } @else if has_problems {

@@ -114,7 +114,7 @@ fn page_of_a_stopped_run_of(
         intake: &intake,
         notes: &notes,
         campaign: Some(&CampaignChoice::Name(error.to_owned())),
-        deed: Deed::Sent {
+        deed: RunMode::Sent {
             service: "https://app.example.com".to_owned(),
             goes_on: false,
         },

@@ -1,4 +1,4 @@
-//! When the next request may start: one pacer for the whole run.
+//! When the next request may start: one limiter for the whole run.
 //!
 //! Every attempt passes it, first or repeated, and a start is the hand-over to
 //! the HTTP client. Two things work together:
@@ -28,10 +28,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use governor::Quota;
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
-use governor::{Quota, RateLimiter};
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
@@ -51,7 +51,7 @@ const SLACK: f64 = 1.01;
 /// later may. Half a minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
 
-/// Where on its clock a pacer begins: starts of earlier processes lie before that, as far
+/// Where on its clock a limiter begins: starts of earlier processes lie before that, as far
 /// back as the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
@@ -87,11 +87,11 @@ impl Clock for SetClock {
     }
 }
 
-type Limiter = RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Duration>>;
+type Limiter = governor::RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Duration>>;
 
 /// Decides when requests start.
 #[derive(Debug)]
-pub struct Pacer {
+pub struct RateLimiter {
     origin: Instant,
     rates: Vec<Rate>,
     spacer: Option<Spacer>,
@@ -101,10 +101,10 @@ pub struct Pacer {
     held_until: Option<Instant>,
 }
 
-impl Pacer {
-    /// A pacer for all of `rates` at once; for none, only pauses are obeyed.
-    pub fn new(rates: &[Rate]) -> Pacer {
-        Pacer {
+impl RateLimiter {
+    /// A limiter for all of `rates` at once; for none, only pauses are obeyed.
+    pub fn new(rates: &[Rate]) -> RateLimiter {
+        RateLimiter {
             origin: Instant::now(),
             rates: rates.to_vec(),
             spacer: Spacer::new(rates, None),
@@ -114,7 +114,7 @@ impl Pacer {
         }
     }
 
-    /// Takes note of what was started before the pacer was made, in order of time: the rates
+    /// Takes note of what was started before the limiter was made, in order of time: the rates
     /// hold over that too.
     pub(super) fn resume(&mut self, earlier: &[EarlierStarts]) {
         let needed = self.remembered();
@@ -217,7 +217,7 @@ impl Spacer {
         let clock = SetClock::default();
         clock.set(last.unwrap_or(BEGIN));
         let spacer = Spacer {
-            limiter: RateLimiter::direct_with_clock(quota, clock.clone()),
+            limiter: governor::RateLimiter::direct_with_clock(quota, clock.clone()),
             clock,
         };
         match last {
@@ -280,11 +280,11 @@ mod tests {
         count: usize,
         lateness: impl Fn(usize) -> Duration,
     ) -> Vec<Duration> {
-        let mut pacer = Pacer::new(rates);
+        let mut limiter = RateLimiter::new(rates);
         let origin = Instant::now();
         let mut starts = Vec::new();
         while starts.len() < count {
-            match pacer.try_start(Instant::now()) {
+            match limiter.try_start(Instant::now()) {
                 Ok(()) => starts.push(origin.elapsed()),
                 Err(when) => tokio::time::sleep_until(when + lateness(starts.len())).await,
             }
@@ -326,24 +326,24 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_holds_everybody_and_a_shorter_one_does_not_end_it() {
-        let mut pacer = Pacer::new(&[]);
-        assert_eq!(pacer.try_start(Instant::now()), Ok(()));
+        let mut limiter = RateLimiter::new(&[]);
+        assert_eq!(limiter.try_start(Instant::now()), Ok(()));
         let until = Instant::now() + Duration::from_secs(37);
-        pacer.hold(until);
-        pacer.hold(Instant::now() + Duration::from_secs(1));
-        assert_eq!(pacer.held_until(), Some(until));
-        assert_eq!(pacer.try_start(Instant::now()), Err(until));
+        limiter.hold(until);
+        limiter.hold(Instant::now() + Duration::from_secs(1));
+        assert_eq!(limiter.held_until(), Some(until));
+        assert_eq!(limiter.try_start(Instant::now()), Err(until));
         tokio::time::advance(Duration::from_secs(37)).await;
-        assert_eq!(pacer.try_start(Instant::now()), Ok(()));
-        assert_eq!(pacer.held_until(), None);
+        assert_eq!(limiter.try_start(Instant::now()), Ok(()));
+        assert_eq!(limiter.held_until(), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_saved_up_while_nothing_is_to_be_sent() {
-        let mut pacer = Pacer::new(&[rate("10/s")]);
+        let mut limiter = RateLimiter::new(&[rate("10/s")]);
         tokio::time::advance(Duration::from_secs(60)).await;
         let at_once = (0..20)
-            .filter(|_| pacer.try_start(Instant::now()).is_ok())
+            .filter(|_| limiter.try_start(Instant::now()).is_ok())
             .count();
         assert_eq!(at_once, 2);
     }
@@ -381,14 +381,14 @@ mod tests {
 
     /// Starts as fast as allowed until `end`; every wake-up comes late.
     fn start_until(
-        pacer: &mut Pacer,
+        limiter: &mut RateLimiter,
         now: &mut Instant,
         end: Instant,
         late: Duration,
     ) -> Vec<Instant> {
         let mut starts = Vec::new();
         while *now < end {
-            match pacer.try_start(*now) {
+            match limiter.try_start(*now) {
                 Ok(()) => starts.push(*now),
                 Err(when) => *now = when + late,
             }
@@ -398,14 +398,14 @@ mod tests {
 
     #[test]
     fn a_new_limit_holds_over_the_starts_made_before_it() {
-        let mut pacer = Pacer::new(&[]);
+        let mut limiter = RateLimiter::new(&[]);
         let origin = Instant::now();
         for i in 0..30 {
-            assert_eq!(pacer.try_start(origin + Duration::from_millis(i)), Ok(()));
+            assert_eq!(limiter.try_start(origin + Duration::from_millis(i)), Ok(()));
         }
-        pacer.set_limits(&[rate("20/10s")]);
+        limiter.set_limits(&[rate("20/10s")]);
         let now = origin + Duration::from_millis(100);
-        let when = pacer.try_start(now).unwrap_err();
+        let when = limiter.try_start(now).unwrap_err();
         // The eleventh must be out of the span for one more to be the twentieth.
         let expected = Duration::from_millis(10_110);
         let waited = when - origin;
@@ -417,13 +417,13 @@ mod tests {
 
     #[test]
     fn a_change_lets_no_start_through_before_its_space() {
-        let mut pacer = Pacer::new(&[rate("100/s")]);
+        let mut limiter = RateLimiter::new(&[rate("100/s")]);
         let mut now = Instant::now();
         let end = now + Duration::from_secs(2);
-        let mut last = start_until(&mut pacer, &mut now, end, Duration::ZERO).pop();
+        let mut last = start_until(&mut limiter, &mut now, end, Duration::ZERO).pop();
         for requests in [99, 101, 50, 3] {
-            pacer.set_limits(&[Rate::per_second(requests)]);
-            while let Err(when) = pacer.try_start(now) {
+            limiter.set_limits(&[Rate::per_second(requests)]);
+            while let Err(when) = limiter.try_start(now) {
                 now = when;
             }
             let space = now - last.replace(now).unwrap();
@@ -436,25 +436,25 @@ mod tests {
 
     #[test]
     fn changes_every_second_cost_none_of_the_rate() {
-        let mut pacer = Pacer::new(&[]);
+        let mut limiter = RateLimiter::new(&[]);
         let mut now = Instant::now();
         let mut count = 0;
         for second in 0..60 {
-            pacer.set_limits(&[Rate::per_second(100 + second % 2)]);
+            limiter.set_limits(&[Rate::per_second(100 + second % 2)]);
             let end = now + Duration::from_secs(1);
-            count += start_until(&mut pacer, &mut now, end, Duration::from_millis(1)).len();
+            count += start_until(&mut limiter, &mut now, end, Duration::from_millis(1)).len();
         }
         assert!(count >= 60 * 98, "{count}");
     }
 
     #[test]
     fn without_limits_no_more_is_remembered_than_may_be_needed() {
-        let mut pacer = Pacer::new(&[]);
+        let mut limiter = RateLimiter::new(&[]);
         let now = Instant::now();
         for _ in 0..REMEMBERED + 10 {
-            pacer.try_start(now).unwrap();
+            limiter.try_start(now).unwrap();
         }
-        assert_eq!(pacer.starts.len(), REMEMBERED);
+        assert_eq!(limiter.starts.len(), REMEMBERED);
     }
 
     proptest! {
@@ -466,7 +466,7 @@ mod tests {
             ),
             late in 0u64..30,
         ) {
-            let mut pacer = Pacer::new(&[]);
+            let mut limiter = RateLimiter::new(&[]);
             let mut now = Instant::now();
             let mut starts: Vec<Instant> = Vec::new();
             for (rates, millis) in stretches {
@@ -477,19 +477,19 @@ mod tests {
                         per: Duration::from_millis(millis),
                     })
                     .collect();
-                pacer.set_limits(&rates);
+                limiter.set_limits(&rates);
                 let end = now + Duration::from_millis(millis);
                 if rates.is_empty() {
                     // As fast as the network is.
                     while now < end {
-                        prop_assert_eq!(pacer.try_start(now), Ok(()));
+                        prop_assert_eq!(limiter.try_start(now), Ok(()));
                         starts.push(now);
                         now += Duration::from_millis(10);
                     }
                     continue;
                 }
                 let before = starts.len();
-                starts.extend(start_until(&mut pacer, &mut now, end, Duration::from_millis(late)));
+                starts.extend(start_until(&mut limiter, &mut now, end, Duration::from_millis(late)));
                 for last in before..starts.len() {
                     for rate in &rates {
                         let from = starts[..=last].partition_point(|at| *at + rate.per <= starts[last]);

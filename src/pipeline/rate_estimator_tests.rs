@@ -1,11 +1,11 @@
-//! The tempo and the pacer against services in memory, in simulated time.
+//! The estimator and the limiter against services in memory, in simulated time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::pipeline::pacer::Pacer;
+use crate::pipeline::rate_limiter::RateLimiter;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Window {
@@ -118,7 +118,7 @@ impl Service {
 struct Outcome {
     origin: Instant,
     end: Instant,
-    tempo: Tempo,
+    estimator: RateEstimator,
     /// When each request was answered, and whether it was accepted.
     answers: Vec<(Instant, bool)>,
 }
@@ -160,8 +160,8 @@ fn send(
     let end = origin + Duration::from_secs_f64(seconds);
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut now = origin;
-    let mut tempo = Tempo::new(choice, known, now);
-    let mut pacer = Pacer::new(tempo.limits());
+    let mut estimator = RateEstimator::new(choice, known, now);
+    let mut limiter = RateLimiter::new(estimator.limits());
     let mut held = origin;
     let mut unhinted = 0;
     let mut under_way = 0;
@@ -173,10 +173,10 @@ fn send(
     while now < end && accepted < count {
         let mut wake = None;
         while under_way < in_flight {
-            match pacer.try_start(now) {
+            match limiter.try_start(now) {
                 Ok(()) => {
-                    if tempo.started(now).limits {
-                        pacer.set_limits(tempo.limits());
+                    if estimator.started(now).limits {
+                        limiter.set_limits(estimator.limits());
                     }
                     under_way += 1;
                     let way = service.way(&mut chance);
@@ -185,7 +185,7 @@ fn send(
                 }
                 Err(when) => {
                     if now >= held {
-                        tempo.held_back();
+                        estimator.held_back();
                     }
                     wake = Some(when);
                     break;
@@ -215,7 +215,7 @@ fn send(
         let change = if reply.is_accepted {
             unhinted = 0;
             accepted += 1;
-            tempo.accepted(start, reply.quota.as_ref(), now)
+            estimator.accepted(start, reply.quota.as_ref(), now)
         } else {
             let until = match reply.hint {
                 Some(hint) => now + hint,
@@ -227,21 +227,21 @@ fn send(
                 }
             };
             held = held.max(until);
-            pacer.hold(until);
-            tempo.refused(start, reply.quota.as_ref(), held, now)
+            limiter.hold(until);
+            estimator.refused(start, reply.quota.as_ref(), held, now)
         };
         if change.limits {
-            pacer.set_limits(tempo.limits());
+            limiter.set_limits(estimator.limits());
         }
         if let Some(until) = change.hold {
             held = held.max(until);
-            pacer.hold(until);
+            limiter.hold(until);
         }
     }
     Outcome {
         origin,
         end: now,
-        tempo,
+        estimator,
         answers,
     }
 }
@@ -255,7 +255,7 @@ fn tell(what: String, end: &Outcome, best: f64) {
         end.share_refused(0.0) * 100.0,
         end.share_refused(300.0) * 100.0,
         end.throughput(0.0) / best * 100.0,
-        end.tempo
+        end.estimator
             .pace()
             .map_or("none".into(), |pace| pace.to_string()),
     );
@@ -290,7 +290,7 @@ fn nothing_is_limited_before_the_first_refusal() {
     let mut service = Service::new("1000000/s", Window::Sliding);
     service.headers = Headers::All;
     let end = send(&RateChoice::Unlimited, None, service, 4, 5.0, usize::MAX);
-    assert_eq!(end.tempo.pace(), None);
+    assert_eq!(end.estimator.pace(), None);
     assert!(end.throughput(0.0) >= 790.0);
 }
 
@@ -382,13 +382,13 @@ fn a_limit_that_was_given_is_the_ceiling_and_is_come_back_to() {
     service.headers = Headers::All;
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 290.0, usize::MAX);
-    assert!(end.tempo.pace().unwrap().pace() < 1.2);
-    assert_eq!(end.tempo.limits()[0], rates[0]);
+    assert!(end.estimator.pace().unwrap().pace() < 1.2);
+    assert_eq!(end.estimator.limits()[0], rates[0]);
     let mut service = Service::new("60/min", Window::Fixed);
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 2400.0, usize::MAX);
-    assert_eq!(end.tempo.limits(), rates);
-    assert_eq!(end.tempo.known(), None);
+    assert_eq!(end.estimator.limits(), rates);
+    assert_eq!(end.estimator.known(), None);
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn the_span_of_a_stated_limit_is_never_found_too_short_nor_much_too_long() {
                     let end = send(&RateChoice::Auto, None, service, 64, 400.0, usize::MAX);
                     // What is known is the stated limit; chance on the way may cost a
                     // refusal now and then, and the pace for a while.
-                    let known = end.tempo.known().unwrap();
+                    let known = end.estimator.known().unwrap();
                     let found = known.rate.per.as_secs_f64();
                     let what = format!("{limit} {window:?} {headers:?} {millis} ms: {found}");
                     println!("{what}, refused {:.4}", end.share_refused(0.0));
@@ -445,7 +445,7 @@ fn a_run_starts_where_the_last_one_was() {
     );
     assert_eq!(end.share_refused(0.0), 0.0);
     assert!(end.throughput(0.0) >= 0.98 * 5.0);
-    assert_eq!(end.tempo.known(), Some(stated));
+    assert_eq!(end.estimator.known(), Some(stated));
 
     let found = KnownRate {
         rate: "300/min".parse().unwrap(),
@@ -461,13 +461,13 @@ fn a_run_starts_where_the_last_one_was() {
     );
     assert!(end.share_refused(0.0) <= 0.01);
     assert!(end.throughput(0.0) >= 0.95 * 5.0);
-    assert!(!end.tempo.known().unwrap().is_stated);
+    assert!(!end.estimator.known().unwrap().is_stated);
 }
 
 #[test]
 fn of_two_stated_limits_both_hold() {
     let now = Instant::now();
-    let mut tempo = Tempo::new(&RateChoice::Auto, None, now);
+    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
     for (i, (limit, left)) in [(20, 19), (100, 18)].into_iter().enumerate() {
         let now = now + Duration::from_secs(i as u64);
         let quota = Quota {
@@ -475,10 +475,10 @@ fn of_two_stated_limits_both_hold() {
             remaining: Some(left),
             reset: Some(Duration::from_secs(if limit == 20 { 10 } else { 60 })),
         };
-        tempo.started(now);
-        tempo.accepted(now, Some(&quota), now);
+        estimator.started(now);
+        estimator.accepted(now, Some(&quota), now);
     }
-    let told: Vec<String> = tempo.limits().iter().map(Rate::to_string).collect();
+    let told: Vec<String> = estimator.limits().iter().map(Rate::to_string).collect();
     assert_eq!(told, ["20/10s", "100/min"]);
 }
 
@@ -489,7 +489,7 @@ fn a_limit_by_the_hour_is_taken_as_one_where_the_reset_says_so() {
         service.headers = Headers::All;
         let end = send(&RateChoice::Auto, None, service, 16, 5400.0, usize::MAX);
         assert_eq!(end.share_refused(0.0), 0.0);
-        assert_eq!(end.tempo.pace().unwrap().to_string(), "1000/h");
+        assert_eq!(end.estimator.pace().unwrap().to_string(), "1000/h");
         assert!(end.throughput(0.0) >= 0.97 * 1000.0 / 3600.0);
     }
 }
@@ -497,56 +497,56 @@ fn a_limit_by_the_hour_is_taken_as_one_where_the_reset_says_so() {
 #[test]
 fn somebody_elses_use_is_waited_for() {
     let now = Instant::now();
-    let mut tempo = Tempo::new(&RateChoice::Auto, None, now);
+    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
     let quota = Quota {
         limit: NonZeroU32::new(60),
         remaining: Some(0),
         reset: Some(Duration::from_secs(20)),
     };
-    tempo.started(now);
-    let change = tempo.accepted(now, Some(&quota), now);
+    estimator.started(now);
+    let change = estimator.accepted(now, Some(&quota), now);
     assert_eq!(change.hold, Some(now + Duration::from_secs(20)));
-    assert_eq!(tempo.pace(), Some(Rate::per_minute(60)));
+    assert_eq!(estimator.pace(), Some(Rate::per_minute(60)));
 }
 
 #[test]
 fn the_pace_does_not_grow_while_it_is_not_used() {
     let origin = Instant::now();
-    let mut tempo = Tempo::new(&RateChoice::Auto, None, origin);
+    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, origin);
     for second in 0..600 {
         let now = origin + Duration::from_secs(second);
-        tempo.started(now);
-        tempo.accepted(now, None, now);
+        estimator.started(now);
+        estimator.accepted(now, None, now);
     }
-    assert_eq!(tempo.pace(), Some(Rate::per_minute(100)));
+    assert_eq!(estimator.pace(), Some(Rate::per_minute(100)));
 }
 
 #[test]
 fn refusals_in_one_pause_are_one_event_and_late_ones_none() {
     let origin = Instant::now();
     let at = |millis| origin + Duration::from_millis(millis);
-    let mut tempo = Tempo::new(
+    let mut estimator = RateEstimator::new(
         &RateChoice::Limits(vec![Rate::per_second(100)]),
         None,
         origin,
     );
     // One alone would be an accident.
-    tempo.refused(at(0), None, at(0), at(0));
-    assert_eq!(tempo.pace(), Some(Rate::per_second(100)));
+    estimator.refused(at(0), None, at(0), at(0));
+    assert_eq!(estimator.pace(), Some(Rate::per_second(100)));
     for i in 0..100 {
-        tempo.started(at(i * 10));
-        tempo.accepted(at(i * 10), None, at(i * 10 + 5));
+        estimator.started(at(i * 10));
+        estimator.accepted(at(i * 10), None, at(i * 10 + 5));
     }
     for _ in 0..10 {
-        tempo.refused(at(1000), None, at(6000), at(1005));
+        estimator.refused(at(1000), None, at(6000), at(1005));
     }
-    tempo.started(at(6000));
-    tempo.accepted(at(6000), None, at(6010));
-    let pace = tempo.pace().unwrap().pace();
+    estimator.started(at(6000));
+    estimator.accepted(at(6000), None, at(6010));
+    let pace = estimator.pace().unwrap().pace();
     assert!((16.0..17.0).contains(&pace), "{pace}");
-    let change = tempo.refused(at(1000), None, at(7000), at(6020));
+    let change = estimator.refused(at(1000), None, at(7000), at(6020));
     assert!(!change.limits);
-    assert_eq!(tempo.pace().unwrap().pace(), pace);
+    assert_eq!(estimator.pace().unwrap().pace(), pace);
 }
 
 #[test]
@@ -561,7 +561,7 @@ fn where_nothing_is_said_or_refused_auto_doubles_every_half_minute_up_to_ten_a_s
             seconds,
             usize::MAX,
         );
-        (end.tempo.pace().unwrap().pace(), end.tempo.known())
+        (end.estimator.pace().unwrap().pace(), end.estimator.known())
     };
     let (pace, known) = pace_after(30.0);
     assert!((3.2..3.4).contains(&pace), "{pace}");
@@ -574,22 +574,22 @@ fn where_nothing_is_said_or_refused_auto_doubles_every_half_minute_up_to_ten_a_s
 #[test]
 fn a_request_that_was_lost_does_not_make_a_span_shorter() {
     let origin = Instant::now();
-    let mut tempo = Tempo::new(&RateChoice::Auto, None, origin);
+    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, origin);
     let quota = |used: u32| Quota {
         limit: NonZeroU32::new(100),
         remaining: Some(100 - used),
         reset: Some(Duration::from_secs(60)),
     };
     let at = |second| origin + Duration::from_secs(second);
-    tempo.started(at(0));
-    tempo.accepted(at(0), Some(&quota(1)), at(0));
-    tempo.started(at(10));
-    tempo.lost(at(10));
-    tempo.started(at(20));
+    estimator.started(at(0));
+    estimator.accepted(at(0), Some(&quota(1)), at(0));
+    estimator.started(at(10));
+    estimator.lost(at(10));
+    estimator.started(at(20));
     let rest = Quota {
         reset: Some(Duration::from_secs(40)),
         ..quota(2)
     };
-    tempo.accepted(at(20), Some(&rest), at(20));
-    assert_eq!(tempo.limits(), [Rate::per_minute(100)]);
+    estimator.accepted(at(20), Some(&rest), at(20));
+    assert_eq!(estimator.limits(), [Rate::per_minute(100)]);
 }

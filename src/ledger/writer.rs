@@ -21,14 +21,14 @@ use crate::lead::RunId;
 
 /// A handle on the thread. `B` is what is passed on.
 #[derive(Debug)]
-pub struct Keeper<B> {
-    groups: SyncSender<Handover<B>>,
+pub struct LedgerWriter<B> {
+    groups: SyncSender<CommitRequest<B>>,
     committed: mpsc::UnboundedReceiver<Committed>,
     thread: JoinHandle<Ledger>,
 }
 
 #[derive(Debug)]
-struct Handover<B> {
+struct CommitRequest<B> {
     group: Group,
     behind: Vec<B>,
 }
@@ -42,14 +42,14 @@ pub struct Committed {
     pub is_taken: bool,
 }
 
-impl<B: Send + 'static> Keeper<B> {
+impl<B: Send + 'static> LedgerWriter<B> {
     /// Starts the thread, which passes things on to `next`.
-    pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> Keeper<B> {
+    pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
         // Where that fails, others are waited for less long.
-        let _ = ledger.be_patient();
+        let _ = ledger.set_busy_timeout();
         let (groups, handed_over) = sync_channel(1);
         let (done, committed) = mpsc::unbounded_channel();
-        let mut desk = Desk {
+        let mut desk = Worker {
             ledger,
             run,
             next,
@@ -60,7 +60,7 @@ impl<B: Send + 'static> Keeper<B> {
             desk.work(&handed_over, &done);
             desk.ledger
         });
-        Keeper {
+        LedgerWriter {
             groups,
             committed,
             thread,
@@ -71,7 +71,7 @@ impl<B: Send + 'static> Keeper<B> {
     /// the group before it has been answered.
     pub fn hand_over(&self, group: Group, behind: Vec<B>) {
         // A thread that has died is found out by the answer that does not come.
-        let _ = self.groups.send(Handover { group, behind });
+        let _ = self.groups.send(CommitRequest { group, behind });
     }
 
     /// Waits for the answer to the group that was handed over; nothing if the thread has
@@ -88,7 +88,7 @@ impl<B: Send + 'static> Keeper<B> {
 }
 
 /// What the thread has before it.
-struct Desk<B> {
+struct Worker<B> {
     ledger: Ledger,
     run: RunId,
     next: mpsc::Sender<B>,
@@ -98,8 +98,12 @@ struct Desk<B> {
     behind: Vec<B>,
 }
 
-impl<B> Desk<B> {
-    fn work(&mut self, groups: &Receiver<Handover<B>>, done: &mpsc::UnboundedSender<Committed>) {
+impl<B> Worker<B> {
+    fn work(
+        &mut self,
+        groups: &Receiver<CommitRequest<B>>,
+        done: &mpsc::UnboundedSender<Committed>,
+    ) {
         let mut is_filing = false;
         loop {
             let handover = if is_filing {
@@ -122,7 +126,7 @@ impl<B> Desk<B> {
         }
     }
 
-    fn take(&mut self, handover: Handover<B>) -> Committed {
+    fn take(&mut self, handover: CommitRequest<B>) -> Committed {
         self.unsaved.append(handover.group);
         self.behind.extend(handover.behind);
         let has_news = !self.unsaved.is_empty() || self.unsaved.learned.is_some();
@@ -163,14 +167,14 @@ mod tests {
         };
         let ledger = Ledger::open(ledger.path()).unwrap();
         let (next, _behind) = mpsc::channel::<()>(1);
-        let mut keeper = Keeper::start(ledger, RUN, next);
+        let mut writer = LedgerWriter::start(ledger, RUN, next);
         let group = Group {
             learned: Some(learned),
             ..Group::default()
         };
-        keeper.hand_over(group, Vec::new());
-        assert!(keeper.committed().await.unwrap().result.is_ok());
-        let ledger = keeper.close().unwrap();
+        writer.hand_over(group, Vec::new());
+        assert!(writer.committed().await.unwrap().result.is_ok());
+        let ledger = writer.close().unwrap();
         assert_eq!(ledger.known_rate(*service).unwrap(), Some(learned));
     }
 }

@@ -20,7 +20,7 @@ enum Gate {
     /// One row at a time.
     Canary(Backlog),
     /// The service takes no leads for it.
-    Shut,
+    Closed,
 }
 
 /// What waits for a canary.
@@ -38,18 +38,18 @@ struct Backlog {
 
 /// What is to be done with a row.
 #[derive(Debug)]
-pub(super) enum Passage<T> {
+pub(super) enum Admission<T> {
     /// It may be sent.
     Go(T),
     /// It waits here.
     Wait,
     /// It is not sent in this run.
-    Shut(T),
+    Closed(T),
 }
 
 /// All gates.
 #[derive(Debug, Default)]
-pub(super) struct Gates {
+pub(super) struct CampaignGates {
     gates: HashMap<CampaignId, Gate>,
     /// Rows that have waited and may be claimed now.
     free_rows: VecDeque<Slot>,
@@ -57,16 +57,16 @@ pub(super) struct Gates {
     free_jobs: Vec<Job>,
 }
 
-impl Gates {
+impl CampaignGates {
     /// A row that is to be sent for the first time.
-    pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Passage<Slot> {
+    pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Admission<Slot> {
         self.pass(campaign, row, row, |backlog, row| {
             backlog.rows.push_back(row);
         })
     }
 
     /// A row that is to be sent again.
-    pub(super) fn enter_again(&mut self, campaign: CampaignId, job: Job) -> Passage<Job> {
+    pub(super) fn enter_again(&mut self, campaign: CampaignId, job: Job) -> Admission<Job> {
         self.pass(campaign, job.slot, job, |backlog, job| {
             backlog.jobs.push_back(job);
         })
@@ -78,29 +78,29 @@ impl Gates {
         slot: Slot,
         thing: T,
         keep: impl FnOnce(&mut Backlog, T),
-    ) -> Passage<T> {
+    ) -> Admission<T> {
         let first = || Gate::Canary(Backlog::default());
         match self.gates.entry(campaign).or_insert_with(first) {
-            Gate::Open => Passage::Go(thing),
-            Gate::Shut => Passage::Shut(thing),
+            Gate::Open => Admission::Go(thing),
+            Gate::Closed => Admission::Closed(thing),
             Gate::Canary(backlog) if backlog.comes_back == Some(slot) => {
                 backlog.comes_back = None;
-                Passage::Go(thing)
+                Admission::Go(thing)
             }
             Gate::Canary(backlog) if backlog.is_out => {
                 keep(backlog, thing);
-                Passage::Wait
+                Admission::Wait
             }
             Gate::Canary(backlog) => {
                 backlog.is_out = true;
-                Passage::Go(thing)
+                Admission::Go(thing)
             }
         }
     }
 
     /// Whether the campaign takes no leads.
     pub(super) fn is_shut(&self, campaign: CampaignId) -> bool {
-        matches!(self.gates.get(&campaign), Some(Gate::Shut))
+        matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
 
     /// An answer was understood: all rows may go.
@@ -111,8 +111,8 @@ impl Gates {
                 self.free_rows.extend(backlog.rows);
             }
             // What was in flight when it was shut may still be answered.
-            Some(Gate::Shut) => {
-                self.gates.insert(campaign, Gate::Shut);
+            Some(Gate::Closed) => {
+                self.gates.insert(campaign, Gate::Closed);
             }
             Some(Gate::Open) | None => {}
         }
@@ -143,7 +143,7 @@ impl Gates {
 
     /// The service takes no leads for the campaign. Returns what has waited.
     pub(super) fn shut(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
-        match self.gates.insert(campaign, Gate::Shut) {
+        match self.gates.insert(campaign, Gate::Closed) {
             Some(Gate::Canary(backlog)) => (backlog.jobs.into(), backlog.rows.into()),
             _ => Default::default(),
         }
@@ -196,13 +196,13 @@ mod tests {
         Slot::new(0, index)
     }
 
-    fn goes(passage: &Passage<Slot>) -> bool {
-        matches!(passage, Passage::Go(_))
+    fn goes(passage: &Admission<Slot>) -> bool {
+        matches!(passage, Admission::Go(_))
     }
 
     #[test]
     fn one_row_of_each_campaign_goes_until_an_answer_is_understood() {
-        let mut gates = Gates::default();
+        let mut gates = CampaignGates::default();
         let went: Vec<bool> = [(A, 0), (A, 1), (B, 2), (A, 3), (B, 4)]
             .map(|(campaign, index)| goes(&gates.enter(campaign, row(index))))
             .into();
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_next_row_takes_the_place_of_a_canary_that_brought_nothing() {
-        let mut gates = Gates::default();
+        let mut gates = CampaignGates::default();
         for index in 0..3 {
             gates.enter(A, row(index));
         }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_canary_that_is_to_come_back_later_keeps_its_place() {
-        let mut gates = Gates::default();
+        let mut gates = CampaignGates::default();
         gates.enter(A, row(0));
         gates.await_return(A, row(0));
         assert!(!goes(&gates.enter(A, row(1))));
@@ -245,13 +245,13 @@ mod tests {
 
     #[test]
     fn a_campaign_that_was_shut_stays_so_and_gives_back_what_has_waited() {
-        let mut gates = Gates::default();
+        let mut gates = CampaignGates::default();
         for index in 0..3 {
             gates.enter(A, row(index));
         }
         assert_eq!(gates.shut(A).1, [row(1), row(2)]);
         gates.open(A);
-        assert!(matches!(gates.enter(A, row(3)), Passage::Shut(_)));
+        assert!(matches!(gates.enter(A, row(3)), Admission::Closed(_)));
         assert!(gates.is_shut(A) && !gates.is_shut(B));
     }
 }

@@ -1,13 +1,13 @@
 //! When requests start: what is allowed, and that it is kept to.
 //!
-//! [`Tempo`] knows what is allowed and learns it from answers; the [`Pacer`] keeps to it.
+//! [`RateEstimator`] knows what is allowed and learns it from answers; the [`RateLimiter`] keeps to it.
 //! Here each is told of the other.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::pacer::{EarlierStarts, Pacer};
-use super::tempo::{Change, Tempo};
+use super::rate_estimator::{Change, RateEstimator};
+use super::rate_limiter::{EarlierStarts, RateLimiter};
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
@@ -16,23 +16,23 @@ use crate::rate::{KnownRate, Rate, RateChoice};
 
 /// Decides when requests start.
 #[derive(Debug)]
-pub struct Pacing {
-    tempo: Tempo,
-    pacer: Pacer,
+pub struct RateController {
+    estimator: RateEstimator,
+    limiter: RateLimiter,
     /// There is news of the pace.
     has_news: bool,
     /// A wait that an earlier process was asked for, and why.
     pause_at_start: Option<(Instant, ErrorCode)>,
 }
 
-impl Pacing {
+impl RateController {
     /// For what was chosen, and what earlier runs have learned of the service.
-    pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> Pacing {
-        let tempo = Tempo::new(choice, known, Instant::now());
-        let pacer = Pacer::new(tempo.limits());
-        Pacing {
-            tempo,
-            pacer,
+    pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
+        let estimator = RateEstimator::new(choice, known, Instant::now());
+        let limiter = RateLimiter::new(estimator.limits());
+        RateController {
+            estimator,
+            limiter,
             has_news: true,
             pause_at_start: None,
         }
@@ -42,13 +42,13 @@ impl Pacing {
     /// within the limits, and a wait that it asked them for is obeyed. `now` is the time of
     /// day.
     #[must_use]
-    pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> Pacing {
-        self.pacer.resume(&starts_before(&recent.starts, now));
+    pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> RateController {
+        self.limiter.resume(&starts_before(&recent.starts, now));
         let pause = recent.pause.filter(|pause| pause.until > now);
         if let Some(AskedPause { until, http_status }) = pause {
             let left = now.duration_until(until).unsigned_abs().min(LONGEST_WAIT);
             let until = Instant::now() + left;
-            self.pacer.hold(until);
+            self.limiter.hold(until);
             self.pause_at_start = Some((until, ErrorCode::Http(http_status)));
         }
         self
@@ -63,14 +63,14 @@ impl Pacing {
     /// says when to ask again. A request that may start is counted as started.
     pub fn try_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
-        match self.pacer.try_start(now) {
+        match self.limiter.try_start(now) {
             Ok(()) => {
-                let change = self.tempo.started(now);
+                let change = self.estimator.started(now);
                 self.follow(change);
                 Ok(now)
             }
             Err(when) => {
-                self.tempo.held_back();
+                self.estimator.held_back();
                 Err(when)
             }
         }
@@ -78,40 +78,40 @@ impl Pacing {
 
     /// Lets nothing start before `until`, unless a longer pause is on already.
     pub(super) fn hold(&mut self, until: Instant) {
-        self.pacer.hold(until);
+        self.limiter.hold(until);
     }
 
     /// Until when nothing starts because the service asked for a pause.
     pub(super) fn held_until(&self) -> Option<Instant> {
-        self.pacer.held_until()
+        self.limiter.held_until()
     }
 
     /// An answer that is no refusal for now, to a request of that time.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
-        let change = self.tempo.accepted(started, quota, Instant::now());
+        let change = self.estimator.accepted(started, quota, Instant::now());
         self.follow(change);
     }
 
     /// An answer that asks to come back later, for which everything is held.
     pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
-        let until = self.pacer.held_until().unwrap_or(now);
-        let change = self.tempo.refused(started, quota, until, now);
+        let until = self.limiter.held_until().unwrap_or(now);
+        let change = self.estimator.refused(started, quota, until, now);
         self.follow(change);
     }
 
     /// No answer: whether the request counts at the service is not known.
     pub(super) fn lost(&mut self, started: Instant) {
-        self.tempo.lost(started);
+        self.estimator.lost(started);
     }
 
     fn follow(&mut self, change: Change) {
         if change.limits {
-            self.pacer.set_limits(self.tempo.limits());
+            self.limiter.set_limits(self.estimator.limits());
             self.has_news = true;
         }
         if let Some(until) = change.hold {
-            self.pacer.hold(until);
+            self.limiter.hold(until);
         }
     }
 
@@ -123,12 +123,12 @@ impl Pacing {
 
     /// The tightest limit in force; none if there is no limit.
     pub(super) fn pace(&self) -> Option<Rate> {
-        self.tempo.pace()
+        self.estimator.pace()
     }
 
     /// What the next run should know of the service.
     pub(super) fn known(&self) -> Option<KnownRate> {
-        self.tempo.known()
+        self.estimator.known()
     }
 }
 
@@ -158,17 +158,17 @@ mod tests {
         Timestamp::from_millisecond(millis).unwrap()
     }
 
-    fn limited(rate: &str, recent: &RecentUse, now: Timestamp) -> Pacing {
+    fn limited(rate: &str, recent: &RecentUse, now: Timestamp) -> RateController {
         let choice = RateChoice::Limits(vec![rate.parse().unwrap()]);
-        Pacing::new(&choice, None).after(recent, now)
+        RateController::new(&choice, None).after(recent, now)
     }
 
     /// How long after the beginning each of so many requests may start.
-    async fn start(pacing: &mut Pacing, requests: usize) -> Vec<Duration> {
+    async fn start(rate: &mut RateController, requests: usize) -> Vec<Duration> {
         let began = Instant::now();
         let mut starts = Vec::new();
         while starts.len() < requests {
-            match pacing.try_start() {
+            match rate.try_start() {
                 Ok(at) => starts.push(at - began),
                 Err(when) => tokio::time::sleep_until(when).await,
             }
@@ -191,9 +191,9 @@ mod tests {
     async fn what_earlier_processes_have_started_is_within_the_limit() {
         // Fifteen requests, a second apart, the last of them half a second ago.
         let recent = counted(86..=100);
-        let mut pacing = limited("20/10s", &recent, at(100_500));
+        let mut rate = limited("20/10s", &recent, at(100_500));
         let mut all: Vec<f64> = (86..=100).map(|second| second as f64).collect();
-        let new = start(&mut pacing, 40).await;
+        let new = start(&mut rate, 40).await;
         all.extend(new.iter().map(|after| 100.5 + after.as_secs_f64()));
         for (first, at) in all.iter().enumerate() {
             let in_span = all[first..].iter().take_while(|t| **t < at + 10.0);
@@ -209,9 +209,9 @@ mod tests {
         let mut all: Vec<Duration> = Vec::new();
         for requests in [9, 9, 9] {
             let seconds = all.iter().map(|at| 1_000 + at.as_secs() as i64);
-            let mut pacing = limited("20/10s", &counted(seconds), wall_clock());
+            let mut rate = limited("20/10s", &counted(seconds), wall_clock());
             let before = began.elapsed();
-            let new = start(&mut pacing, requests).await;
+            let new = start(&mut rate, requests).await;
             all.extend(new.into_iter().map(|after| before + after));
         }
         for (first, at) in all.iter().enumerate() {
@@ -231,20 +231,20 @@ mod tests {
                 http_status: 429,
             }),
         };
-        let mut pacing = limited("20/s", &asked(700_000), at(100_000));
-        let (_, why) = pacing.pause_at_start().unwrap();
+        let mut rate = limited("20/s", &asked(700_000), at(100_000));
+        let (_, why) = rate.pause_at_start().unwrap();
         assert_eq!(why, ErrorCode::Http(429));
-        assert_eq!(start(&mut pacing, 1).await, [Duration::from_secs(600)]);
-        let mut pacing = limited("20/s", &asked(100_000), at(100_000));
-        assert_eq!(pacing.pause_at_start(), None);
-        assert_eq!(start(&mut pacing, 1).await, [Duration::ZERO]);
+        assert_eq!(start(&mut rate, 1).await, [Duration::from_secs(600)]);
+        let mut rate = limited("20/s", &asked(100_000), at(100_000));
+        assert_eq!(rate.pause_at_start(), None);
+        assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn starts_that_a_clock_has_put_into_the_future_count_as_just_made() {
         let recent = counted([5_000, 5_001].into_iter());
-        let mut pacing = limited("2/10s", &recent, at(100_000));
-        let new = start(&mut pacing, 1).await;
+        let mut rate = limited("2/10s", &recent, at(100_000));
+        let new = start(&mut rate, 1).await;
         let expected = Duration::from_millis(11_100);
         assert!(
             new[0].abs_diff(expected) < Duration::from_millis(10),

@@ -2,7 +2,7 @@
 //!
 //! A row is claimed before its first request leaves, and the claim must be on disk by
 //! then. Claims, outcomes and rows that cannot be sent make a group; one group at a time
-//! is with the [`Keeper`], while the next gathers. A group goes when sending would have
+//! is with the [`LedgerWriter`], while the next gathers. A group goes when sending would have
 //! to wait for it, and otherwise a moment after its first entry: a slow service is never
 //! kept waiting by more than one commit, and a fast one makes large groups.
 //!
@@ -25,7 +25,7 @@ use super::attempt::Job;
 use crate::intake::{Batch, OnUncertain};
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, Keeper, Refusal, Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, LedgerWriter, Refusal, Settlement,
 };
 use crate::rate::KnownRate;
 
@@ -44,22 +44,22 @@ const MAX_AHEAD: usize = 4096;
 const MAX_BATCHES: usize = 8;
 
 #[derive(Debug)]
-pub(super) struct Books {
-    keeper: Option<Keeper<Batch>>,
+pub(super) struct CommitBuffer {
+    writer: Option<LedgerWriter<Batch>>,
     /// The group that gathers, and when it is due.
     group: Group,
     due: Option<Instant>,
     /// Batches whose outcomes are in it or in a group before it.
     batches: Vec<Batch>,
-    /// Whether a group is with the keeper, …
+    /// Whether a group is with the writer, …
     is_busy: bool,
     /// … and how many claims are settled there, and not on disk yet.
     settling: usize,
-    /// Whether the keeper has entries that it could not commit.
+    /// Whether the writer has entries that it could not commit.
     has_failed: bool,
     /// Rows whose claims are in the group that gathers, …
     asked: Vec<Job>,
-    /// … in the group that is with the keeper, …
+    /// … in the group that is with the writer, …
     asked_before: Vec<Job>,
     /// … and on disk.
     granted: VecDeque<Job>,
@@ -76,10 +76,10 @@ pub(super) struct Books {
     known: Option<KnownRate>,
 }
 
-impl Books {
-    pub(super) fn new(keeper: Option<Keeper<Batch>>, policy: &Policy) -> Books {
-        Books {
-            keeper,
+impl CommitBuffer {
+    pub(super) fn new(writer: Option<LedgerWriter<Batch>>, policy: &Policy) -> CommitBuffer {
+        CommitBuffer {
+            writer,
             group: Group::default(),
             due: None,
             batches: Vec::new(),
@@ -109,7 +109,7 @@ impl Books {
 
     /// Whether there is a ledger.
     pub(super) fn are_kept(&self) -> bool {
-        self.keeper.is_some()
+        self.writer.is_some()
     }
 
     /// Rows that are claimed, or about to be, and not started.
@@ -141,7 +141,7 @@ impl Books {
 
     /// Takes note that the next row may not be started yet for the sake of the pace: then
     /// nothing was held up by its claim.
-    pub(super) fn note_leisure(&mut self) {
+    pub(super) fn record_idle(&mut self) {
         self.was_awaited = false;
     }
 
@@ -230,11 +230,11 @@ impl Books {
     }
 
     /// Puts a batch behind the entries: it is passed on when they are on disk.
-    pub(super) fn put_behind(&mut self, batch: Batch) {
+    pub(super) fn enqueue_after_commit(&mut self, batch: Batch) {
         self.batches.push(batch);
     }
 
-    /// Whether a group is with the keeper.
+    /// Whether a group is with the writer.
     pub(super) fn are_busy(&self) -> bool {
         self.is_busy
     }
@@ -254,7 +254,7 @@ impl Books {
         if !at_once && !is_due && !self.is_starved {
             return due;
         }
-        let Some(keeper) = &self.keeper else {
+        let Some(writer) = &self.writer else {
             return None;
         };
         let mut group = std::mem::take(&mut self.group);
@@ -267,14 +267,14 @@ impl Books {
         self.settling += group.settlements.len() + group.releases.len();
         self.asked_before.append(&mut self.asked);
         self.is_busy = true;
-        keeper.hand_over(group, std::mem::take(&mut self.batches));
+        writer.hand_over(group, std::mem::take(&mut self.batches));
         None
     }
 
-    /// Waits for the group that is with the keeper; nothing if its thread has died.
+    /// Waits for the group that is with the writer; nothing if its thread has died.
     pub(super) async fn committed(&mut self) -> Option<Committed> {
-        match &mut self.keeper {
-            Some(keeper) => keeper.committed().await,
+        match &mut self.writer {
+            Some(writer) => writer.committed().await,
             None => None,
         }
     }
@@ -308,8 +308,8 @@ impl Books {
 
     /// Tries once more what could not be committed.
     pub(super) fn retry(&mut self) {
-        if let (true, false, Some(keeper)) = (self.has_failed, self.is_busy, &self.keeper) {
-            keeper.hand_over(Group::default(), Vec::new());
+        if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
+            writer.hand_over(Group::default(), Vec::new());
             self.is_busy = true;
         }
     }
@@ -322,8 +322,8 @@ impl Books {
         jobs
     }
 
-    /// The keeper, once nothing more is to be written down.
-    pub(super) fn into_keeper(self) -> Option<Keeper<Batch>> {
-        self.keeper
+    /// The writer, once nothing more is to be written down.
+    pub(super) fn into_keeper(self) -> Option<LedgerWriter<Batch>> {
+        self.writer
     }
 }

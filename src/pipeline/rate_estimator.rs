@@ -110,7 +110,7 @@ pub(super) struct Change {
 
 /// Decides what rate is allowed.
 #[derive(Debug)]
-pub(super) struct Tempo {
+pub(super) struct RateEstimator {
     ceiling: Ceiling,
     /// The pace that was found by trying, if it is below the ceiling.
     found: Option<f64>,
@@ -150,8 +150,12 @@ struct Refusal {
     is_lesson: bool,
 }
 
-impl Tempo {
-    pub(super) fn new(choice: &RateChoice, known: Option<KnownRate>, now: Instant) -> Tempo {
+impl RateEstimator {
+    pub(super) fn new(
+        choice: &RateChoice,
+        known: Option<KnownRate>,
+        now: Instant,
+    ) -> RateEstimator {
         let (ceiling, found) = match (choice, known) {
             (RateChoice::Limits(rates), _) => (Ceiling::Given(rates.clone()), None),
             (RateChoice::Unlimited, _) => (Ceiling::None, None),
@@ -163,7 +167,7 @@ impl Tempo {
                 Some(known.map_or(START, |known| known.rate.pace().clamp(MIN_KNOWN, MOST))),
             ),
         };
-        Tempo {
+        RateEstimator {
             limits: ceiling
                 .rates()
                 .into_iter()
@@ -183,7 +187,7 @@ impl Tempo {
         }
     }
 
-    /// The limits in force, as the pacer wants them: what was found is put for about a
+    /// The limits in force, as the limiter wants them: what was found is put for about a
     /// second, so that a pace that falls need not wait for a long span to empty.
     pub(super) fn limits(&self) -> &[Rate] {
         &self.limits
@@ -454,5 +458,5 @@ fn over_a_second(pace: f64) -> Rate {
 }
 
 #[cfg(test)]
-#[path = "tempo_tests.rs"]
+#[path = "rate_estimator_tests.rs"]
 mod tests;
