@@ -155,15 +155,6 @@ impl Failure {
     }
 }
 
-/// Why a run ends early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// The reason in one word.
-    pub by: StoppedBy,
-    /// What happened, and what to mend.
-    pub text: String,
-}
-
 /// Says of an error what it stops, so that every place has to choose.
 pub trait OrStopped<T> {
     /// The value, or a failure that was caused by `by`.

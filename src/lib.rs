@@ -42,7 +42,7 @@
 //! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | listens, never steers |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
-//! | [`event`] | what happens in a run | told, never asked |
+//! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
 //! | [`ask`] | questions at the terminal | only where somebody can answer |
 //! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
@@ -73,4 +73,5 @@ pub mod settings;
 pub mod shell;
 pub mod signals;
 pub mod source;
+pub mod stop;
 pub mod text;

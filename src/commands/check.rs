@@ -14,7 +14,7 @@ use super::stopwatch::Stopwatch;
 use super::{inputs, places, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::command_line::CommandLine;
-use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::CampaignId;
 use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
@@ -22,13 +22,14 @@ use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
     self, CampaignNames, Checked, DoubtError, InDoubt, ListNotes, Log, Lookup, Page, PageNotes,
-    RunMode, Show, Tally, check_json, check_text, console, log_check, log_end,
+    RunMode, Show, Tally, check_json, check_text, console, log_check, log_end, stop_text,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
 };
 use crate::settings::{ImportSettings, Layers, MappingToSave};
 use crate::signals;
+use crate::stop::Stop;
 use crate::text::counted;
 
 /// Runs the command.
@@ -192,10 +193,7 @@ fn ended<'a>(
     written: Written,
     began: Instant,
 ) -> report::Ended<'a> {
-    let stop = DoubtError::of(intake).map(|error| Stop {
-        by: StoppedBy::Usage,
-        text: error.to_string(),
-    });
+    let stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error));
     report::Ended {
         run: None,
         continue_with: None,
@@ -328,7 +326,7 @@ fn say(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     inputs::warn_of_files(checked.ended, format);
     log_end(checked.ended);
     if let Some(stop) = &checked.ended.stop {
-        console::error(&stop.text);
+        console::error(&stop_text(stop));
     }
     let text = match format {
         Format::Text => check_text(checked),

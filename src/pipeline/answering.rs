@@ -13,10 +13,10 @@ use super::{Flight, LeadSender, Pipeline};
 use crate::api::Answer;
 use crate::api::verdict::{Verdict, Wait};
 use crate::event::RunEvent;
-use crate::exit::Stop;
 use crate::intake::PlannedInput;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::{AskedPause, CellsDigest};
+use crate::stop::Stop;
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes an answer: the row is settled, waits for another attempt, or stops its
@@ -316,7 +316,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         (self.events)(RunEvent::CampaignStopped {
             campaign,
-            by: stop.by,
+            by: stop.by(),
         });
         self.refused.push((campaign, stop));
         let (mut jobs, rows) = self.gates.shut(campaign);

@@ -3,14 +3,12 @@
 use tokio::sync::mpsc;
 
 use super::attempt::Job;
-use super::{End, LeadSender, Pipeline, claim, unwritten};
-use crate::exit::{Stop, StoppedBy};
+use super::{End, LeadSender, Pipeline, claim};
+use crate::exit::StoppedBy;
 use crate::intake::{Batch, Batches};
-use crate::lead::{CampaignId, Status};
+use crate::lead::Status;
 use crate::signals::{Interrupt, Interrupts};
-
-/// How many refused campaigns are listed.
-const MAX_LISTED: usize = 10;
+use crate::stop::{Stop, StopReason};
 
 /// Where more rows come from, and what makes an end of waiting for them.
 pub(super) type Rest = (Batches, Interrupts);
@@ -75,12 +73,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
             }
         }
         self.tell_stop();
-        let others_were_sent = self.stop.is_none() && self.counts.of(Status::Created) > 0;
-        let refusals = refusals(&self.refused, others_were_sent);
-        self.stop = match (self.stop.take(), refusals) {
-            (Some(stop), Some(refusals)) => Some(both(stop, refusals)),
-            (stop, refusals) => stop.or(refusals),
-        };
+        if !self.refused.is_empty() {
+            let others_were_sent = self.stop.is_none() && self.counts.of(Status::Created) > 0;
+            let refused = Stop::new(StopReason::Campaigns {
+                refused: std::mem::take(&mut self.refused),
+                others_were_sent,
+            });
+            self.stop = Some(Stop::both(self.stop.take(), refused));
+        }
     }
 
     /// Rows that were rejected alike are no reason to stop when they were the last ones, of
@@ -88,7 +88,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn may_be_whole(&self) -> bool {
         let of_campaigns = self.refused.iter().map(|(_, stop)| stop);
         let mut stops = self.stop.iter().chain(of_campaigns);
-        let are_rejections = stops.all(|stop| stop.by == StoppedBy::Rejections);
+        let are_rejections = stops.all(|stop| stop.by() == StoppedBy::Rejections);
         are_rejections && !self.has_given_up && self.window.open() == 0
     }
 
@@ -131,7 +131,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         } else if let Some(writer) = writer
             && writer.send(batch).await.is_err()
         {
-            self.stop(unwritten());
+            self.stop(Stop::new(StopReason::ResultsEnded));
         }
     }
 
@@ -155,37 +155,4 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.take_committed(committed);
         }
     }
-}
-
-/// What stopped the run, and what would have stopped it otherwise: somebody has to see to
-/// that too.
-fn both(stop: Stop, other: Stop) -> Stop {
-    let (what, hint) = stop.text.split_once("\n\n").unwrap_or((&stop.text, ""));
-    let text = format!("{what}\n\n{}\n\n{hint}", other.text);
-    Stop {
-        by: stop.by,
-        text: text.trim_end().to_owned(),
-    }
-}
-
-/// The campaigns that were refused while others went on, as the reason why the run is not
-/// complete.
-fn refusals(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> Option<Stop> {
-    let (_, first) = refused.first()?;
-    let mut lines = Vec::new();
-    for (campaign, stop) in refused.iter().take(MAX_LISTED) {
-        let what = stop.text.split("\n\n").next().unwrap_or_default();
-        lines.push(format!("campaign {campaign}: {what}"));
-    }
-    if refused.len() > MAX_LISTED {
-        lines.push(format!("… and {} more", refused.len() - MAX_LISTED));
-    }
-    if others_were_sent {
-        lines.push("the leads of the other campaigns were sent".to_owned());
-    }
-    let hint = first.text.split_once("\n\n").map_or("", |(_, hint)| hint);
-    Some(Stop {
-        by: first.by,
-        text: format!("{}\n\n{hint}", lines.join("\n")),
-    })
 }

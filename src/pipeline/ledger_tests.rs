@@ -151,7 +151,7 @@ fn an_outcome_that_cannot_be_written_down_stops_the_run_and_is_passed_on_as_such
     let commits = CommitBuffer::new();
     fill(&commits.path);
     let kept = run(commits, policy(), 500, &mut |_| {});
-    assert_eq!(kept.end.stop.unwrap().by, StoppedBy::Ledger);
+    assert_eq!(kept.end.stop.unwrap().by(), StoppedBy::Ledger);
     assert!(!kept.end.is_written_down);
     assert_eq!(kept.end.requests, 1);
     assert_eq!((kept.passed_on, kept.settled), (1, 0));
@@ -168,7 +168,7 @@ fn what_could_not_be_written_down_is_when_there_is_room_again() {
             db.execute_batch("DELETE FROM full").unwrap();
         }
     });
-    assert_eq!(kept.end.stop.unwrap().by, StoppedBy::Ledger);
+    assert_eq!(kept.end.stop.unwrap().by(), StoppedBy::Ledger);
     assert!(kept.end.is_written_down);
     assert_eq!(kept.settled as u64, kept.end.requests);
     assert_eq!(kept.passed_on as u64, kept.end.requests);

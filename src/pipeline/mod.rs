@@ -53,7 +53,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -62,14 +61,14 @@ use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::backoff::Backoff;
 use crate::event::{Pause, PauseReason, Pulse, RunEvent};
-use crate::exit::{Stop, StoppedBy};
+use crate::exit::StoppedBy;
 use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{CellsDigest, Claim, Committed, LedgerError, LedgerWriter, Refusal};
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
-use crate::text::counted;
+use crate::stop::{Stop, StopReason};
 use answering::{wall_clock, wall_clock_ahead};
 
 use attempt::Job;
@@ -341,7 +340,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                         break;
                     }
                     Interrupt::Signal => self.interrupt(),
-                    Interrupt::TimeUp => self.stop(time_up()),
+                    Interrupt::TimeUp => {
+                        self.stop(Stop::new(StopReason::Interrupted(interrupt)));
+                    }
                 },
                 Some((slot, answer)) = self.answers.next() => self.take(slot, answer),
                 committed = self.commits.committed(), if self.commits.are_busy() => {
@@ -355,7 +356,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     }
                     None => {
                         self.writer_ended = true;
-                        self.stop(unwritten());
+                        self.stop(Stop::new(StopReason::ResultsEnded));
                     }
                 },
                 rows = batches.next(), if self.wants_rows() => self.receive(rows),
@@ -418,7 +419,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             self.settle_exhausted();
             self.reject_aside(|_| true);
         } else {
-            self.stop(stalled(self.window.open()));
+            self.stop(Stop::new(StopReason::Stuck(self.window.open())));
         }
     }
 
@@ -446,14 +447,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Ok(()) => self.commits.grant(),
             Err(error) => {
                 self.commits.fail();
-                self.stop(Stop {
-                    by: StoppedBy::Ledger,
-                    text: error.to_string(),
-                });
+                self.stop(Stop::error(StoppedBy::Ledger, error));
             }
         }
         if !is_taken {
-            self.stop(unwritten());
+            self.stop(Stop::new(StopReason::ResultsEnded));
         }
     }
 
@@ -465,14 +463,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
             Some(Err(error)) => {
                 self.has_lost_rows = true;
-                self.stop(Stop {
-                    by: match error.stopped_by() {
-                        // Once something was sent the run is one that can go on.
-                        StoppedBy::Usage if self.has_sent_any() => StoppedBy::Input,
-                        by => by,
-                    },
-                    text: error.to_string(),
-                });
+                let by = match error.stopped_by() {
+                    // Once something was sent the run is one that can go on.
+                    StoppedBy::Usage if self.has_sent_any() => StoppedBy::Input,
+                    by => by,
+                };
+                self.stop(Stop::error(by, error));
             }
             None => self.exhausted = true,
         }
@@ -524,14 +520,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// is told.
     fn stop(&mut self, stop: Stop) {
         match &self.stop {
-            Some(earlier) if earlier.by.exit_code() >= stop.by.exit_code() => {}
+            Some(earlier) if earlier.by().exit_code() >= stop.by().exit_code() => {}
             Some(_) => {
                 self.stop = Some(stop);
                 self.tell_stop();
             }
             None => {
                 // Where nothing is left to be sent it may yet turn out to be no stop.
-                let is_sure = stop.by != StoppedBy::Rejections
+                let is_sure = stop.by() != StoppedBy::Rejections
                     || self.window.open() > self.in_flight.len() as u64;
                 self.stop = Some(stop);
                 if is_sure {
@@ -546,7 +542,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         if let Some(stop) = self.stop.as_ref().filter(|_| !self.has_told_stop) {
             self.has_told_stop = true;
             (self.events)(RunEvent::Stopping {
-                by: stop.by,
+                by: stop.by(),
                 in_flight: self.in_flight.len(),
             });
         }
@@ -621,7 +617,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn too_long(&self) -> Stop {
         let now = Instant::now();
         match self.asked_until.filter(|until| now < *until) {
-            Some(until) => asked_too_long(wall_clock_ahead(until - now), self.held_why),
+            Some(until) => Stop::new(StopReason::AskedToWait {
+                until: wall_clock_ahead(until - now),
+                why: self.held_why,
+            }),
             None => self.silent_too_long(),
         }
     }
@@ -634,63 +633,17 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             .unwrap_or_default();
         // Refused again and again, without a word on how long to wait.
         let is_refused = self.held_at.is_some() && self.held_at >= self.outage.asking_since();
-        let why = self.outage.away().map(|away| away.why);
-        let why = why.or(is_refused.then_some(self.held_why));
-        let why = match (&self.silence_reason, why) {
-            (Some(reason), _) => format!(" ({reason})"),
-            (None, Some(ErrorCode::Http(status))) => format!(" (HTTP {status})"),
-            (None, Some(why)) => format!(" ({why})"),
-            (None, None) => String::new(),
-        };
-        Stop {
-            by: StoppedBy::Outage,
-            text: format!(
-                "the service has answered nothing about any row since {since:.0}{why}\n\n\
-                 hint: when it is back, run the same command again; `--max-outage` says how long to wait for it"
-            ),
-        }
+        let last = self.outage.away().map(|away| away.why);
+        Stop::new(StopReason::NoAnswers {
+            since,
+            last: last.or(is_refused.then_some(self.held_why)),
+            detail: self.silence_reason.clone(),
+        })
     }
 
     fn interrupt(&mut self) {
         self.interrupted = true;
-        self.stop(Stop {
-            by: StoppedBy::Signal,
-            text: "stopped by a signal; rows without a line in the results were not reached".into(),
-        });
-    }
-}
-
-/// The service asks for a wait that ends later than anybody waits.
-pub fn asked_too_long(until: Timestamp, why: ErrorCode) -> Stop {
-    Stop {
-        by: StoppedBy::Outage,
-        text: format!(
-            "the service refuses requests for now ({why}) and asks to wait until {until:.0}, \
-             which is later than `--max-outage` allows\n\n\
-             hint: run the same command again after that; `--max-outage` says how long to \
-             wait for the service"
-        ),
-    }
-}
-
-/// The run was given so much time.
-fn time_up() -> Stop {
-    Stop {
-        by: StoppedBy::MaxDuration,
-        text: "stopped after the time that `--max-duration` allows; rows without a line in the results were not reached".into(),
-    }
-}
-
-/// Rows are left, and nothing is waited for that could bring them further.
-fn stalled(rows: u64) -> Stop {
-    Stop {
-        by: StoppedBy::Outage,
-        text: format!(
-            "{} could neither be sent nor given up\n\n\
-             hint: this is a fault in leadload, please report it; the same command goes on with \
-             these rows",
-            counted(rows, "row")
-        ),
+        self.stop(Stop::new(StopReason::Interrupted(Interrupt::Signal)));
     }
 }
 
@@ -713,14 +666,6 @@ fn earlier_of(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
 /// Room for a batch; none if nobody takes batches any more.
 async fn reserve(writer: Option<&mpsc::Sender<Batch>>) -> Option<mpsc::Permit<'_, Batch>> {
     writer?.reserve().await.ok()
-}
-
-/// The writer of results has ended, and knows why.
-fn unwritten() -> Stop {
-    Stop {
-        by: StoppedBy::Disk,
-        text: "the results cannot be written".into(),
-    }
 }
 
 #[cfg(test)]

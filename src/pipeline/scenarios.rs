@@ -331,7 +331,7 @@ impl Came {
         if self.rows != expect.rows {
             complaints.push(format!("rows: {:?}, expected {:?}", self.rows, expect.rows));
         }
-        let stopped_by = self.end.stop.as_ref().map(|stop| stop.by.to_string());
+        let stopped_by = self.end.stop.as_ref().map(|stop| stop.by().to_string());
         if stopped_by != expect.stopped_by {
             complaints.push(format!(
                 "stopped by {:?}, expected {:?}",

@@ -18,11 +18,11 @@ use super::{LeadSender, Policy};
 use crate::api::Answer;
 use crate::api::verdict::Verdict;
 use crate::api::wire::values_in;
-use crate::exit::{Stop, StoppedBy};
 use crate::intake::OnUncertain;
-use crate::lead::{ErrorCode, RowOutcome};
+use crate::lead::RowOutcome;
 use crate::ledger::{AskedPause, Claim};
 use crate::signals::{Interrupt, Interrupts};
+use crate::stop::{Stop, StopReason};
 use crate::text::without_numbers;
 
 /// What a single attempt came to.
@@ -59,7 +59,7 @@ pub async fn send_once(
             (Interrupt::Signal, Some(Interrupt::Signal)) => {
                 return Single {
                     outcome: Some(job.abandoned()),
-                    stop: Some(abandoned()),
+                    stop: Some(Stop::new(StopReason::TestInterrupted(Interrupt::Signal))),
                     pause: None,
                 };
             }
@@ -75,7 +75,7 @@ pub async fn send_once(
     Single {
         stop: stop.map(|stop| match ended_by {
             None => stop,
-            Some(interrupt) => interrupted(interrupt, stop),
+            Some(interrupt) => Stop::new(StopReason::TestInterrupted(interrupt)).with(stop),
         }),
         ..single
     }
@@ -123,71 +123,29 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     }
 }
 
-const NO_ANSWER: &str = "the service gave no usable answer";
-
-const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again";
-
-/// Why the service is to be asked again some other time, where it has said nothing of the
+/// Why the service should be tried again some other time, where it has said nothing of the
 /// lead.
 fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
-    let (code, what, text, next) = match &answer.verdict {
-        Verdict::PerhapsTaken { code, text } => (*code, NO_ANSWER, text, MAY_BE_MADE.to_owned()),
-        Verdict::NeverTaken { code, text, .. } => (
-            *code,
-            NO_ANSWER,
-            text,
-            "when the service is there again, test again".to_owned(),
-        ),
-        Verdict::RetryLater { code, text, .. } => (
-            *code,
-            "the service takes no leads just now",
-            text,
-            pause.map_or_else(
-                || "test again later".to_owned(),
-                |pause| format!("test again after {:.0}", pause.until),
-            ),
-        ),
-        Verdict::TokenReplaced => {
-            return Some(Stop {
-                by: StoppedBy::Token,
-                text: "the service does not accept the token, and the token file has another one by now\n\nhint: run the same command again".to_owned(),
-            });
+    let (reason, said) = match &answer.verdict {
+        Verdict::PerhapsTaken { code, text } => {
+            let (code, may_be_made) = (*code, true);
+            (StopReason::TestUnanswered { code, may_be_made }, text)
         }
+        Verdict::NeverTaken { code, text, .. } => {
+            let (code, may_be_made) = (*code, false);
+            (StopReason::TestUnanswered { code, may_be_made }, text)
+        }
+        Verdict::RetryLater { code, text, .. } => {
+            let (code, until) = (*code, pause.map(|pause| pause.until));
+            (StopReason::TestThrottled { code, until }, text)
+        }
+        Verdict::TokenReplaced => return Some(Stop::new(StopReason::TokenReplaced)),
         Verdict::Created { .. }
         | Verdict::Duplicate { .. }
         | Verdict::Rejected { .. }
         | Verdict::Fatal { .. } => return None,
     };
-    let text = without_numbers(text);
-    Some(Stop {
-        by: match code {
-            ErrorCode::UnreadableAnswer => StoppedBy::Unreadable,
-            _ => StoppedBy::Outage,
-        },
-        text: format!("{what} ({text})\n\nhint: {next}"),
-    })
-}
-
-fn abandoned() -> Stop {
-    Stop {
-        by: StoppedBy::Signal,
-        text: format!("stopped by a signal before the answer came\n\nhint: {MAY_BE_MADE}"),
-    }
-}
-
-/// It was to end before the answer came, which was awaited and settles nothing.
-fn interrupted(interrupt: Interrupt, stop: Stop) -> Stop {
-    let (by, what) = match interrupt {
-        Interrupt::Signal => (StoppedBy::Signal, "stopped by a signal"),
-        Interrupt::TimeUp => (
-            StoppedBy::MaxDuration,
-            "stopped after the time that `--max-duration` allows",
-        ),
-    };
-    Stop {
-        by,
-        text: format!("{what}; {}", stop.text),
-    }
+    Some(Stop::new(reason).saying(without_numbers(said)))
 }
 
 #[cfg(test)]
@@ -199,7 +157,7 @@ mod tests {
 
     use super::*;
     use crate::api::verdict::FatalCause;
-    use crate::lead::{CampaignId, RowId, Status};
+    use crate::lead::{CampaignId, ErrorCode, RowId, Status};
     use crate::phone::PhoneNumber;
     use crate::pipeline::tests::policy;
 
@@ -250,11 +208,10 @@ mod tests {
         })
     }
 
-    /// Status, what it was stopped by, and what is said of that.
-    fn told(single: &Single) -> (Option<Status>, Option<(StoppedBy, &str)>) {
+    /// The status of the row, and why it stopped.
+    fn ending(single: &Single) -> (Option<Status>, Option<Stop>) {
         let status = single.outcome.as_ref().map(|outcome| outcome.status);
-        let stop = single.stop.as_ref();
-        (status, stop.map(|stop| (stop.by, &stop.text[..])))
+        (status, single.stop.clone())
     }
 
     #[test]
@@ -284,7 +241,7 @@ mod tests {
         ] {
             for (signals, time) in interrupts {
                 let (single, took) = send(verdict.clone(), signals, time);
-                assert_eq!(told(&single), (Some(status), None));
+                assert_eq!(ending(&single), (Some(status), None));
                 assert_eq!(took, LATE);
             }
         }
@@ -296,16 +253,19 @@ mod tests {
             code: ErrorCode::Timeout,
             text: "lost".into(),
         };
-        let said = format!("; the service gave no usable answer (lost)\n\nhint: {MAY_BE_MADE}");
+        let unanswered = Stop::new(StopReason::TestUnanswered {
+            code: ErrorCode::Timeout,
+            may_be_made: true,
+        })
+        .saying("lost");
+        let interrupted = |by| Stop::new(StopReason::TestInterrupted(by)).with(unanswered.clone());
         let (single, took) = send(lost(), 0, Some(LATE / 2));
-        let text = format!("stopped after the time that `--max-duration` allows{said}");
-        let stop = Some((StoppedBy::MaxDuration, &text[..]));
-        assert_eq!(told(&single), (Some(Status::Uncertain), stop));
+        let stop = Some(interrupted(Interrupt::TimeUp));
+        assert_eq!(ending(&single), (Some(Status::Uncertain), stop));
         assert_eq!(took, LATE);
         let (single, _) = send(lost(), 1, None);
-        let text = format!("stopped by a signal{said}");
-        let stop = Some((StoppedBy::Signal, &text[..]));
-        assert_eq!(told(&single), (Some(Status::Uncertain), stop));
+        let stop = Some(interrupted(Interrupt::Signal));
+        assert_eq!(ending(&single), (Some(Status::Uncertain), stop));
     }
 
     #[test]
@@ -316,9 +276,8 @@ mod tests {
             text: "no".into(),
         };
         let (single, took) = send(fatal, 2, None);
-        let text = format!("stopped by a signal before the answer came\n\nhint: {MAY_BE_MADE}");
-        let stop = Some((StoppedBy::Signal, &text[..]));
-        assert_eq!(told(&single), (Some(Status::Uncertain), stop));
+        let stop = Stop::new(StopReason::TestInterrupted(Interrupt::Signal));
+        assert_eq!(ending(&single), (Some(Status::Uncertain), Some(stop)));
         assert_eq!(took, Duration::ZERO);
     }
 }

@@ -8,8 +8,8 @@ use super::campaign_gates::Admission;
 use super::window::Slot;
 use super::{Flight, LeadSender, Pipeline, claim};
 use crate::event::RunEvent;
-use crate::exit::Stop;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::stop::Stop;
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to look again
@@ -56,10 +56,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn changed_input(&mut self) -> Option<Stop> {
         let (row, _) = self.window.get(self.next_job.as_ref()?.slot)?;
         let checked = self.input_check.check(&self.inputs, row.file());
-        checked.err().map(|error| Stop {
-            by: error.stopped_by(),
-            text: error.to_string(),
-        })
+        checked
+            .err()
+            .map(|error| Stop::error(error.stopped_by(), error))
     }
 
     /// In flight at most: one until it is known that answers are understood.

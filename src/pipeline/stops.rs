@@ -27,8 +27,8 @@ use std::num::NonZeroU32;
 use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
-use crate::exit::{Stop, StoppedBy};
 use crate::lead::{CampaignId, ErrorCode};
+use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
 
 /// How many different rows must meet such a refusal.
@@ -183,7 +183,10 @@ impl Stops {
                     _ => 0,
                 };
                 if self.unreadable == UNUSABLE_IN_A_ROW {
-                    return Consequence::Stop(unreadable(text));
+                    return Consequence::Stop(stop(
+                        StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW),
+                        text,
+                    ));
                 }
                 self.miss(campaign, answered, (*code, text))
             }
@@ -191,7 +194,7 @@ impl Stops {
                 text,
                 is_lasting: true,
                 ..
-            } => Consequence::Stop(lasting(text)),
+            } => Consequence::Stop(Stop::new(StopReason::NoConnection(text.clone()))),
             Verdict::NeverTaken { code, text, .. } => self.miss(campaign, answered, (*code, text)),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
@@ -216,10 +219,10 @@ impl Stops {
         let series = self.understand(campaign);
         let is_campaigns = series.rejected.is_enough(code, text, enough);
         if self.rejected.is_enough(code, text, enough) {
-            return Consequence::Last(rejected_alike(enough, text));
+            return Consequence::Last(stop(StopReason::RejectedAlike(enough), text));
         }
         if is_campaigns {
-            Consequence::LastOfCampaign(rejected_alike(enough, text))
+            Consequence::LastOfCampaign(stop(StopReason::RejectedAlike(enough), text))
         } else {
             Consequence::Understood
         }
@@ -227,7 +230,7 @@ impl Stops {
 
     fn refuse(&mut self, campaign: CampaignId, cause: FatalCause, text: &str) -> Consequence {
         if cause.is_certain() {
-            return Consequence::Stop(refused(cause, text));
+            return Consequence::Stop(stop(StopReason::Refused(cause), text));
         }
         let series = self.campaigns.entry(campaign).or_default();
         series.fatal_rows += 1;
@@ -244,8 +247,8 @@ impl Stops {
             _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
         };
         match (is_everybodys, is_campaigns) {
-            (true, _) => Consequence::Stop(refused(cause, text)),
-            (false, true) => Consequence::StopCampaign(refused(cause, text)),
+            (true, _) => Consequence::Stop(stop(StopReason::Refused(cause), text)),
+            (false, true) => Consequence::StopCampaign(stop(StopReason::Refused(cause), text)),
             (false, false) => Consequence::PutAside,
         }
     }
@@ -274,114 +277,43 @@ impl Stops {
         if missed.len() < UNUSABLE_IN_A_ROW as usize {
             return Consequence::GoOn;
         }
+        let reason = StopReason::NoUsableAnswer {
+            rows: UNUSABLE_IN_A_ROW,
+            last: code,
+        };
         if self.is_understood {
-            Consequence::StopCampaign(unusable(code, text))
+            Consequence::StopCampaign(stop(reason, text))
         } else {
-            Consequence::Stop(unusable(code, text))
+            Consequence::Stop(stop(reason, text))
         }
     }
 }
 
-/// The stop without what the service repeats of the row that met it: a stop is told to
-/// everybody, and the row's own values to nobody.
+/// The stop without the values of the row that met it, which the service may have repeated:
+/// everybody who operates the run reads a stop. Sentences of ours have none.
 pub(super) fn redact_personal_data<'v>(
     stop: Stop,
     answer: &Answer,
     values: impl Iterator<Item = &'v str>,
 ) -> Stop {
-    let Some(said) = answer.verdict.refusal().map(without_numbers) else {
-        return stop;
-    };
-    let shown = format!("({})", without_words_of(&said, values));
-    Stop {
-        text: stop.text.replacen(&format!("({said})"), &shown, 1),
-        ..stop
-    }
-}
-
-fn unreadable(text: &str) -> Stop {
-    let text = without_numbers(text);
-    Stop {
-        by: StoppedBy::Unreadable,
-        text: format!(
-            "{UNUSABLE_IN_A_ROW} answers in a row could not be read ({text})\n\n\
-             hint: check the base URL, which may not be the service's address, then run the \
-             same command again"
-        ),
-    }
-}
-
-fn lasting(text: &str) -> Stop {
-    Stop {
-        by: StoppedBy::Outage,
-        text: format!("{text}\n\nhint: when that is mended, run the same command again"),
-    }
-}
-
-fn unusable(code: ErrorCode, text: &str) -> Stop {
-    let text = without_numbers(text);
-    Stop {
-        by: match code {
-            ErrorCode::UnreadableAnswer => StoppedBy::Unreadable,
-            _ => StoppedBy::Outage,
+    match stop.said {
+        Some(said) if answer.verdict.refusal().is_some() => Stop {
+            said: Some(without_words_of(&said, values)),
+            ..stop
         },
-        text: format!(
-            "the first {UNUSABLE_IN_A_ROW} rows brought no usable answer ({text})\n\n\
-             hint: check the base URL and the connection, then run the same command again"
-        ),
+        _ => stop,
     }
 }
 
-fn rejected_alike(rows: NonZeroU32, text: &str) -> Stop {
-    let text = without_numbers(text);
-    Stop {
-        by: StoppedBy::Rejections,
-        text: format!(
-            "the service has rejected {rows} rows in a row alike ({text})\n\n\
-             hint: mend what they have in common, here or at the service, then run the same \
-             command again; the rejects file has these rows. `--stop-after` allows more"
-        ),
-    }
-}
-
-/// What is said to everybody names nobody: see [`without_numbers`].
-fn refused(cause: FatalCause, text: &str) -> Stop {
-    let text = without_numbers(text);
-    let (what, hint) = match cause {
-        FatalCause::Token => (
-            "the service does not accept the token",
-            "check the token; a new one may be needed",
-        ),
-        FatalCause::Forbidden => (
-            "the service does not allow this token to make leads",
-            "check what the token is allowed to do, and that no firewall stands in between",
-        ),
-        FatalCause::Payment | FatalCause::Balance => (
-            "the service stops taking leads because of the account's balance or plan",
-            "check the account's balance and limits",
-        ),
-        FatalCause::Campaign => (
-            "the service refuses the campaign",
-            "check the campaign's id with `leadload campaigns`, and the base URL",
-        ),
-        FatalCause::Redirect => (
-            "the service redirects to another address",
-            "check the base URL",
-        ),
-        FatalCause::NotTheService => (
-            "what answers at this address is not the lead service",
-            "check the base URL",
-        ),
-    };
-    Stop {
-        by: cause.into(),
-        text: format!("{what} ({text})\n\nhint: {hint}, then run the same command again"),
-    }
+/// A stop with what the service said, less the numbers in it.
+fn stop(reason: StopReason, said: &str) -> Stop {
+    Stop::new(reason).saying(without_numbers(said))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::StoppedBy;
 
     fn answer(verdict: Verdict) -> Answer {
         Answer {
@@ -438,9 +370,9 @@ mod tests {
         let mut answers = answers.iter().enumerate();
         answers.find_map(|(i, (campaign, answer))| {
             match stops.observe(CampaignId(*campaign), of_row(i), answer) {
-                Consequence::Stop(stop) | Consequence::Last(stop) => Some((i, "run", stop.by)),
+                Consequence::Stop(stop) | Consequence::Last(stop) => Some((i, "run", stop.by())),
                 Consequence::StopCampaign(stop) | Consequence::LastOfCampaign(stop) => {
-                    Some((i, "campaign", stop.by))
+                    Some((i, "campaign", stop.by()))
                 }
                 _ => None,
             }

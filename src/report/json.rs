@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::countries::Countries;
 use super::doubt::DoubtError;
+use super::stop_text::stop_text;
 use super::tally::{Ended, Tally};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
@@ -90,7 +91,7 @@ impl Summary {
             run: ended.run,
             complete,
             exit_code: ended.exit_code as u8,
-            stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
+            stopped_by: ended.stop.as_ref().map(|stop| stop.by().as_str()),
             rows,
             rows_total: ended.rows_total,
             counts: ended.tally.counts,
@@ -106,7 +107,7 @@ impl Summary {
                 _ => Rejects::Several(rejects.collect()),
             },
             report: ended.written.report.as_deref().map(text),
-            error: ended.stop.as_ref().map(|stop| stop.text.clone()),
+            error: ended.stop.as_ref().map(stop_text),
         }
     }
 }

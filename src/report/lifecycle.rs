@@ -85,7 +85,7 @@ pub fn log_check(inputs: usize) {
 
 /// Logs how a command with rows has ended.
 pub fn log_end(ended: &Ended<'_>) {
-    let stopped_by = ended.stop.as_ref().map(|stop| stop.by.as_str());
+    let stopped_by = ended.stop.as_ref().map(|stop| stop.by().as_str());
     let exit_code = ended.exit_code as u8;
     let rows = ended.tally.counts.total();
     let how = match stopped_by {

@@ -11,10 +11,11 @@ use super::advice::{InDoubt, Outlook, TRIAL, advice, meaning};
 use super::tally::{Ended, Group, Tally};
 use super::width::{Width, paragraph};
 use crate::command_line::CommandLine;
-use crate::exit::{Stop, StoppedBy};
+use crate::exit::StoppedBy;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
+use crate::stop::Stop;
 use crate::text::{counted, grouped, in_lines, printable};
 
 /// How many kinds of problems are spelled out.
@@ -29,7 +30,7 @@ const FEWEST_KNOWN: u64 = 3;
 
 /// What the command does that was stopped, when it is given again.
 pub(super) fn same_command(ended: &Ended<'_>) -> &'static str {
-    let by_ledger = |stop: &Stop| stop.by == StoppedBy::Ledger;
+    let by_ledger = |stop: &Stop| stop.by() == StoppedBy::Ledger;
     match ended.run {
         Some(_) if ended.stop.as_ref().is_some_and(by_ledger) => {
             "When the ledger is mended, the same command goes on where this stopped"
@@ -67,7 +68,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let rows = rows_done(ended);
     let took = seconds(ended.elapsed_s);
     match &ended.stop {
-        Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by)?,
+        Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by())?,
         None => writeln!(text, "{rows} in {took}")?,
     }
     write_counts(text, counts)?;

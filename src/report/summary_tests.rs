@@ -1,10 +1,11 @@
 //! The summary of commands that have ended in every way.
 
 use super::*;
-use crate::exit::{ExitCode, Stop, StoppedBy};
+use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{CampaignId, RunId};
 use crate::report::{CampaignNames, InDoubt, ListNotes};
 use crate::results::{Written, WrittenRejects};
+use crate::stop::Stop;
 
 /// A run that has ended early.
 fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
@@ -12,10 +13,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         run: Some(RunId(7)),
         tally,
         inputs: vec!["leads.csv"],
-        stop: Some(Stop {
-            by,
-            text: String::new(),
-        }),
+        stop: Some(Stop::error(by, "")),
         exit_code: by.exit_code(),
         requests: 0,
         rows_total: None,

@@ -8,11 +8,12 @@ use super::campaign_names::CampaignNames;
 use super::list_notes::ListNotes;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
-use crate::exit::{ExitCode, Stop};
+use crate::exit::ExitCode;
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
 use crate::source::Row;
+use crate::stop::Stop;
 
 /// How many places are remembered of each kind of outcome.
 const MAX_PLACES: usize = 3;
@@ -167,7 +168,7 @@ impl Tally {
     /// How a command ends that has these rows, and was stopped or not.
     pub fn exit_code(&self, stop: Option<&Stop>) -> ExitCode {
         match stop {
-            Some(stop) => stop.by.exit_code(),
+            Some(stop) => stop.by().exit_code(),
             None if self.has_problems() => ExitCode::Problems,
             None => ExitCode::Complete,
         }

@@ -188,7 +188,7 @@ fn a_service_that_is_down_is_no_fault_of_the_list() {
     assert_eq!(
         output.stderr,
         "error: the service gave no usable answer (no connection to the service: it was refused)\n\n\
-         hint: when the service is there again, test again\n"
+         hint: when the service is back, test again\n"
     );
     assert_no_traces(&folder, &output);
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
-use crate::exit::{Failure, Stop, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Purpose};
 use crate::lead::RowId;
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
@@ -17,6 +17,7 @@ use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::stop::Stop;
 
 use super::record::{Run, RunLedger};
 
@@ -67,13 +68,13 @@ impl Delivery<'_> {
         let mut ended = self.deliver(events, interrupts).await?;
         let mut stop = ended.end.stop;
         if ended.lost_ledger {
-            stop = worse(stop, broken(&LedgerError::BrokeOff));
+            stop = Some(Stop::worse(stop, broken(&LedgerError::BrokeOff)));
         }
         let (requests, rows_total) = (ended.end.requests, ended.end.rows_total);
         let last_read = ended.end.last_read.0;
         let is_unread = stop
             .as_ref()
-            .is_some_and(|stop| stop.by == StoppedBy::Usage);
+            .is_some_and(|stop| stop.by() == StoppedBy::Usage);
         let is_written_down = ended.end.is_written_down;
         let written = ended.writer.and_then(|mut writer| {
             if is_unread || !is_written_down && requests == 0 {
@@ -96,7 +97,7 @@ impl Delivery<'_> {
             if let (Some(ledger), Some(run)) = (&mut ended.ledger, run)
                 && let Err(error) = ledger.record_outputs(run, &sealed)
             {
-                stop = worse(stop.take(), broken(&error));
+                stop = Some(Stop::worse(stop.take(), broken(&error)));
             }
             writer.finish(end(&stop))
         });
@@ -172,18 +173,7 @@ fn write_all(
     Ok(writer)
 }
 
-/// Of two reasons to stop, the one with the higher exit code.
-pub(super) fn worse(stop: Option<Stop>, other: Stop) -> Option<Stop> {
-    match stop {
-        Some(stop) if stop.by.exit_code() >= other.by.exit_code() => Some(stop),
-        _ => Some(other),
-    }
-}
-
 /// The ledger cannot be used any more.
 fn broken(error: &LedgerError) -> Stop {
-    Stop {
-        by: StoppedBy::Ledger,
-        text: error.to_string(),
-    }
+    Stop::error(StoppedBy::Ledger, error)
 }

@@ -5,23 +5,24 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use tracing::warn;
 
-use super::delivery::{Delivered, worse};
+use super::delivery::Delivered;
 use super::record::Run;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::command_line::CommandLine;
 use crate::commands::inputs;
 use crate::commands::stopwatch::Stopwatch;
-use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, OnUncertain};
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
 use crate::report::{
     CampaignNames, Ended, InDoubt, ListNotes, Listeners, Metrics, Page, PageNotes, RunMode, TRIAL,
-    Tally, console, json_summary, log_end, text_summary,
+    Tally, console, json_summary, log_end, stop_text, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::settings::ImportSettings;
+use crate::stop::Stop;
 
 /// An import whose rows have been sent, as far as that went.
 pub(super) struct Ending<'a> {
@@ -79,14 +80,14 @@ impl Ending<'_> {
             list_notes: ListNotes::of(self.intake),
         };
         self.stop(&mut ended, stop);
-        let is_unread = |stop: &Stop| stop.by == StoppedBy::Usage;
+        let is_unread = |stop: &Stop| stop.by() == StoppedBy::Usage;
         if !ended.stop.as_ref().is_some_and(is_unread) {
             self.write_report(&mut ended, listeners.page.as_ref());
         }
         let ending = self.end_run(ledger, &ended, last_read);
         if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
             // Nothing was sent, so there is nothing to tell of but that.
-            return Err(Failure::new(stop.by, anyhow!(stop.text)));
+            return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
         }
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
             self.stop(&mut ended, Some(by_ledger));
@@ -157,19 +158,8 @@ impl Ending<'_> {
         };
         let page = page.html();
         if let Err(error) = inputs::write_report(report, &page, &mut ended.written) {
-            let (by, mut text) = (StoppedBy::Disk, error.to_string());
-            // That it was stopped before is not to be lost.
-            if let Some(earlier) = &ended.stop {
-                text = format!("{}\n\n{text}", earlier.text);
-            }
-            let stop = worse(
-                ended.stop.take(),
-                Stop {
-                    by,
-                    text: text.clone(),
-                },
-            );
-            self.stop(ended, stop.map(|stop| Stop { text, ..stop }));
+            let stop = Stop::both(ended.stop.take(), Stop::error(StoppedBy::Disk, error));
+            self.stop(ended, Some(stop));
         }
     }
 
@@ -177,10 +167,9 @@ impl Ending<'_> {
     fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, last_read: u64) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
         let ended = run.end(&mut ledger, ended, last_read);
-        ended.err().map(|error| Stop {
-            by: StoppedBy::Ledger,
-            text: error.to_string(),
-        })
+        ended
+            .err()
+            .map(|error| Stop::error(StoppedBy::Ledger, error))
     }
 }
 
@@ -200,10 +189,7 @@ fn unwritten(error: &OutputError) -> Stop {
             format!("{error}\n\nWhat was written before is in the files that end in `.part`.")
         }
     };
-    Stop {
-        by: StoppedBy::Disk,
-        text,
-    }
+    Stop::error(StoppedBy::Disk, text)
 }
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
@@ -216,7 +202,7 @@ fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
         warn!(event = "warning", "{TRIAL}");
     }
     if let Some(stop) = &ended.stop {
-        console::stop(stop.by, &stop.text);
+        console::stop(stop.by(), &stop_text(stop));
     }
     log_end(ended);
     let summary = match format {

@@ -300,7 +300,7 @@ impl Run {
         let rows = ended.tally.rows_by_file.iter();
         let ending = Ending {
             exit_code: ended.exit_code as u8,
-            stopped_by: ended.stop.as_ref().map(|stop| stop.by.as_str()),
+            stopped_by: ended.stop.as_ref().map(|stop| stop.by().as_str()),
             requests: ended.requests,
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),

@@ -14,9 +14,11 @@ use tracing::warn;
 use crate::exit::Failure;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
-use crate::pipeline::{RateController, asked_too_long};
+use crate::pipeline::RateController;
 use crate::rate::RateChoice;
+use crate::report::stop_text;
 use crate::settings::{ImportSettings, LedgerChoice};
+use crate::stop::{Stop, StopReason};
 
 /// Nobody asks why nothing happens for so long.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
@@ -58,8 +60,11 @@ impl SharedPace {
         let pause = recent.pause.filter(|pause| now < pause.until);
         while let Err(when) = pacing.try_start() {
             if let Some(pause) = pause.filter(|pause| is_longer(pause, now, longest_wait)) {
-                let stop = asked_too_long(pause.until, ErrorCode::Http(pause.http_status));
-                return Err(Failure::new(stop.by, anyhow!(stop.text)));
+                let stop = Stop::new(StopReason::AskedToWait {
+                    until: pause.until,
+                    why: ErrorCode::Http(pause.http_status),
+                });
+                return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
             }
             tell_wait(when, pause);
             sleep_until(when).await;

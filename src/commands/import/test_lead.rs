@@ -13,7 +13,7 @@ use crate::campaign::Campaign;
 use crate::commands::directory::{self, Directory};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
-use crate::exit::{ExitCode, Failure, OrStopped, Stop, StoppedBy};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Purpose, SurveyedInput};
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
@@ -21,11 +21,12 @@ use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{
-    CampaignNames, Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end,
+    CampaignNames, Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text,
 };
 use crate::results::Written;
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
+use crate::stop::Stop;
 
 /// A lead that is to be sent to oneself.
 pub(super) struct TestLead {
@@ -201,7 +202,7 @@ impl TestLead {
         let tally = tally(intake, &first.claim, outcome.as_ref());
         let ended = self.ended(intake, &tally, stop);
         if let Some(stop) = &ended.stop {
-            console::error(&stop.text);
+            console::error(&stop_text(stop));
         }
         log_end(&ended);
         let report = TestReport {

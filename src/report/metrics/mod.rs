@@ -152,7 +152,7 @@ impl Metrics {
         figures.counts = ended.tally.counts;
         figures.rows_expected = ended.rows_total;
         figures.requests = ended.requests;
-        figures.stopped_by = ended.stop.as_ref().map(|stop| stop.by);
+        figures.stopped_by = ended.stop.as_ref().map(|stop| stop.by());
         file.end(ended.exit_code);
     }
 

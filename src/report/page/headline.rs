@@ -8,6 +8,7 @@ use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::report::Ended;
 use crate::report::advice::TRIAL;
+use crate::report::stop_text;
 use crate::report::summary::rows_done;
 use crate::text::{counted, grouped};
 
@@ -37,7 +38,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
                 p.sentence { (sentence(page)) }
                 @if page.ended.sandbox && !page.is_check() { p { (TRIAL) } }
                 @if let Some(stop) = &page.ended.stop {
-                    @if !stop.text.is_empty() { div.words { (message(&stop.text)) } }
+                    div.words { (message(&stop_text(stop))) }
                 }
             }
         }
@@ -65,10 +66,10 @@ fn sentence(page: &Page<'_>) -> String {
     let rows = rows(page.ended);
     match &page.ended.stop {
         Some(stop) => {
-            let why = because(stop.by);
+            let why = because(stop.by());
             let next = match (&page.ended.continue_with, page.ended.run) {
                 // What is to be done first stands below.
-                (Some(_), Some(_)) if stop.by == StoppedBy::Ledger => "",
+                (Some(_), Some(_)) if stop.by() == StoppedBy::Ledger => "",
                 (Some(_), Some(_)) => " Nothing is lost: the same command goes on from there.",
                 (Some(_), None) => {
                     " The rest of the list was not sent: the same command sends all of it again."

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
-use crate::exit::{ExitCode, Stop, StoppedBy};
+use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::{Once, PlannedInput, SurveyedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
@@ -18,6 +18,7 @@ use crate::report::Tally;
 use crate::results::{Written, WrittenRejects};
 use crate::screen::SuppressionLists;
 use crate::source::{FormChoice, Input, RowBatch};
+use crate::stop::Stop;
 
 /// A list with this header, as it is planned.
 fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
@@ -89,10 +90,10 @@ fn page_of_a_stopped_run_of(
         run: Some(RunId(7)),
         tally: &tally,
         inputs: vec!["leads.csv"],
-        stop: Some(Stop {
-            by: StoppedBy::MaxDuration,
-            text: format!("the time is up: {error}\n\nhint: more time"),
-        }),
+        stop: Some(Stop::error(
+            StoppedBy::MaxDuration,
+            format!("the time is up: {error}\n\nhint: more time"),
+        )),
         exit_code: ExitCode::Interrupted,
         requests: 2,
         rows_total: None,
