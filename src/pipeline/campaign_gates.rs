@@ -3,7 +3,7 @@
 //! Rule: pure. The first row of a campaign is its canary: no other of its rows is sent
 //! until an answer has been understood (created, duplicate, rejected). If the canary gets
 //! none it is tried again, and while it waits the next row takes its place, unless all that
-//! was said is to come back later. A campaign that is refused is shut, and its rows are passed over.
+//! was said is to come back later. A campaign that is refused is closed, and its rows are passed over.
 //!
 //! Rows that wait are kept here as their places in the window. They leave in input order.
 
@@ -99,7 +99,7 @@ impl CampaignGates {
     }
 
     /// Whether the campaign takes no leads.
-    pub(super) fn is_shut(&self, campaign: CampaignId) -> bool {
+    pub(super) fn is_closed(&self, campaign: CampaignId) -> bool {
         matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
 
@@ -110,7 +110,7 @@ impl CampaignGates {
                 self.free_jobs.extend(backlog.jobs);
                 self.free_rows.extend(backlog.rows);
             }
-            // What was in flight when it was shut may still be answered.
+            // What was in flight when it was closed may still be answered.
             Some(Gate::Closed) => {
                 self.gates.insert(campaign, Gate::Closed);
             }
@@ -142,7 +142,7 @@ impl CampaignGates {
     }
 
     /// The service takes no leads for the campaign. Returns what has waited.
-    pub(super) fn shut(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
+    pub(super) fn close(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
         match self.gates.insert(campaign, Gate::Closed) {
             Some(Gate::Canary(backlog)) => (backlog.jobs.into(), backlog.rows.into()),
             _ => Default::default(),
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_was_shut_stays_so_and_gives_back_what_has_waited() {
+    fn a_campaign_that_was_closed_stays_so_and_gives_back_what_has_waited() {
         let mut gates = CampaignGates::default();
         for index in 0..3 {
             gates.enter(A, row(index));
         }
-        assert_eq!(gates.shut(A).1, [row(1), row(2)]);
+        assert_eq!(gates.close(A).1, [row(1), row(2)]);
         gates.open(A);
         assert!(matches!(gates.enter(A, row(3)), Admission::Closed(_)));
-        assert!(gates.is_shut(A) && !gates.is_shut(B));
+        assert!(gates.is_closed(A) && !gates.is_closed(B));
     }
 }

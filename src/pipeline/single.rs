@@ -10,9 +10,9 @@ use std::pin::pin;
 
 use bytes::Bytes;
 
-use super::answering::asked_pause;
 use super::attempt::{Context, Job, Step};
 use super::stops::{self, Answered, Consequence, Stops};
+use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Policy};
 use crate::api::Answer;

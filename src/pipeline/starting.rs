@@ -5,8 +5,9 @@ use tokio::time::Instant;
 
 use super::attempt::Job;
 use super::campaign_gates::Admission;
+use super::in_flight::Flight;
 use super::window::Slot;
-use super::{Flight, LeadSender, Pipeline, claim};
+use super::{LeadSender, Pipeline, claim};
 use crate::event::RunEvent;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
 use crate::stop::Stop;
@@ -15,38 +16,37 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to look again
     /// (none: only an answer, new rows or a commit can change anything).
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
-        self.commits
-            .set_most_in_flight(self.limit(), self.aside.len() + self.exhausted_rows.len());
-        while self.stop.is_none() && self.in_flight.len() < self.limit() {
+        let limit = self.limit();
+        self.commits.claims.set_limits(limit, self.undecided.len());
+        while !self.ending.is_stopping() && self.in_flight.len() < self.limit() {
             self.claim_ahead();
-            if self.next_job.is_none() {
-                let due = self.queue.next_due();
+            if self.schedule.next.is_none() {
+                let due = self.schedule.queue.next_due();
                 let is_due = due.is_some_and(|due| due <= Instant::now());
-                if !is_due && !self.commits.has_granted() {
-                    self.commits.starve();
+                if !is_due && !self.commits.claims.has_granted() {
+                    self.commits.claims.starve();
                     return due;
                 }
-                self.next_job = self.next_job(is_due);
+                self.schedule.next = self.next_job(is_due);
                 continue;
             }
             if let Some(stop) = self.changed_input() {
                 self.stop(stop);
                 return None;
             }
-            let now = match self.may_start() {
+            let now = match self.service.try_start(self.in_flight.starts()) {
                 Ok(now) => now,
                 Err(when) => {
-                    // Nothing was held up by a claim.
-                    self.commits.record_idle();
+                    self.commits.claims.record_idle();
                     return when;
                 }
             };
-            self.commits.note_start();
-            if let Some(job) = self.next_job.take() {
+            self.commits.claims.record_start();
+            if let Some(job) = self.schedule.next.take() {
                 self.start(job, now);
             }
         }
-        if self.stop.is_none() {
+        if !self.ending.is_stopping() {
             self.claim_ahead();
         }
         None
@@ -54,7 +54,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Why the row that is sent next must not be: its input is not what it was any more.
     fn changed_input(&mut self) -> Option<Stop> {
-        let (row, _) = self.window.get(self.next_job.as_ref()?.slot)?;
+        let (row, _) = self.window.get(self.schedule.next.as_ref()?.slot)?;
         let checked = self.input_check.check(&self.inputs, row.file());
         checked
             .err()
@@ -64,41 +64,24 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// In flight at most: one until it is known that answers are understood.
     fn limit(&self) -> usize {
         if self.stops.has_understood() {
-            let started = self.in_flight.values().map(|flight| flight.started);
-            self.concurrency.limit_beside(started, Instant::now())
+            self.service.limit_beside(self.in_flight.starts())
         } else {
             1
         }
     }
 
-    /// Whether a request may start now, and what now is; if not, when to ask again, unless
-    /// only an answer can change it.
-    fn may_start(&mut self) -> Result<Instant, Option<Instant>> {
-        let away = self.outage.away();
-        let asks = away.map_or(self.asks_again_at, |away| Some(away.began));
-        let mut flights = self.in_flight.values();
-        if asks.is_some_and(|since| flights.any(|flight| flight.started >= since)) {
-            return Err(None);
-        }
-        if let Some(away) = away
-            && Instant::now() < away.next
-        {
-            return Err(Some(away.next));
-        }
-        self.rate.try_start().map_err(Some)
-    }
-
     /// Whether nothing has been understood yet, and a row is on its way that may change
     /// that.
     fn awaits_first_answer(&self) -> bool {
-        let is_out =
-            !self.in_flight.is_empty() || self.commits.unstarted() > 0 || self.next_job.is_some();
+        let is_out = !self.in_flight.is_empty()
+            || self.commits.claims.unstarted() > 0
+            || self.schedule.next.is_some();
         is_out && !self.stops.has_understood()
     }
 
     /// Asks for the claims of rows that are to be sent next.
     fn claim_ahead(&mut self) {
-        while self.commits.want_claims() && !self.awaits_first_answer() {
+        while self.commits.claims.wants_more() && !self.awaits_first_answer() {
             let Some(job) = self.next_row().and_then(|slot| self.new_job(slot)) else {
                 return;
             };
@@ -109,7 +92,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// The next row that is to be sent for the first time, and whose campaign may be sent to.
     fn next_row(&mut self) -> Option<Slot> {
         loop {
-            let slot = match self.gates.next_free_row() {
+            let slot = match self.schedule.gates.next_free_row() {
                 Some(slot) => slot,
                 None => {
                     let slot = self.window.peek_ready()?;
@@ -123,7 +106,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
                 continue;
             };
-            match self.gates.enter(campaign, slot) {
+            match self.schedule.gates.enter(campaign, slot) {
                 Admission::Go(slot) => return Some(slot),
                 Admission::Wait => {}
                 Admission::Closed(slot) => self.pass_over(slot),
@@ -131,27 +114,22 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// A job that nothing but the pace holds back, if the next one is such.
+    /// A job that only the pace holds back, if the next one is such.
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let job = if is_due {
-            let job = self.queue.pop()?;
-            match self.gates.enter_again(job.claim.campaign, job) {
-                Admission::Go(job) => job,
-                Admission::Wait => return None,
-                Admission::Closed(job) => {
-                    self.give_up(job);
-                    return None;
-                }
-            }
+        let admission = if is_due {
+            self.schedule.pop()?
         } else {
-            let job = self.commits.next_granted()?;
-            if self.gates.is_shut(job.claim.campaign) {
-                self.give_up(job);
-                return None;
-            }
-            job
+            let job = self.commits.claims.next_granted()?;
+            self.schedule.admit(job)
         };
-        self.queue.unless_busy(job)
+        match admission {
+            Admission::Go(job) => self.schedule.queue.unless_busy(job),
+            Admission::Wait => None,
+            Admission::Closed(job) => {
+                self.give_up(job);
+                None
+            }
+        }
     }
 
     fn campaign_of(&self, slot: Slot) -> Option<CampaignId> {
@@ -181,21 +159,16 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let Some(body) = self.body(&job) else {
             return self.give_up(job);
         };
-        self.queue.depart(job.target());
-        self.outage.started(now);
+        self.schedule.queue.depart(job.target());
+        self.service.started(now);
         self.commits.count_request();
         job.attempts += 1;
-        self.requests += 1;
-        let slot = job.slot;
-        let answer = self.sender.send(body);
-        self.answers
-            .push(Box::pin(async move { (slot, answer.await) }));
         let flight = Flight {
             job,
             started: now,
             was_full: self.in_flight.len() + 1 >= self.limit(),
         };
-        self.in_flight.insert(slot, flight);
+        self.in_flight.start(flight, body);
         (self.events)(RunEvent::InFlight(self.in_flight.len()));
     }
 }

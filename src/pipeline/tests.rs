@@ -11,7 +11,7 @@ use super::*;
 use crate::api::verdict::{FatalCause, Verdict, Wait};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{Intake, Once, Purpose, SurveyedInput};
-use crate::lead::Status;
+use crate::lead::{ErrorCode, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneReader, PhoneRules};
 use crate::rate::RateChoice;
@@ -684,7 +684,7 @@ fn rows_that_nothing_can_bring_further_stop_the_run_which_says_so() {
     let ran = run_changed(&service, policy(), prepared, &[], |pipeline| {
         // As if a request for it were under way.
         let busy = PhoneNumber::from_key(447_911_000_001).unwrap();
-        pipeline.queue.depart((CampaignId(1), busy));
+        pipeline.schedule.queue.depart((CampaignId(1), busy));
     });
     let stop = ran.end.stop.unwrap();
     assert_eq!(stop, Stop::new(StopReason::Stuck(1)));

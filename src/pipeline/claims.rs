@@ -1,0 +1,148 @@
+//! Rows that are claimed ahead of being sent.
+//!
+//! As many as it takes that sending does not wait for the disk: the number doubles when it
+//! has to and shrinks slowly while it has not. A crash leaves each open claim as a row that
+//! may have been taken. Where those are sent again that does little harm; where they are held
+//! (`--on-uncertain hold`), no more than twice the rows in flight are ever open, beside those
+//! that wait for other rows' answers (see [`super::undecided`]).
+//!
+//! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
+
+use std::collections::VecDeque;
+
+use super::attempt::Job;
+use crate::intake::OnUncertain;
+
+/// Claimed and not yet started, at most.
+const MAX_AHEAD: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct Claims {
+    /// Rows whose claims are in the group that gathers, …
+    requested: Vec<Job>,
+    /// … in the group that is with the ledger's writer, …
+    submitted: Vec<Job>,
+    /// … and on disk.
+    granted: VecDeque<Job>,
+    /// How many may be in these three.
+    ahead: usize,
+    /// Whether sending waits for a claim.
+    is_starved: bool,
+    /// Whether a request was held up by the claims that were granted last.
+    was_awaited: bool,
+    /// Claims that are not settled on disk, and how many there may be.
+    open: usize,
+    max_open: usize,
+    on_uncertain: OnUncertain,
+}
+
+impl Claims {
+    pub(super) fn new(on_uncertain: OnUncertain) -> Claims {
+        Claims {
+            requested: Vec::new(),
+            submitted: Vec::new(),
+            granted: VecDeque::new(),
+            ahead: 1,
+            is_starved: false,
+            was_awaited: false,
+            open: 0,
+            max_open: usize::MAX,
+            on_uncertain,
+        }
+    }
+
+    /// Says how many requests may be in flight, and how many rows wait, with open claims,
+    /// for the answers of others.
+    pub(super) fn set_limits(&mut self, in_flight: usize, undecided: usize) {
+        if self.on_uncertain == OnUncertain::Hold {
+            self.max_open = 2 * in_flight + undecided;
+        }
+    }
+
+    /// Whether another row may be claimed now.
+    pub(super) fn wants_more(&self) -> bool {
+        self.unstarted() < self.ahead && self.open < self.max_open
+    }
+
+    /// Rows that are claimed, or about to be, and not started.
+    pub(super) fn unstarted(&self) -> usize {
+        self.requested.len() + self.submitted.len() + self.granted.len()
+    }
+
+    /// A row whose claim is in the group that gathers.
+    pub(super) fn request(&mut self, job: Job) {
+        self.open += 1;
+        self.requested.push(job);
+    }
+
+    /// A row that needs no claim on disk.
+    pub(super) fn grant_at_once(&mut self, job: Job) {
+        self.open += 1;
+        self.granted.push_back(job);
+    }
+
+    /// The group that gathers goes to the writer.
+    pub(super) fn submit(&mut self) {
+        self.submitted.append(&mut self.requested);
+    }
+
+    /// The group is on disk, and settles or releases so many claims: its own may be started.
+    pub(super) fn grant(&mut self, closed: usize) {
+        self.open -= closed;
+        let was_starved = std::mem::take(&mut self.is_starved);
+        if self.submitted.is_empty() {
+            return;
+        }
+        self.was_awaited = was_starved;
+        if !was_starved {
+            self.ahead = (self.ahead - (self.ahead / 64).max(1)).max(1);
+        }
+        self.granted.extend(self.submitted.drain(..));
+    }
+
+    /// A claim that is not on disk is open no more.
+    pub(super) fn close_one(&mut self) {
+        self.open -= 1;
+    }
+
+    /// Whether a row may be started.
+    pub(super) fn has_granted(&self) -> bool {
+        !self.granted.is_empty()
+    }
+
+    /// The next row that may be started.
+    pub(super) fn next_granted(&mut self) -> Option<Job> {
+        self.granted.pop_front()
+    }
+
+    /// Records that a request could leave if only a claim were on disk.
+    pub(super) fn starve(&mut self) {
+        let is_awaited = !self.requested.is_empty() || !self.submitted.is_empty();
+        self.is_starved = is_awaited || self.open >= self.max_open;
+    }
+
+    /// Whether sending waits for a claim.
+    pub(super) fn is_starved(&self) -> bool {
+        self.is_starved
+    }
+
+    /// Records that the next row waits for the pace: then its claim held nothing up.
+    pub(super) fn record_idle(&mut self) {
+        self.was_awaited = false;
+    }
+
+    /// Records that a row was started: if that waited for its claim, more are claimed ahead.
+    pub(super) fn record_start(&mut self) {
+        if std::mem::take(&mut self.was_awaited) {
+            self.ahead = (self.ahead * 2).min(MAX_AHEAD);
+        }
+    }
+
+    /// All rows that were claimed, or about to be, and not started.
+    pub(super) fn take_unstarted(&mut self) -> Vec<Job> {
+        let mut jobs = std::mem::take(&mut self.requested);
+        jobs.append(&mut self.submitted);
+        jobs.extend(self.granted.drain(..));
+        jobs
+    }
+}

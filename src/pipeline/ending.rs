@@ -1,0 +1,144 @@
+//! How a run ends: whether anything more is sent, why not, and whether everything had its
+//! turn.
+//!
+//! Rule: pure.
+
+use crate::exit::StoppedBy;
+use crate::lead::CampaignId;
+use crate::stop::{Stop, StopReason};
+
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    stop: Option<Stop>,
+    /// Whether the stop was reported.
+    is_reported: bool,
+    /// Whether a signal has come.
+    pub(super) is_interrupted: bool,
+    /// Whether some row was not tried as often as it might have been, or not at all.
+    pub(super) has_given_up: bool,
+    /// Whether the writer of results takes no more.
+    pub(super) results_ended: bool,
+    /// Campaigns that were refused while others went on.
+    refused: Vec<(CampaignId, Stop)>,
+}
+
+impl Ending {
+    /// Nothing more is sent. Of several reasons the one with the highest exit code is kept.
+    /// Returns what to report now. Rows that were rejected alike are reported only where
+    /// others are `left`: otherwise it may turn out to be no stop.
+    pub(super) fn stop(&mut self, stop: Stop, are_rows_left: bool) -> Option<StoppedBy> {
+        let is_first = self.stop.is_none();
+        let before = self.stop.as_ref().map(Stop::by);
+        let stop = Stop::worse(self.stop.take(), stop);
+        let by = stop.by();
+        self.stop = Some(stop);
+        let is_certain = !is_first || by != StoppedBy::Rejections || are_rows_left;
+        if is_certain && before != Some(by) {
+            self.report()
+        } else {
+            None
+        }
+    }
+
+    /// What to report of the stop, once.
+    pub(super) fn report(&mut self) -> Option<StoppedBy> {
+        let by = self.stop.as_ref().map(Stop::by)?;
+        (!std::mem::replace(&mut self.is_reported, true)).then_some(by)
+    }
+
+    /// Whether nothing more is sent.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Nothing more is sent to the campaign.
+    pub(super) fn refuse(&mut self, campaign: CampaignId, stop: Stop) {
+        self.refused.push((campaign, stop));
+    }
+
+    /// Whether all that was read has had its turn: rows that were rejected alike are no
+    /// reason to stop when they were the last ones, of the run or of their campaign.
+    pub(super) fn may_be_whole(&self) -> bool {
+        let of_campaigns = self.refused.iter().map(|(_, stop)| stop);
+        let mut stops = self.stop.iter().chain(of_campaigns);
+        !self.has_given_up && stops.all(|stop| stop.by() == StoppedBy::Rejections)
+    }
+
+    /// All rows have had their turn: nothing was stopped.
+    pub(super) fn take_back(&mut self) {
+        self.stop = None;
+        self.refused.clear();
+    }
+
+    /// Makes the refused campaigns a reason why the run is not complete. `has_made_leads`
+    /// says whether any lead was made.
+    pub(super) fn conclude(&mut self, has_made_leads: bool) {
+        if self.refused.is_empty() {
+            return;
+        }
+        let refused = Stop::new(StopReason::Campaigns {
+            refused: std::mem::take(&mut self.refused),
+            others_were_sent: self.stop.is_none() && has_made_leads,
+        });
+        self.stop = Some(Stop::both(self.stop.take(), refused));
+    }
+
+    /// Why the run ended early, if it did.
+    pub(super) fn into_stop(self) -> Option<Stop> {
+        self.stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::signals::Interrupt;
+
+    fn signal() -> Stop {
+        Stop::new(StopReason::Interrupted(Interrupt::Signal))
+    }
+
+    fn rejections() -> Stop {
+        Stop::new(StopReason::RejectedAlike(NonZeroU32::MIN))
+    }
+
+    #[test]
+    fn the_reason_with_the_highest_exit_code_is_kept_and_reported_once() {
+        let mut ending = Ending::default();
+        assert_eq!(ending.stop(signal(), true), Some(StoppedBy::Signal));
+        assert_eq!(ending.stop(rejections(), true), None);
+        let disk = Stop::new(StopReason::ResultsEnded);
+        assert_eq!(ending.stop(disk.clone(), true), None);
+        assert_eq!(ending.into_stop(), Some(disk));
+    }
+
+    #[test]
+    fn rejections_of_the_last_rows_are_no_stop_unless_rows_were_given_up() {
+        let mut ending = Ending::default();
+        assert_eq!(ending.stop(rejections(), false), None);
+        assert!(ending.may_be_whole());
+        ending.has_given_up = true;
+        assert!(!ending.may_be_whole());
+        assert_eq!(ending.report(), Some(StoppedBy::Rejections));
+        assert_eq!(ending.report(), None);
+    }
+
+    #[test]
+    fn refused_campaigns_stand_beside_what_stopped_the_run() {
+        let mut ending = Ending::default();
+        ending.refuse(CampaignId(1), rejections());
+        ending.stop(signal(), true);
+        ending.conclude(true);
+        let stop = ending.into_stop().unwrap();
+        assert_eq!(stop.by(), StoppedBy::Signal);
+        let StopReason::Campaigns {
+            others_were_sent, ..
+        } = stop.also.unwrap().reason
+        else {
+            panic!("the campaign is missing");
+        };
+        assert!(!others_were_sent);
+    }
+}

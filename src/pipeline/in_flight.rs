@@ -1,0 +1,96 @@
+//! Requests under way.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::time::Instant;
+
+use super::LeadSender;
+use super::attempt::Job;
+use super::window::Slot;
+use crate::api::Answer;
+
+/// Each gives the place of its row and the answer.
+type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
+
+/// A request under way.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) job: Job,
+    pub(super) started: Instant,
+    /// Whether it was the limit of requests in flight that let no other one start.
+    pub(super) was_full: bool,
+}
+
+/// All of them, as futures in one set: no lock and no task per request.
+pub(super) struct InFlight<S> {
+    sender: S,
+    answers: Answers,
+    flights: HashMap<Slot, Flight>,
+    requests: u64,
+}
+
+impl<S: LeadSender> InFlight<S> {
+    pub(super) fn new(sender: S) -> InFlight<S> {
+        InFlight {
+            sender,
+            answers: FuturesUnordered::new(),
+            flights: HashMap::new(),
+            requests: 0,
+        }
+    }
+
+    /// Starts a request. The one place that sends.
+    pub(super) fn start(&mut self, flight: Flight, body: Bytes) {
+        let slot = flight.job.slot;
+        let answer = self.sender.send(body);
+        self.answers
+            .push(Box::pin(async move { (slot, answer.await) }));
+        self.requests += 1;
+        self.flights.insert(slot, flight);
+    }
+
+    /// The next answer; none while nothing is under way.
+    pub(super) async fn next(&mut self) -> Option<(Slot, Answer)> {
+        self.answers.next().await
+    }
+
+    /// The request that was answered, which is under way no more.
+    pub(super) fn land(&mut self, slot: Slot) -> Option<Flight> {
+        self.flights.remove(&slot)
+    }
+
+    /// All that are under way; their answers are not awaited any more.
+    pub(super) fn abandon(&mut self) -> Vec<Flight> {
+        self.flights.drain().map(|(_, flight)| flight).collect()
+    }
+
+    /// How many are under way.
+    pub(super) fn len(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Whether none is under way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    /// How many have been started.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// When those that are under way were started.
+    pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {
+        self.flights.values().map(|flight| flight.started)
+    }
+
+    /// The rows that are under way.
+    pub(super) fn jobs_mut(&mut self) -> impl Iterator<Item = &mut Job> {
+        self.flights.values_mut().map(|flight| &mut flight.job)
+    }
+}

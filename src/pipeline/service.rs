@@ -1,0 +1,289 @@
+//! What the answers so far say of the service: whether it is there, how much it takes, and
+//! how fast; and so when the next request may start.
+//!
+//! Each part knows no other: the rate, how many at once, the waits that are asked for, and
+//! outages. Here they see each answer in the order that matters.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::concurrency::Concurrency;
+use super::in_flight::Flight;
+use super::outage::{Outage, Silence};
+use super::throttle::{Throttle, asked_pause, wall_clock, wall_clock_ahead};
+use super::{Policy, RateController};
+use crate::api::Answer;
+use crate::api::verdict::{Verdict, Wait};
+use crate::event::{Pause, PauseReason, RunEvent};
+use crate::lead::ErrorCode;
+use crate::ledger::AskedPause;
+use crate::stop::{Stop, StopReason};
+
+/// Where events go.
+pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
+
+pub(super) struct Service {
+    pub(super) rate: RateController,
+    concurrency: Concurrency,
+    throttle: Throttle,
+    outage: Outage,
+    /// Why the last attempt brought no answer, in a sentence of ours.
+    silence: Option<String>,
+    max_outage: Duration,
+}
+
+/// What an answer means beyond the service and its row.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
+    /// It is about the row: the service is there.
+    pub(super) is_about_row: bool,
+    /// The service turns out to be away: what has just failed says nothing of those rows.
+    pub(super) went_away: bool,
+    /// A wait that later processes must know of.
+    pub(super) pause: Option<AskedPause>,
+}
+
+impl Service {
+    pub(super) fn new(rate: RateController, policy: &Policy) -> Service {
+        Service {
+            rate,
+            concurrency: Concurrency::new(policy.concurrency),
+            throttle: Throttle::new(policy.backoff),
+            outage: Outage::default(),
+            silence: None,
+            max_outage: policy.max_outage,
+        }
+    }
+
+    /// Goes on with a wait that the service asked an earlier process for.
+    pub(super) fn resume_wait(&mut self, events: Events<'_>) {
+        let Some((until, why)) = self.rate.pause_at_start() else {
+            return;
+        };
+        let now = Instant::now();
+        self.outage.started(now);
+        let left = until - now;
+        let hint = Wait::Said(left);
+        self.throttle.wait(until, hint, why);
+        let wait = left;
+        events(RunEvent::Held { wait, hint, why });
+    }
+
+    /// In flight at most, given when those that are were started.
+    pub(super) fn limit_beside(&self, starts: impl Iterator<Item = Instant>) -> usize {
+        self.concurrency.limit_beside(starts, Instant::now())
+    }
+
+    /// Starts a request now and says when that is; if none may start, when to ask again,
+    /// unless only an answer can change it. `starts` are those of requests under way.
+    pub(super) fn try_start(
+        &mut self,
+        mut starts: impl Iterator<Item = Instant>,
+    ) -> Result<Instant, Option<Instant>> {
+        let away = self.outage.away();
+        let probes = away.map_or(self.throttle.probe_at(), |away| Some(away.began));
+        if probes.is_some_and(|since| starts.any(|started| started >= since)) {
+            return Err(None);
+        }
+        if let Some(away) = away
+            && Instant::now() < away.next
+        {
+            return Err(Some(away.next));
+        }
+        self.rate.try_start().map_err(Some)
+    }
+
+    /// A request has left.
+    pub(super) fn started(&mut self, now: Instant) {
+        self.outage.started(now);
+    }
+
+    /// An answer was understood.
+    pub(super) fn understood(&mut self) {
+        self.throttle.understood();
+    }
+
+    /// Whether the service was away when an attempt was started.
+    pub(super) fn excuses(&self, started: Instant) -> bool {
+        self.outage.excuses(started)
+    }
+
+    /// What the answer says of the service, whatever it says of the row. `others_are_out`
+    /// says whether other requests are under way, `epoch` how many answers about rows there
+    /// have been.
+    pub(super) fn observe(
+        &mut self,
+        flight: &mut Flight,
+        answer: &Answer,
+        (others_are_out, epoch): (bool, u64),
+        events: Events<'_>,
+    ) -> Observed {
+        let now = Instant::now();
+        let (started, verdict) = (flight.started, &answer.verdict);
+        let mut observed = Observed {
+            is_about_row: verdict.is_about_row(),
+            ..Observed::default()
+        };
+        if let Verdict::RetryLater { .. } = verdict {
+            self.concurrency.refused(started, now);
+        } else {
+            self.throttle.answered(started);
+            self.concurrency
+                .answered(started, now, flight.was_full, observed.is_about_row);
+        }
+        let away_since = match verdict {
+            _ if observed.is_about_row => {
+                self.rate.accepted(started, answer.quota.as_ref());
+                let is_held = self.throttle.probe_at().is_some_and(|at| now < at);
+                self.outage
+                    .answered(started, is_held || others_are_out, now)
+            }
+            Verdict::RetryLater { wait, code, .. } => {
+                observed.pause = self.hold(*wait, *code, started, events);
+                // A 503 is about the service's state, and no pace would have avoided it.
+                if *code == ErrorCode::Http(429) {
+                    self.rate.refused(started, answer.quota.as_ref());
+                } else {
+                    self.rate.lost(started);
+                }
+                self.outage.is_there(started, now)
+            }
+            // Something is there, whatever it is. `stops` counts these.
+            Verdict::PerhapsTaken {
+                code: ErrorCode::UnreadableAnswer,
+                ..
+            } if self.outage.away().is_none() => {
+                self.rate.lost(started);
+                None
+            }
+            Verdict::PerhapsTaken { code, text } => {
+                self.silence = answer.http_status.is_none().then(|| text.clone());
+                observed.went_away = self.record_silence(flight, *code, true, epoch, events);
+                None
+            }
+            Verdict::NeverTaken { code, text, .. } => {
+                let has_answered = answer.http_status.is_some();
+                self.silence = (!has_answered).then(|| text.clone());
+                observed.went_away =
+                    self.record_silence(flight, *code, has_answered, epoch, events);
+                None
+            }
+            Verdict::TokenReplaced => {
+                self.rate.lost(started);
+                self.outage.is_there(started, now)
+            }
+            // About the row: see above.
+            _ => None,
+        };
+        if let Some(since) = away_since {
+            let outage = now - since;
+            events(RunEvent::Recovered { outage });
+        }
+        observed
+    }
+
+    /// Everything waits, as the service asks or, without a hint, longer each time.
+    fn hold(
+        &mut self,
+        hint: Wait,
+        why: ErrorCode,
+        started: Instant,
+        events: Events<'_>,
+    ) -> Option<AskedPause> {
+        let now = Instant::now();
+        let wait = self.throttle.refused(hint, started, now, fastrand::f64())?;
+        self.rate.hold(now + wait);
+        self.throttle.wait(now + wait, hint, why);
+        events(RunEvent::Held { wait, hint, why });
+        asked_pause(hint, why)
+    }
+
+    /// An attempt has brought no answer. Returns whether the service turns out to be away.
+    fn record_silence(
+        &mut self,
+        flight: &mut Flight,
+        why: ErrorCode,
+        may_be_the_rows: bool,
+        epoch: u64,
+        events: Events<'_>,
+    ) -> bool {
+        self.rate.lost(flight.started);
+        let was_away = self.outage.away().is_some();
+        let is_suspect = may_be_the_rows && flight.job.is_suspect(epoch);
+        if !was_away && (is_suspect || self.outage.excuses(flight.started)) {
+            return false;
+        }
+        let silence = Silence {
+            slot: flight.job.slot,
+            started: flight.started,
+            may_be_the_rows,
+            why,
+        };
+        let now = Instant::now();
+        let Some(away) = self.outage.silent(silence, now, fastrand::f64()) else {
+            return false;
+        };
+        events(RunEvent::Outage {
+            since: wall_clock(away.since),
+            why,
+            reason: self.silence.as_deref(),
+            next: away.next - now,
+        });
+        !was_away
+    }
+
+    /// What everything waits for, if it does.
+    pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
+        if let Some(away) = self.outage.away() {
+            return Some(Pause {
+                left: away.next.saturating_duration_since(now),
+                reason: PauseReason::Outage {
+                    since: wall_clock(away.since),
+                    why: away.why,
+                },
+            });
+        }
+        let until = self.rate.held_until().filter(|until| now < *until)?;
+        Some(Pause {
+            left: until - now,
+            reason: PauseReason::Refused(self.throttle.why()),
+        })
+    }
+
+    /// When no answer about any row will have come for as long as `--max-outage` allows, or
+    /// now, where it is certain that none comes before then. A wait that the service asked
+    /// for and that ends just then, as one of an hour does, is not for nothing: it is asked
+    /// once more.
+    pub(super) fn too_long_at(&self, now: Instant, is_any_out: bool) -> Option<Instant> {
+        let at = self.outage.too_long_at(self.max_outage)?;
+        let grace = self.max_outage / 100;
+        let held_until = self.rate.held_until().or(self.throttle.probe_at());
+        let at = match held_until.filter(|until| *until <= at + grace && at <= *until + grace) {
+            Some(until) => at.max(until + grace),
+            None => at,
+        };
+        let is_silent = !is_any_out && self.throttle.asked_until().is_some_and(|until| at < until);
+        Some(if is_silent { now } else { at })
+    }
+
+    /// No answer about any row has come for as long as `--max-outage` allows.
+    pub(super) fn too_long(&self) -> Stop {
+        let now = Instant::now();
+        if let Some(until) = self.throttle.asked_until().filter(|until| now < *until) {
+            return Stop::new(StopReason::AskedToWait {
+                until: wall_clock_ahead(until - now),
+                why: self.throttle.why(),
+            });
+        }
+        let since = self.outage.asking_since();
+        // Refused again and again, without a word on how long to wait.
+        let is_refused = self.throttle.has_refused_since(since);
+        let last = self.outage.away().map(|away| away.why);
+        Stop::new(StopReason::NoAnswers {
+            since: since.map(wall_clock).unwrap_or_default(),
+            last: last.or(is_refused.then_some(self.throttle.why())),
+            detail: self.silence.clone(),
+        })
+    }
+}

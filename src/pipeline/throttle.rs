@@ -1,0 +1,184 @@
+//! The waits that the service asks for: 429, or 503 with a hint.
+//!
+//! Rule: pure; time and chance are passed in. While a wait lasts nothing starts. When it is
+//! over one request goes first, and the others once that has been answered. Without a hint
+//! each wait is longer than the one before, until an answer has been understood.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use crate::api::verdict::Wait;
+use crate::backoff::Backoff;
+use crate::lead::ErrorCode;
+use crate::ledger::AskedPause;
+
+#[derive(Debug)]
+pub(super) struct Throttle {
+    /// The waits where the answer does not say how long.
+    backoff: Backoff,
+    /// Refusals without a hint since an answer was understood.
+    unhinted: u32,
+    /// With which answer the last wait was asked for.
+    why: ErrorCode,
+    /// When the last wait began.
+    began: Option<Instant>,
+    /// When the last wait is over.
+    probe_at: Option<Instant>,
+    /// Until when the service itself has asked to be left alone.
+    asked_until: Option<Instant>,
+}
+
+impl Throttle {
+    pub(super) fn new(backoff: Backoff) -> Throttle {
+        Throttle {
+            backoff,
+            unhinted: 0,
+            why: ErrorCode::Http(429),
+            began: None,
+            probe_at: None,
+            asked_until: None,
+        }
+    }
+
+    /// How long to wait after such an answer to a request of that time; none where it is
+    /// part of a refusal that is waited for already.
+    pub(super) fn refused(
+        &mut self,
+        hint: Wait,
+        started: Instant,
+        now: Instant,
+        chance: f64,
+    ) -> Option<Duration> {
+        let wait = match hint.time() {
+            Some(wait) => wait,
+            // All that was in flight is refused at once: that is one refusal, also where
+            // an answer was long on its way.
+            None if self.began.is_some_and(|at| started <= at) => return None,
+            None => {
+                self.unhinted += 1;
+                // Half of it for certain: no wait at all would be no answer to "too many
+                // requests".
+                self.backoff.delay(self.unhinted, 0.5 + chance / 2.0)
+            }
+        };
+        self.began = Some(now);
+        Some(wait)
+    }
+
+    /// Everything waits until then.
+    pub(super) fn wait(&mut self, until: Instant, hint: Wait, why: ErrorCode) {
+        self.probe_at = self.probe_at.max(Some(until));
+        if hint.time().is_some() {
+            self.asked_until = self.asked_until.max(Some(until));
+        }
+        self.why = why;
+    }
+
+    /// A request of that time got another answer: if it was the one that went first, the
+    /// others may follow.
+    pub(super) fn answered(&mut self, started: Instant) {
+        self.probe_at = self.probe_at.filter(|at| started < *at);
+    }
+
+    /// An answer was understood.
+    pub(super) fn understood(&mut self) {
+        self.unhinted = 0;
+    }
+
+    /// With which answer the last wait was asked for.
+    pub(super) fn why(&self) -> ErrorCode {
+        self.why
+    }
+
+    /// When the last wait is over, until the request that goes first then is answered.
+    pub(super) fn probe_at(&self) -> Option<Instant> {
+        self.probe_at
+    }
+
+    /// Until when the service itself has asked to be left alone.
+    pub(super) fn asked_until(&self) -> Option<Instant> {
+        self.asked_until
+    }
+
+    /// Whether a wait has begun since then.
+    pub(super) fn has_refused_since(&self, since: Option<Instant>) -> bool {
+        self.began.is_some() && self.began >= since
+    }
+}
+
+/// What later starts of the program must know of a wait that an answer asks for.
+pub(super) fn asked_pause(hint: Wait, why: ErrorCode) -> Option<AskedPause> {
+    match (hint.time(), why) {
+        (Some(wait), ErrorCode::Http(http_status)) => Some(AskedPause {
+            until: wall_clock_ahead(wait),
+            http_status,
+        }),
+        _ => None,
+    }
+}
+
+/// The time of day after a wait.
+pub(super) fn wall_clock_ahead(wait: Duration) -> Timestamp {
+    let wait = SignedDuration::try_from(wait).unwrap_or_default();
+    Timestamp::now().saturating_add(wait).unwrap_or_default()
+}
+
+/// The time of day at a moment of the clock that only moves on.
+pub(super) fn wall_clock(at: Instant) -> Timestamp {
+    let ago = SignedDuration::try_from(at.elapsed()).unwrap_or_default();
+    Timestamp::now().saturating_sub(ago).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_HINT: Wait = Wait::Unsaid;
+
+    fn at(seconds: u64) -> Instant {
+        // The clock is not started: only differences count.
+        let zero = Instant::now();
+        zero + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn what_is_refused_together_is_one_refusal() {
+        let zero = at(0);
+        let after = |seconds| zero + Duration::from_secs(seconds);
+        let mut throttle = Throttle::new(Backoff::default());
+        let first = throttle.refused(NO_HINT, after(0), after(1), 1.0);
+        assert_eq!(first, Some(Duration::from_secs(1)));
+        assert_eq!(throttle.refused(NO_HINT, after(1), after(2), 1.0), None);
+        let second = throttle.refused(NO_HINT, after(3), after(4), 1.0);
+        assert_eq!(second, Some(Duration::from_secs(2)));
+        throttle.understood();
+        let third = throttle.refused(NO_HINT, after(5), after(6), 1.0);
+        assert_eq!(third, Some(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_wait_without_a_hint_is_never_nothing() {
+        let mut throttle = Throttle::new(Backoff::default());
+        let wait = throttle.refused(NO_HINT, at(0), at(0), 0.0);
+        assert_eq!(wait, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn the_longest_wait_counts_and_ends_with_an_answer_to_a_later_request() {
+        let zero = at(0);
+        let after = |seconds| zero + Duration::from_secs(seconds);
+        let mut throttle = Throttle::new(Backoff::default());
+        let hint = |seconds| Wait::Said(Duration::from_secs(seconds));
+        throttle.wait(after(60), hint(60), ErrorCode::Http(429));
+        throttle.wait(after(5), hint(5), ErrorCode::Http(503));
+        throttle.wait(after(90), NO_HINT, ErrorCode::Http(503));
+        assert_eq!(throttle.probe_at(), Some(after(90)));
+        assert_eq!(throttle.asked_until(), Some(after(60)));
+        throttle.answered(after(89));
+        assert_eq!(throttle.probe_at(), Some(after(90)));
+        throttle.answered(after(90));
+        assert_eq!(throttle.probe_at(), None);
+    }
+}
