@@ -1,6 +1,6 @@
-//! What happens in a run, as it is told to whoever listens.
+//! What happens in a run, as the pipeline reports it.
 //!
-//! Rule: told, never asked. Nothing here changes what happens.
+//! Rule: one way. No listener changes what happens.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub enum RunEvent<'a> {
         /// became of the others was known then.
         sent: bool,
     },
-    /// So many requests are in flight now.
+    /// How many requests are in flight now.
     InFlight(usize),
     /// A row will be sent again.
     Retrying {
@@ -54,7 +54,7 @@ pub enum RunEvent<'a> {
     },
     /// More requests are allowed now, or fewer; none means no limit of our own.
     Paced(Option<Rate>),
-    /// The service gives no usable answers, and is asked one request at a time. Told once
+    /// The service gives no usable answers, and gets one request at a time. Reported once
     /// for each outage and again with each attempt that brings nothing.
     Outage {
         /// Since when.
@@ -78,9 +78,9 @@ pub enum RunEvent<'a> {
         /// Why.
         by: StoppedBy,
     },
-    /// How things stand; told once a second.
+    /// How the run is doing; reported once a second.
     Pulse(Pulse),
-    /// Nothing new is sent any more; what is in flight is awaited.
+    /// Nothing new is sent; what is in flight is awaited.
     Stopping {
         /// Why.
         by: StoppedBy,
@@ -89,7 +89,7 @@ pub enum RunEvent<'a> {
     },
 }
 
-/// How things stand while rows are sent.
+/// How a run is doing while rows are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// Time since the sending began.

@@ -50,12 +50,12 @@ const MAX_REQUESTS: f64 = 1_000_000.0;
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Rate {
-    /// So many a second, at least one.
+    /// N a second, at least one.
     pub const fn per_second(requests: u32) -> Rate {
         Rate::over(requests, Duration::from_secs(1))
     }
 
-    /// So many a minute, at least one.
+    /// N a minute, at least one.
     pub const fn per_minute(requests: u32) -> Rate {
         Rate::over(requests, Duration::from_secs(60))
     }
@@ -67,7 +67,7 @@ impl Rate {
         }
     }
 
-    /// So many a second as a rate that people would write, rounded down by a hundredth at
+    /// A pace, in requests a second, as a rate that people would write, rounded down by a hundredth at
     /// most unless it is very slow: over ten seconds where it is fast, over ten minutes
     /// where it is slow, else over a minute. Never none.
     pub fn of_pace(requests_a_second: f64) -> Rate {
@@ -87,7 +87,7 @@ impl Rate {
         f64::from(self.requests.get()) / self.per.as_secs_f64()
     }
 
-    /// How long so many requests take at least.
+    /// How long this many requests take at least.
     pub fn time_for(&self, requests: u64) -> Duration {
         self.per
             .mul_f64(requests as f64 / f64::from(self.requests.get()))

@@ -48,7 +48,7 @@ impl Interrupts {
         let signal = async {
             match self.signals.recv().await {
                 Some(()) => {}
-                // Nobody listens any more.
+                // No command listens any more.
                 None => future::pending().await,
             }
         };
@@ -81,7 +81,7 @@ fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     // A file that would grow beyond its limit (`ulimit -f`) raises a signal that kills,
-    // until somebody listens: then the writing fails, which is told like a full disk.
+    // until a command listens: then writing fails, which is reported like a full disk.
     drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     Ok(forward(async move || {
         tokio::select! {

@@ -16,8 +16,8 @@ use crate::signals::Interrupt;
 pub struct Stop {
     /// What happened.
     pub reason: StopReason,
-    /// What the service said, with the token masked. Everybody who operates the run reads
-    /// it, so it is shown without numbers and without the values of the row that met it.
+    /// What the service said, with the token masked. All who operate the run read it, so it
+    /// holds no phone numbers and no values of the row that met it.
     pub said: Option<String>,
     /// What would have stopped the run otherwise, and needs attention too.
     pub also: Option<Box<Stop>>,
@@ -28,7 +28,7 @@ pub struct Stop {
 pub enum StopReason {
     /// The service refuses in a way that likely holds for every row.
     Refused(FatalCause),
-    /// So many successes in a row could not be read.
+    /// This many successes in a row could not be read.
     UnreadableAnswers(u32),
     /// None of the first rows brought a usable answer.
     NoUsableAnswer {
@@ -39,7 +39,7 @@ pub enum StopReason {
     },
     /// No connection can be made, and to try again changes nothing: a sentence of ours.
     NoConnection(String),
-    /// So many rows in a row were rejected with the same status and text.
+    /// This many rows in a row were rejected with the same status and text.
     RejectedAlike(NonZeroU32),
     /// No answer about any row for longer than `--max-outage`.
     NoAnswers {
@@ -57,7 +57,7 @@ pub enum StopReason {
         /// With which answer it asked.
         why: ErrorCode,
     },
-    /// So many rows are left, and nothing that could happen would get them sent: a bug.
+    /// This many rows are left, and nothing that could happen would get them sent: a bug.
     Stuck(u64),
     /// Rows are left that were not reached.
     Interrupted(Interrupt),

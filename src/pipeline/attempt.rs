@@ -1,6 +1,6 @@
 //! One row's attempts: what has happened to it so far, and what comes next.
 //!
-//! Rule: pure; chance is handed in.
+//! Rule: pure; chance is passed in.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) struct Job {
     failures: Failures,
     /// The status of the last answer.
     http_status: Option<u16>,
-    /// Why an attempt may have been taken, if one may.
+    /// Why an attempt may have been taken, if one may have been.
     doubt: Option<Reason>,
 }
 
@@ -44,9 +44,8 @@ pub(super) struct Job {
 struct Failures {
     /// While others were answered.
     own: u32,
-    /// Since the last answer about any row, …
+    /// Since the last answer about any row, which was the one with this number.
     recent: u32,
-    /// … which was the so many-th.
     epoch: u64,
 }
 
@@ -79,7 +78,7 @@ pub(super) struct Context {
     pub(super) chance: f64,
 }
 
-/// What is to be done with a row after an answer.
+/// What comes next for a row after an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// It has its outcome.
@@ -94,7 +93,7 @@ pub(super) enum Step {
 }
 
 impl Job {
-    /// A row that is to be sent, after what was tried earlier.
+    /// A row that will be sent, after what was tried earlier.
     pub(super) fn new(slot: Slot, claim: Claim, earlier: Option<&Earlier>) -> Job {
         let doubt = earlier.and_then(|earlier| earlier.doubt.clone());
         Job {
@@ -107,7 +106,7 @@ impl Job {
         }
     }
 
-    /// What is not to be in flight twice.
+    /// What must not be in flight twice.
     pub(super) fn target(&self) -> Target {
         (self.claim.campaign, self.claim.number)
     }
@@ -180,7 +179,7 @@ impl Job {
         }
     }
 
-    /// Takes note that the row may have been taken, where an answer says so.
+    /// Records that the row may have been taken, where an answer says so.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
         if let Verdict::PerhapsTaken { code, text } = answer.verdict {
             self.http_status = answer.http_status;
@@ -192,7 +191,7 @@ impl Job {
     /// next one; nothing if it has had all that it may have.
     fn fail(&mut self, policy: &Policy, context: Context) -> Option<Duration> {
         if context.is_excused {
-            // When the service is asked again is decided for all.
+            // The outage decides when the next attempt starts, for all rows.
             return Some(SHORTEST_RESEND);
         }
         self.failures.add(context.epoch);
@@ -241,7 +240,13 @@ impl Job {
         match self.doubt.take() {
             None => self.outcome(Status::Rejected, reason),
             Some((code, why)) => {
-                let text = lost_then_refused(&why, &reason.1);
+                // What an earlier start of the program has recorded may tell of a refusal
+                // already: it would grow with each start.
+                let lost = match code {
+                    ErrorCode::AnswerLost => "an earlier attempt may have been taken",
+                    _ => &why,
+                };
+                let text = format!("{lost}; sent again, it was refused: {}", reason.1);
                 self.outcome(Status::Uncertain, (code, text))
             }
         }
@@ -261,31 +266,5 @@ impl Job {
             attempts: self.attempts,
             ..RowOutcome::not_sent(status, None, None)
         }
-    }
-}
-
-/// Why a row is uncertain that was lost and then refused. Of refusals at earlier starts
-/// nothing is kept: else the text would grow with every run that is refused alike.
-fn lost_then_refused(why: &str, refusal: &str) -> String {
-    const THEN: &str = "; sent again, it was refused: ";
-    let lost = why.split_once(THEN).map_or(why, |(lost, _)| lost);
-    format!("{lost}{THEN}{refusal}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_of_a_lost_row_does_not_grow_with_every_refusal() {
-        let once = lost_then_refused("the answer was lost", "no such city");
-        assert_eq!(
-            once,
-            "the answer was lost; sent again, it was refused: no such city"
-        );
-        assert_eq!(
-            lost_then_refused(&once, "out of credit"),
-            "the answer was lost; sent again, it was refused: out of credit"
-        );
     }
 }

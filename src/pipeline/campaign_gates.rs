@@ -2,8 +2,9 @@
 //!
 //! Rule: pure. The first row of a campaign is its canary: no other of its rows is sent
 //! until an answer has been understood (created, duplicate, rejected). If the canary gets
-//! none it is tried again, and while it waits the next row takes its place, unless all that
-//! was said is to come back later. A campaign that is refused is closed, and its rows are passed over.
+//! none it is tried again, and while it waits the next row takes its place, unless the answer
+//! was only to come back later. The gate of a campaign that is refused closes, and its rows
+//! are passed over.
 //!
 //! Rows that wait are kept here as their places in the window. They leave in input order.
 
@@ -36,7 +37,7 @@ struct Backlog {
     rows: VecDeque<Slot>,
 }
 
-/// What is to be done with a row.
+/// Whether a row may be sent.
 #[derive(Debug)]
 pub(super) enum Admission<T> {
     /// It may be sent.
@@ -58,14 +59,14 @@ pub(super) struct CampaignGates {
 }
 
 impl CampaignGates {
-    /// A row that is to be sent for the first time.
+    /// A row that would be sent for the first time.
     pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Admission<Slot> {
         self.pass(campaign, row, row, |backlog, row| {
             backlog.rows.push_back(row);
         })
     }
 
-    /// A row that is to be sent again.
+    /// A row that would be sent again.
     pub(super) fn enter_again(&mut self, campaign: CampaignId, job: Job) -> Admission<Job> {
         self.pass(campaign, job.slot, job, |backlog, job| {
             backlog.jobs.push_back(job);
@@ -124,8 +125,8 @@ impl CampaignGates {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
             return;
         };
-        // Whoever comes to the gate next takes the place: the one that is let go now, or
-        // one before it.
+        // The next row at the gate takes the place: the one that is let go now, or one
+        // before it.
         backlog.is_out = false;
         if let Some(job) = backlog.jobs.pop_front() {
             self.free_jobs.push(job);
@@ -226,7 +227,7 @@ mod tests {
             assert_eq!(gates.next_free_row(), None);
             assert!(goes(&gates.enter(A, row(index))));
         }
-        // Nobody is left to take its place: whoever comes next does.
+        // No row is left to take its place: the next one that comes does.
         gates.pass_on(A);
         assert!(goes(&gates.enter(A, row(3))));
         assert!(!goes(&gates.enter(A, row(4))));

@@ -86,7 +86,7 @@ impl Claims {
         self.submitted.append(&mut self.requested);
     }
 
-    /// The group is on disk, and settles or releases so many claims: its own may be started.
+    /// The group is on disk, and settles or releases `closed` claims: its own may be started.
     pub(super) fn grant(&mut self, closed: usize) {
         self.open -= closed;
         let was_starved = std::mem::take(&mut self.is_starved);

@@ -28,7 +28,7 @@ const DELAY: Duration = Duration::from_millis(10);
 
 /// How long requests that were started are counted before that is written, unless something
 /// else is: a row is hardly ever sent twice in that time, so that after a kill its open claim
-/// stands for what was not written.
+/// shows that it was started.
 const START_DELAY: Duration = Duration::from_secs(1);
 
 /// How many batches may wait for a commit.

@@ -1,6 +1,6 @@
 //! How many requests may be in flight: as given, or as many as the service carries.
 //!
-//! Rule: pure; time is handed in. A *round* judges one limit. It begins with the first
+//! Rule: pure; time is passed in. A *round* judges one limit. It begins with the first
 //! answer to a request that was started under it, so that what is measured is this limit
 //! and not the last one, and ends with as many answers as the limit, a tenth of a second
 //! and nearly one latency at the earliest.
@@ -31,7 +31,7 @@
 //! whether fewer of them are any faster: when the limit has shrunk to 0.7 of what it was,
 //! and where it stays for half a minute, by a round with half of it, as BBR now and then
 //! drains what it may have queued itself. If they are not, the base is what is seen now;
-//! if they are, the limit shrinks, since a queue is good for nothing.
+//! if they are, the limit shrinks, since a queue gains nothing.
 //! A base that drifted up by itself would take the limit with it, without end. So a service
 //! that becomes slower is asked less while it does, and one that stays slow as much as it
 //! carries.
@@ -40,7 +40,8 @@
 //! becomes that share of it which was answered well, at least 0.7. Any ends the startup, but
 //! up to one in twenty is otherwise left to the pauses and the pace: a service that refuses
 //! one in fifty whatever happens would otherwise end up with one request at a time. This
-//! holds for a given number too, which knows no startup and no latency and is come back to.
+//! applies to a given number too, which has no startup and ignores latency; the limit returns
+//! to it.
 //!
 //! Nothing grows in a round in which it was mostly not the limit that bound.
 
@@ -57,64 +58,65 @@ const MOST: usize = 512;
 /// The shortest round.
 const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 
-/// So much of a latency is one: a volley that comes a moment early is not to cost another.
+/// The share of a latency that counts as one: a volley that comes a moment early must not
+/// cost another.
 const NEARLY_ONE: f64 = 0.9;
 
-/// In seconds: none is shorter.
+/// The shortest latency, in seconds.
 const MIN_LATENCY: f64 = 1e-6;
 
-/// Up to so many in flight a step of four does no harm.
+/// Up to this many in flight a step of four does no harm.
 const VERY_FEW: f64 = 4.0;
 
-/// Startup goes on while so much of what the limit grew by is gained.
+/// Startup continues while the rate gains this share of what the limit grew by.
 const WORTH_IT: f64 = 0.6;
 
-/// So much of the best rate is as good as the best.
+/// This share of the best rate is as good as the best.
 const AS_GOOD: f64 = 0.95;
 
-/// Up to so many base latencies there is room for many more.
+/// Up to this many base latencies there is room for many more.
 const LOWEST: f64 = 1.1;
 
-/// Up to so many there is room for more.
+/// Up to this many there is room for more.
 const LOW: f64 = 1.25;
 
-/// So many end the startup.
+/// This many end the startup.
 const RISEN: f64 = 1.5;
 
-/// From so many on there is too much.
+/// From this many on there is too much.
 const HIGH: f64 = 2.0;
 
-/// The limit shrinks to so much of itself when the latency is high.
+/// What the limit is multiplied by when the latency is high.
 const SHRUNK: f64 = 0.9;
 
-/// And in all before it is asked whether that has helped.
+/// How far it may shrink in all before it is checked whether that has helped.
 const SHRUNK_IN_VAIN: f64 = 0.7;
 
-/// It has not helped if the latency is still so much of what it was.
+/// It has not helped if the latency is still this share of what it was.
 const AS_SLOW: f64 = 0.9;
 
 /// The least that refusals leave of the limit in one round.
 const REFUSED: f64 = 0.7;
 
-/// Such a share of good answers is as good as all.
+/// This share of good answers is as good as all.
 const MOSTLY: f64 = 0.95;
 
-/// So long the limit stays where the latency is neither low nor high.
+/// How long the limit stays where the latency is neither low nor high.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Then a round is tried with so much of it.
+/// Then a round is tried with this share of it.
 const PROBED: f64 = 0.5;
 
-/// So few in flight that each one matters.
+/// Up to this many in flight each one matters.
 const FEW: usize = 16;
 
-/// A request that takes longer than so many base latencies, …
+/// A request is stuck if it takes longer than this many base latencies, …
 const STUCK_LATENCIES: f64 = 8.0;
 
-/// … and than this, is stuck, …
+/// … and longer than this; …
 const SHORTEST_STUCK: Duration = Duration::from_secs(1);
 
-/// … and so many are put up with.
+/// … and up to this many are tolerated.
 const MAX_STUCK: usize = 4;
 
 /// Decides how many may be in flight.
@@ -125,7 +127,7 @@ pub(super) struct Concurrency {
     adapts: bool,
     startup: Option<Startup>,
     round: Round,
-    /// When the limit in force came into force.
+    /// Since when the present limit applies.
     since: Option<Instant>,
     /// The base latency in seconds.
     base: f64,
@@ -181,15 +183,15 @@ impl Concurrency {
         }
     }
 
-    /// So many may be in flight.
+    /// How many may be in flight.
     pub(super) fn limit(&self) -> usize {
         // At least one; the cast cuts the fraction off.
         self.limit as usize
     }
 
-    /// So many may be in flight, given when those that are were started. Where `auto` needs
-    /// few, a request that is not answered for long must not hold up all others: it does
-    /// not count, as long as there are not many such.
+    /// How many may be in flight, given when those that are were started. Where `auto` needs
+    /// few, a request that gets no answer for long must not hold up all others: it does not
+    /// count, as long as there are not many such.
     pub(super) fn limit_beside(
         &self,
         started: impl Iterator<Item = Instant>,
@@ -308,7 +310,7 @@ impl Concurrency {
             return if self.learn_from(trial, mean) {
                 trial.limit
             } else {
-                // They wait for each other, and a queue is good for nothing.
+                // They wait for each other, and a queue gains nothing.
                 trial.limit * SHRUNK
             };
         }

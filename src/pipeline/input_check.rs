@@ -2,7 +2,7 @@
 //!
 //! A nightly export may overwrite its list while that is being sent. What was read from the
 //! changed file never gets here (`intake` checks each batch), but rows that were read before
-//! it changed are of a list that nobody has any more. So an input is looked at before each
+//! it changed are of a list that no longer exists. So an input is looked at before each
 //! request with a row of it, at most every [`EVERY`]: to look takes about a microsecond on a
 //! local disk.
 
@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use crate::intake::PlannedInput;
 use crate::source::SourceError;
 
-/// How long an input that was looked at is taken to be unchanged: file systems do not tell
-/// times of modification much more finely than that.
+/// How long an input counts as unchanged after a look: file systems do not record times of
+/// modification much more finely than that.
 const EVERY: Duration = Duration::from_millis(10);
 
 /// Looks at inputs, not more often than is needed.

@@ -14,7 +14,7 @@
 //!   order; after an early stop, rows that were not finished leave without one,
 //!   except those that may have been taken, which say so. A campaign that is refused
 //!   among others ends early alone;
-//! - it never prints: what happens is told as [`RunEvent`]s.
+//! - it never prints: it reports what happens as [`RunEvent`]s.
 //!
 //! The loop is in this file; what it does is in `starting` (what is sent next), `answering`
 //! (what an answer changes) and `closing` (the end). What it knows is in parts that decide by

@@ -1,6 +1,6 @@
 //! When the service is away, and when it is worth asking again.
 //!
-//! Rule: pure; time and chance are handed in.
+//! Rule: pure; time and chance are passed in.
 //!
 //! An answer about a row (created, duplicate, rejected, or a refusal that holds for all)
 //! shows that the service is there. After [`SILENT_ATTEMPTS`] attempts in a row without
@@ -11,13 +11,13 @@
 //!
 //! A row that brings the service down each time, or that it never answers, must not pass
 //! for an outage: it would never be given up, and hold up the end of the run for as long
-//! as `--max-outage` allows. So what could be the row's own doing counts only for rows
+//! as `--max-outage` allows. So what could be the row's own fault counts only for rows
 //! that have not failed before while others were answered, and of at least
-//! [`DIFFERENT_ROWS`] different ones. A connection that cannot be made is no row's doing.
+//! [`DIFFERENT_ROWS`] different ones. A connection that cannot be made is no row's fault.
 //!
 //! Another clock runs beside that: how long requests have been going out without an
-//! answer about any row, whatever came instead. `--max-outage` bounds it. A time in which
-//! nothing was to be sent is no outage.
+//! answer about any row, whatever came instead. `--max-outage` bounds it. A time with
+//! nothing to send is no outage.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ use super::window::Slot;
 use crate::backoff::Backoff;
 use crate::lead::ErrorCode;
 
-/// So many attempts in a row without an answer about any row: it may be a coincidence
-/// once, and hardly five times.
+/// Attempts in a row without an answer about any row that make an outage: once may be a
+/// coincidence, five times hardly.
 pub(super) const SILENT_ATTEMPTS: usize = 5;
 
-/// Of so many different rows.
+/// How many different rows they must be of.
 const DIFFERENT_ROWS: usize = 3;
 
 /// The pauses between two attempts, of which at least half is kept: 1 s, 2 s, … 60 s.
@@ -115,7 +115,7 @@ impl Outage {
         self.away.is_some() || self.last.is_some_and(was_in)
     }
 
-    /// An attempt has brought no answer. Returns the outage where there is news of it.
+    /// An attempt has brought no answer. Returns the outage if that begins or prolongs it.
     pub(super) fn silent(&mut self, silence: Silence, now: Instant, chance: f64) -> Option<Away> {
         match &mut self.away {
             Some(away) if silence.started >= away.began => {

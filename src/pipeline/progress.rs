@@ -28,7 +28,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A run of which earlier processes have claimed and written so many rows.
+    /// A run of which earlier processes have claimed rows up to `reached`, and have rows up
+    /// to `read_to` in their files.
     pub(super) fn new(reached: RowId, read_to: RowId) -> Progress {
         let now = Instant::now();
         Progress {

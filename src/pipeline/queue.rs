@@ -46,12 +46,12 @@ impl Queue {
         None
     }
 
-    /// Notes that a number is in flight.
+    /// A number is in flight.
     pub(super) fn depart(&mut self, target: Target) {
         self.busy.insert(target);
     }
 
-    /// Notes that it is back, and lets the next job with the same number go.
+    /// It is back: the next job with the same number may go.
     pub(super) fn arrive(&mut self, target: Target) {
         self.busy.remove(&target);
         if let Entry::Occupied(mut parked) = self.parked.entry(target) {

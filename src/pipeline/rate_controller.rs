@@ -1,7 +1,7 @@
 //! When requests start: what is allowed, and that it is kept to.
 //!
-//! [`RateEstimator`] knows what is allowed and learns it from answers; the [`RateLimiter`] keeps to it.
-//! Here each is told of the other.
+//! The [`RateEstimator`] learns from answers what is allowed; the [`RateLimiter`] keeps to it.
+//! Here each gets what it needs of the other.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use crate::rate::{KnownRate, Rate, RateChoice};
 pub struct RateController {
     estimator: RateEstimator,
     limiter: RateLimiter,
-    /// There is news of the pace.
+    /// Whether the pace has changed since it was read.
     has_news: bool,
     /// A wait that an earlier process was asked for, and why.
     pause_at_start: Option<(Instant, ErrorCode)>,
@@ -121,7 +121,7 @@ impl RateController {
         has_news.then(|| self.pace())
     }
 
-    /// The tightest limit in force; none if there is no limit.
+    /// The tightest limit at present; none if there is no limit.
     pub(super) fn pace(&self) -> Option<Rate> {
         self.estimator.pace()
     }
@@ -163,7 +163,7 @@ mod tests {
         RateController::new(&choice, None).after(recent, now)
     }
 
-    /// How long after the beginning each of so many requests may start.
+    /// How long after the beginning each of these requests may start.
     async fn start(rate: &mut RateController, requests: usize) -> Vec<Duration> {
         let began = Instant::now();
         let mut starts = Vec::new();

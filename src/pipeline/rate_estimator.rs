@@ -1,6 +1,6 @@
 //! What rate is allowed now: as given, as stated, or as found by trying.
 //!
-//! Rule: pure; time is handed in.
+//! Rule: pure; time is passed in.
 //!
 //! | choice | starts | ceiling |
 //! |-|-|-|
@@ -37,9 +37,9 @@
 //!   evidence after a long wait, and fifty after a short one. Without evidence the pace
 //!   becomes 0.7 of itself, after a short wait 0.9, and none stays none.
 //!
-//! It never falls below one a minute. And where nobody asked for a pace to be found, a
-//! single refusal within ten minutes is obeyed and no more: it may have been an accident,
-//! and a limit that was met is met again.
+//! It never falls below one a minute. And where the rate is given, a single refusal within
+//! ten minutes is obeyed and no more: it may have been an accident, and a limit that was met
+//! is met again.
 
 mod delivery;
 mod stated;
@@ -73,30 +73,29 @@ const DOUBLING_S: f64 = 30.0;
 /// In this time it grows e-fold after that: a four-hundredth a second.
 const SLOW_GROWTH_S: f64 = 400.0;
 
-/// and in so many requests, where that is slower.
+/// and in this many requests, where that is slower.
 const SLOW_GROWTH_REQUESTS: f64 = 1000.0;
 
-/// The pace falls to so much of itself where nothing better is known.
+/// What the pace is multiplied by where nothing better is known.
 const STEP_DOWN: f64 = 0.7;
 
-/// And to so much after a short wait, which may be one by chance.
+/// The same after a short wait, which may be one by chance.
 const SHORT_STEP_DOWN: f64 = 0.9;
 
 /// A pace that differs by less is not worth new limits.
 const STEP: f64 = 0.005;
 
-/// So much of the best of the last minute is gone back to at once.
+/// To this share of the best of the last minute the pace returns at once.
 const NEARLY: f64 = 0.95;
 
-/// Where a wait is no longer than this, it says more of the hint, which is in whole
-/// seconds, than of the limit.
+/// A wait up to this says more of the hint, which is in whole seconds, than of the limit.
 const SHORT_WAIT: Duration = Duration::from_secs(2);
 
 /// Two refusals that are no further apart are no accident.
 const LATELY: Duration = Duration::from_secs(600);
 
 /// What asks for a longer wait is a cap on the hour or the day: it is reached at any pace,
-/// and a pace that spreads it out would be no help to anybody.
+/// and a pace that spreads it out would help no one.
 const LONGEST_LESSON: Duration = Duration::from_secs(5 * 60);
 
 /// What an answer changed.
@@ -114,8 +113,8 @@ pub(super) struct RateEstimator {
     ceiling: Ceiling,
     /// The pace that was found by trying, if it is below the ceiling.
     found: Option<f64>,
-    /// As the limits say it: see [`STEP`].
-    told: Option<f64>,
+    /// The same as the limiter has it: see [`STEP`].
+    applied: Option<f64>,
     limits: Vec<Rate>,
     /// Nothing was refused yet, nor is anything known from elsewhere.
     is_fast: bool,
@@ -128,7 +127,7 @@ pub(super) struct RateEstimator {
     /// What started before it belongs to refusals that are over.
     cycle_from: Instant,
     last_start: Instant,
-    /// A request waits for nothing but the pace.
+    /// Whether a request waits only for the pace.
     binds: bool,
 }
 
@@ -175,7 +174,7 @@ impl RateEstimator {
                 .collect(),
             ceiling,
             found,
-            told: found,
+            applied: found,
             is_fast: *choice == RateChoice::Auto && known.is_none(),
             has_learned: known.is_some(),
             delivery: Delivery::new(now),
@@ -187,15 +186,15 @@ impl RateEstimator {
         }
     }
 
-    /// The limits in force, as the limiter wants them: what was found is put for about a
-    /// second, so that a pace that falls need not wait for a long span to empty.
+    /// The present limits, as the limiter needs them: what was found is for about a second,
+    /// so that a pace that falls need not wait for a long span to empty.
     pub(super) fn limits(&self) -> &[Rate] {
         &self.limits
     }
 
-    /// The tightest of them, as people would say it; none if there is no limit.
+    /// The tightest of them, as people would write it; none if there is no limit.
     pub(super) fn pace(&self) -> Option<Rate> {
-        let found = self.told.map(Rate::of_pace);
+        let found = self.applied.map(Rate::of_pace);
         let rate = slowest(self.ceiling.rates().into_iter().chain(found))?;
         Some(match rate.per.subsec_nanos() {
             0 => rate,
@@ -203,7 +202,7 @@ impl RateEstimator {
         })
     }
 
-    /// A request was handed over.
+    /// A request was started.
     pub(super) fn started(&mut self, now: Instant) -> Change {
         if let Ceiling::Stated(stated) = &mut self.ceiling {
             stated.start(now);
@@ -296,7 +295,7 @@ impl RateEstimator {
         self.fall(until);
     }
 
-    /// Whether a pace is to be made of a refusal that comes now.
+    /// Whether a refusal that comes now should change the pace.
     fn is_lesson(&self, now: Instant) -> bool {
         matches!(self.ceiling, Ceiling::Stated(_))
             || self.found.is_some()
@@ -404,15 +403,15 @@ impl RateEstimator {
     }
 
     fn change(&mut self, hold: Option<Instant>) -> Change {
-        let is_close = match (self.told, self.found) {
-            (Some(told), Some(found)) => (found / told - 1.0).abs() < STEP,
-            (told, found) => told == found,
+        let is_close = match (self.applied, self.found) {
+            (Some(applied), Some(found)) => (found / applied - 1.0).abs() < STEP,
+            (applied, found) => applied == found,
         };
         if !is_close {
-            self.told = self.found;
+            self.applied = self.found;
         }
-        let told = self.told.map(over_a_second);
-        let limits = self.ceiling.rates().into_iter().chain(told).collect();
+        let applied = self.applied.map(over_a_second);
+        let limits = self.ceiling.rates().into_iter().chain(applied).collect();
         let before = std::mem::replace(&mut self.limits, limits);
         Change {
             limits: before != self.limits,
@@ -450,7 +449,7 @@ fn slowest(rates: impl IntoIterator<Item = Rate>) -> Option<Rate> {
         .min_by(|a, b| a.pace().total_cmp(&b.pace()))
 }
 
-/// A pace as so many in about a second, exactly.
+/// A pace as a number in about a second, exactly.
 fn over_a_second(pace: f64) -> Rate {
     let mut rate = Rate::per_second(pace.round() as u32);
     rate.per = Duration::from_secs_f64(f64::from(rate.requests.get()) / pace);

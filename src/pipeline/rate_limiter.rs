@@ -20,7 +20,7 @@
 //! the spans that began before it; and the space before the next start is the new
 //! one, counted from the last start.
 //!
-//! Apart from rates, the service may ask for a pause, which holds everybody.
+//! Apart from rates, the service may ask for a pause, which holds all requests.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -47,8 +47,7 @@ const WIDE_SPACE: Duration = Duration::from_millis(200);
 /// By how much the spans are longer than asked for.
 const SLACK: f64 = 1.01;
 
-/// So many starts are remembered though no rate in force needs them: rates that come
-/// later may. Half a minute at full speed, in half a megabyte.
+/// How many starts are remembered though no present rate needs them: later ones may. Half a minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
 
 /// Where on its clock a limiter begins: starts of earlier processes lie before that, as far
@@ -64,8 +63,8 @@ pub(super) struct EarlierStarts {
     pub(super) requests: u32,
 }
 
-/// A clock for governor that stands where it was put, so that starts can be told to
-/// it after the fact, and tests need not wait.
+/// A clock for governor that is set by hand, so that it can learn of starts after the fact,
+/// and tests need not wait.
 #[derive(Debug, Clone, Default)]
 struct SetClock {
     nanos: Arc<AtomicU64>,
@@ -114,8 +113,8 @@ impl RateLimiter {
         }
     }
 
-    /// Takes note of what was started before the limiter was made, in order of time: the rates
-    /// hold over that too.
+    /// Counts what was started before the limiter was made, in order of time: the rates
+    /// apply to that too.
     pub(super) fn resume(&mut self, earlier: &[EarlierStarts]) {
         let needed = self.remembered();
         for starts in earlier.iter().rev() {
@@ -135,7 +134,7 @@ impl RateLimiter {
         self.spacer = Spacer::new(&self.rates, self.starts.back().copied());
     }
 
-    /// From now on these rates hold, also over the starts already made.
+    /// From now on these rates apply, also to the starts already made.
     pub fn set_limits(&mut self, rates: &[Rate]) {
         if self.rates == rates {
             return;

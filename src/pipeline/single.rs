@@ -1,9 +1,9 @@
-//! One lead, one attempt: no repetition, no ledger, and whoever sends it keeps to the pace.
+//! One lead, one attempt, without a ledger; the caller keeps to the pace.
 //!
 //! The answer means what it means to the first row of a run; but where a run would wait and
-//! try again, this is the end. Once the service has said what became of the lead nothing is
-//! left to do, whatever else was to end it: who is told that it was stopped would send it
-//! again, and that is a second call.
+//! try again, this is the end. Once the service has said what became of the lead, that is the
+//! result, also after a signal: a user who reads that it was stopped would send it again, and
+//! that is a second call.
 
 use std::num::NonZeroU32;
 use std::pin::pin;

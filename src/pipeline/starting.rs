@@ -1,4 +1,4 @@
-//! What is sent next: claims, gates, the pace, and the hand-over to the service.
+//! What is sent next: claims, gates, the pace, and the request.
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         None
     }
 
-    /// Why the row that is sent next must not be: its input is not what it was any more.
+    /// Why the next row must not be sent: its input has changed since the run began.
     fn changed_input(&mut self) -> Option<Stop> {
         let (row, _) = self.window.get(self.schedule.next.as_ref()?.slot)?;
         let checked = self.input_check.check(&self.inputs, row.file());
@@ -79,7 +79,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         is_out && !self.stops.has_understood()
     }
 
-    /// Asks for the claims of rows that are to be sent next.
+    /// Requests the claims of the rows that are sent next.
     fn claim_ahead(&mut self) {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
             let Some(job) = self.next_row().and_then(|slot| self.new_job(slot)) else {
@@ -89,7 +89,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The next row that is to be sent for the first time, and whose campaign may be sent to.
+    /// The next row to be sent for the first time whose campaign may be sent to.
     fn next_row(&mut self) -> Option<Slot> {
         loop {
             let slot = match self.schedule.gates.next_free_row() {
@@ -144,7 +144,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(Job::new(slot, claim, prepared.earlier.as_deref()))
     }
 
-    /// The job's body, made from its row anew each time: kept, the bodies of rows
+    /// The job's body, made from its row each time: if they were kept, the bodies of rows
     /// that wait would take as much memory as the rows.
     fn body(&self, job: &Job) -> Option<Bytes> {
         let (row, _) = self.window.get(job.slot)?;

@@ -18,7 +18,7 @@
 //!   rows without a usable answer before the first one that is understood, of a campaign
 //!   or of the run. A service that is away is waited for instead;
 //! - a certificate that is not accepted stops at once: it would be the same again;
-//! - `--stop-after`: so many rows in a row that are rejected with the same status and
+//! - `--stop-after`: that many rows in a row that are rejected with the same status and
 //!   text, in a campaign or in the run, have something in common.
 
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ const CAMPAIGNS_IN_A_ROW: usize = 3;
 /// The same where it is. Three campaigns may well have been deleted.
 const MISSING_CAMPAIGNS_IN_A_ROW: usize = 10;
 
-/// How many answers that are of no use.
+/// How many answers without use in a row.
 const UNUSABLE_IN_A_ROW: u32 = 10;
 
 /// What an answer means beyond its own row.
@@ -81,8 +81,8 @@ impl Consequence {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answered {
     pub(super) row: Slot,
-    /// While the service is away: that it does not answer is nothing that a row or its
-    /// campaign can be blamed for.
+    /// Whether the service is away: then no row or campaign can be blamed for a missing
+    /// answer.
     pub(super) is_excused: bool,
     /// Whether an earlier attempt may have been taken: then a refusal may be about that lead.
     pub(super) is_in_doubt: bool,
@@ -106,7 +106,7 @@ struct Series {
     rejected: Alike,
 }
 
-/// Watches the answers of a run go by.
+/// What the answers of a run have been so far.
 #[derive(Debug)]
 pub(super) struct Stops {
     stop_after: NonZeroU32,
@@ -239,14 +239,14 @@ impl Stops {
         if !self.refused.contains(&campaign) {
             self.refused.push(campaign);
         }
-        let is_everybodys = match cause {
+        let is_about_all = match cause {
             // Where others are understood, these may well be missing.
             FatalCause::Campaign => {
                 !self.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
             }
             _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
         };
-        match (is_everybodys, is_campaigns) {
+        match (is_about_all, is_campaigns) {
             (true, _) => Consequence::Stop(stop(StopReason::Refused(cause), text)),
             (false, true) => Consequence::StopCampaign(stop(StopReason::Refused(cause), text)),
             (false, false) => Consequence::PutAside,
@@ -290,7 +290,7 @@ impl Stops {
 }
 
 /// The stop without the values of the row that met it, which the service may have repeated:
-/// everybody who operates the run reads a stop. Sentences of ours have none.
+/// all who operate the run read a stop. Sentences of ours have none.
 pub(super) fn redact_personal_data<'v>(
     stop: Stop,
     answer: &Answer,

@@ -17,8 +17,8 @@ use crate::source::Row;
 const MAX_BYTES: usize = 16 << 20;
 
 /// How many batches are read beyond the row that is sent next, of 256 rows unless these are
-/// long. What is known of them tells how many of those to come are to be sent, and so how
-/// long it will take (`report::share_to_send`); more would only take memory.
+/// long. They show which share of the rows to come will be sent, and so how long it will
+/// take (`report::share_to_send`); more would only take memory.
 const BATCHES_AHEAD: u64 = 80;
 
 /// A row's place in the window.
@@ -39,7 +39,7 @@ impl Slot {
 #[derive(Debug)]
 struct Waiting {
     batch: Batch,
-    /// Rows that are to get an outcome, and have none yet.
+    /// Rows that will get an outcome, and have none yet.
     open: usize,
 }
 
@@ -67,7 +67,7 @@ impl Window {
         self.bytes < MAX_BYTES
     }
 
-    /// Whether more rows are to be read: there is room, and few are here to be sent next.
+    /// Whether more rows should be read: there is room, and few are here to be sent next.
     pub(super) fn wants_rows(&self) -> bool {
         let end = self.first + self.batches.len() as u64;
         let ahead = self.next.map_or(0, |next| end.saturating_sub(next.batch));
@@ -89,7 +89,7 @@ impl Window {
         });
     }
 
-    /// The next row to be sent for the first time, left where it is.
+    /// The next row to be sent for the first time, left in its place.
     pub(super) fn peek_ready(&mut self) -> Option<Slot> {
         loop {
             let slot = self.next?;
@@ -124,7 +124,7 @@ impl Window {
         Some((batch.rows.row(slot.index), batch.prepared.get(slot.index)?))
     }
 
-    /// Writes down what became of a row.
+    /// Records what became of a row.
     pub(super) fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
         let Some(waiting) = self.waiting_mut(slot.batch) else {
             return;
@@ -147,7 +147,7 @@ impl Window {
         }
     }
 
-    /// How many rows are to get an outcome, and have none yet.
+    /// How many rows will get an outcome, and have none yet.
     pub(super) fn open(&self) -> u64 {
         self.batches.iter().map(|batch| batch.open as u64).sum()
     }
@@ -164,7 +164,7 @@ impl Window {
             .collect()
     }
 
-    /// Whether no row of the batch at the front is still to get an outcome.
+    /// Whether all rows of the batch at the front have their outcome, or will get none.
     pub(super) fn is_front_done(&self) -> bool {
         self.batches.front().is_some_and(|front| front.open == 0)
     }

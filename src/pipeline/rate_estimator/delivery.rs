@@ -1,6 +1,6 @@
 //! How much the service took, and how fast.
 //!
-//! Rule: pure; time is handed in. Two measures, as TCP Westwood takes its own from the
+//! Rule: pure; time is passed in. Two measures, as TCP Westwood takes its own from the
 //! acknowledgements that come back (Mascolo et al., MobiCom 2001):
 //!
 //! - a *cycle* runs from one resumption to the next: what was accepted in it, over its
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// Accepted answers are counted by the tenth of a second.
 const SLOT: Duration = Duration::from_millis(100);
 
-/// So many of them are a second.
+/// How many of them are a second.
 const SLOTS_A_SECOND: u64 = 10;
 
 /// What measures of the best are taken over.
@@ -24,16 +24,16 @@ const LATELY: Duration = Duration::from_secs(60);
 /// And what the best mean is taken over.
 const LONG: Duration = Duration::from_secs(300);
 
-/// For so many the counts are kept.
+/// For how many the counts are kept.
 const KEPT_SLOTS: u64 = LATELY.as_secs() * SLOTS_A_SECOND;
 
 /// Fewer accepted answers are no evidence of a rate.
 pub(super) const EVIDENCE: f64 = 5.0;
 
-/// So few between refusals, twice in a row, show that there is nothing left.
+/// Up to this many between refusals, twice in a row, show that there is nothing left.
 const A_FEW: u32 = 10;
 
-/// So many cycles that took the same are no coincidence: that is the limit, and what was
+/// This many cycles that took the same are no coincidence: that is the limit, and what was
 /// taken before is over.
 const REGULAR: usize = 4;
 

@@ -1,6 +1,6 @@
 //! The limits that answers state, and the spans of time they are for.
 //!
-//! Rule: pure; time is handed in. `X-RateLimit-Limit` and `-Remaining` say how many, not
+//! Rule: pure; time is passed in. `X-RateLimit-Limit` and `-Remaining` say how many, not
 //! in what time; Laravel's throttle, for one, adds `-Reset` to refusals alone. So the
 //! span is taken from what is seen, always as an upper bound: one that is too long
 //! costs a little of the rate, one that is too short costs refusals. The least bound
@@ -9,25 +9,25 @@
 //! Of an answer that says `used` (limit − remaining):
 //!
 //! - **with a reset** the oldest request that counts is the `used`-th last one, and its
-//!   time in the window ends at the reset, whether the window slides or stands still:
+//!   time in the window ends at the reset, whether the window slides or is fixed:
 //!   the span is at most from its start to the reset;
 //! - **`used` is 1**: the window was empty before. So it was for the one before that
 //!   said 1; the two are at least a span apart, in either kind of window;
-//! - **the window slides** if none of the last `used` said 1: a window that stands
-//!   still was opened by one of them. Then the request before these has left it, and
+//! - **the window slides** if none of the last `used` said 1: a fixed window
+//!   was opened by one of them. Then the request before these has left it, and
 //!   the span is at most from its start to this answer.
 //!
 //! Requests may overtake each other on their way. As many as were in flight when a
-//! request started may have: so many further back its neighbours are looked for. In
+//! request started may have: its neighbours are looked for that many further back. In
 //! time that is about one latency, by Little's law.
 //!
 //! Without any bound a limit is per minute, and if more is used than was started in
-//! that time, per two minutes, and so on. Where more is used than can be ours, somebody
-//! else uses the limit too; then no window is taken for one that slides.
+//! that time, per two minutes, and so on. Where more is used than can be ours, others
+//! use the limit too; then no window counts as sliding.
 //!
 //! A service may have several limits and state the one with the fewest left (20 in ten
-//! seconds, 100 a minute). All that were stated hold. One that, by our own count, has
-//! fewer left than the one that is stated now is in force no more.
+//! seconds, 100 a minute). All that were stated apply. One that, by our own count, has
+//! fewer left than the one that is stated now has ended.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -57,7 +57,7 @@ const MAX_REQUESTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(999_999);
 /// A bound is sharpened by a seventh at most.
 const SHARPENED: f64 = 1.15;
 
-/// So many requests are remembered; of a limit that is larger only `used` = 1 tells.
+/// How many requests are remembered; of a larger limit only `used` = 1 says anything.
 const REMEMBERED: usize = 16_384;
 
 /// More limits at once are not believed.
@@ -106,7 +106,7 @@ impl StatedLimits {
         }
     }
 
-    /// All that are in force.
+    /// All present limits.
     pub(super) fn rates(&self) -> Vec<Rate> {
         self.limits.iter().map(Limit::rate).collect()
     }
@@ -191,7 +191,7 @@ impl StatedLimits {
         self.requests.len() - older
     }
 
-    /// Takes out the limit that is stated, and drops those that are in force no more.
+    /// Takes out the limit that is stated, and drops those that have ended.
     fn take(&mut self, requests: NonZeroU32, remaining: Option<u32>, now: Instant) -> Limit {
         if let Some(place) = self.limits.iter().position(|l| l.requests == requests) {
             let limit = self.limits.remove(place);
@@ -209,7 +209,7 @@ impl StatedLimits {
         limit
     }
 
-    /// Drops the limits that would have been stated, were they in force still.
+    /// Drops the limits that would have been stated if they still applied.
     fn drop_old(&mut self, remaining: Option<u32>, now: Instant) -> Option<Limit> {
         let remaining = remaining? as usize;
         let has_more = |limit: &Limit| {
@@ -240,8 +240,8 @@ impl StatedLimits {
                 let oldest = place + 1 - count;
                 let safe = oldest.saturating_sub(others);
                 let span = |oldest: usize| now + reset - self.requests[oldest].start;
-                // A reset that was over when the answer came is not told: what is, is late
-                // by as much as the answer took.
+                // A reset that was over when the answer came is not stated: one that is
+                // stated is late by as much as the answer took.
                 let sharp = span(oldest).saturating_sub(now - start);
                 limit.bind(span(safe), sharp);
                 if !is_shared {
