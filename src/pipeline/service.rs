@@ -142,10 +142,9 @@ impl Service {
             Verdict::RetryLater { wait, code, .. } => {
                 observed.pause = self.hold(*wait, *code, started, events);
                 // A 503 is about the service's state, and no pace would have avoided it.
-                if *code == ErrorCode::Http(429) {
-                    self.rate.refused(started, answer.quota.as_ref());
-                } else {
-                    self.rate.lost(started);
+                match code {
+                    ErrorCode::Http(429) => self.rate.refused(started, quota),
+                    _ => self.rate.lost(started),
                 }
                 self.outage.is_there(started, now)
             }
@@ -157,16 +156,13 @@ impl Service {
                 self.rate.lost(started);
                 None
             }
-            Verdict::PerhapsTaken { code, text } => {
-                self.silence = answer.http_status.is_none().then(|| text.clone());
-                observed.went_away = self.record_silence(flight, *code, true, epoch, events);
-                None
-            }
-            Verdict::NeverTaken { code, text, .. } => {
+            Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
+                let is_taken = matches!(verdict, Verdict::PerhapsTaken { .. });
+                let may_be_the_row = has_answered || is_taken;
                 observed.went_away =
-                    self.record_silence(flight, *code, has_answered, epoch, events);
+                    self.record_silence(flight, *code, (may_be_the_row, epoch), events);
                 None
             }
             Verdict::TokenReplaced => {
@@ -204,8 +200,7 @@ impl Service {
         &mut self,
         flight: &mut Flight,
         why: ErrorCode,
-        may_be_the_rows: bool,
-        epoch: u64,
+        (may_be_the_rows, epoch): (bool, u64),
         events: Events<'_>,
     ) -> bool {
         self.rate.lost(flight.started);
