@@ -125,16 +125,11 @@ impl Service {
             is_about_row: verdict.is_about_row(),
             ..Observed::default()
         };
-        if let Verdict::RetryLater { .. } = verdict {
-            self.concurrency.refused(started, now);
-        } else {
-            self.throttle.answered(started);
-            self.concurrency
-                .answered(started, now, flight.was_full, observed.is_about_row);
-        }
+        self.adapt(flight, verdict, now);
+        let quota = answer.quota.as_ref();
         let away_since = match verdict {
             _ if observed.is_about_row => {
-                self.rate.accepted(started, answer.quota.as_ref());
+                self.rate.accepted(started, quota);
                 let is_held = self.throttle.probe_at().is_some_and(|at| now < at);
                 self.outage
                     .answered(started, is_held || others_are_out, now)
@@ -159,8 +154,8 @@ impl Service {
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
-                let is_taken = matches!(verdict, Verdict::PerhapsTaken { .. });
-                let may_be_the_row = has_answered || is_taken;
+                let may_be_the_row =
+                    has_answered || matches!(verdict, Verdict::PerhapsTaken { .. });
                 observed.went_away =
                     self.record_silence(flight, *code, (may_be_the_row, epoch), events);
                 None
@@ -169,7 +164,6 @@ impl Service {
                 self.rate.lost(started);
                 self.outage.is_there(started, now)
             }
-            // About the row: see above.
             _ => None,
         };
         if let Some(since) = away_since {
@@ -177,6 +171,20 @@ impl Service {
             events(RunEvent::Recovered { outage });
         }
         observed
+    }
+
+    /// What the answer means for how many may be in flight.
+    fn adapt(&mut self, flight: &Flight, verdict: &Verdict, now: Instant) {
+        let Flight {
+            started, was_full, ..
+        } = *flight;
+        if let Verdict::RetryLater { .. } = verdict {
+            self.concurrency.refused(started, now);
+        } else {
+            self.throttle.answered(started);
+            let is_good = verdict.is_about_row();
+            self.concurrency.answered(started, now, was_full, is_good);
+        }
     }
 
     /// Everything waits, as the service asks or, without a hint, longer each time.
