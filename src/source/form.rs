@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dialect::detect_delimiter;
 use super::kind::no_list;
 use super::{
-    Basis, Bom, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
+    Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
 
@@ -57,10 +57,10 @@ pub enum Content {
 pub struct TextForm {
     /// What its characters are written in.
     pub encoding: Encoding,
-    /// How that was found; none where the user has said it.
-    pub basis: Option<Basis>,
-    /// The byte order mark that it begins with.
-    pub bom: Option<Bom>,
+    /// How far that can be relied on.
+    pub certainty: Certainty,
+    /// Whether it begins with a byte order mark.
+    pub has_bom: bool,
     /// What stands between cells.
     pub delimiter: u8,
 }
@@ -89,7 +89,7 @@ impl Form {
         let content = if is_workbook(&first) {
             Content::Sheet(Arc::new(sheet(input, choice)?))
         } else {
-            Content::Text(TextForm::detect(input, choice).map_err(unreadable)?)
+            Content::Text(TextForm::detect(input, &first, choice).map_err(unreadable)?)
         };
         if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
             return Err(SourceError::NoSheets {
@@ -106,8 +106,20 @@ impl Form {
 }
 
 impl TextForm {
-    fn detect(input: &Input, choice: &FormChoice) -> io::Result<TextForm> {
-        let (encoding, bom, basis) = encoding(input, choice)?;
+    /// `first` are the first bytes of the input.
+    fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
+        let bom = Encoding::of_bom(first);
+        // A byte order mark knows better than the user.
+        let (encoding, certainty) = match bom.or(choice.encoding) {
+            Some(encoding) => {
+                // What is packed may be cut off: that must be known before anything is sent.
+                if let (Some(_), mut packed) = input.unpacked()? {
+                    io::copy(&mut packed, &mut io::sink())?;
+                }
+                (encoding, Certainty::Certain)
+            }
+            None => detect_encoding(input.unpacked()?.1)?,
+        };
         let delimiter = match choice.delimiter {
             Some(delimiter) => delimiter,
             None => {
@@ -119,32 +131,10 @@ impl TextForm {
         };
         Ok(TextForm {
             encoding,
-            basis,
-            bom,
+            certainty,
+            has_bom: bom.is_some(),
             delimiter,
         })
-    }
-}
-
-/// The encoding, the byte order mark that it goes with, and what it rests on, unless the
-/// user has said it. A byte order mark knows better.
-fn encoding(
-    input: &Input,
-    choice: &FormChoice,
-) -> io::Result<(Encoding, Option<Bom>, Option<Basis>)> {
-    let (compression, reader) = input.unpacked()?;
-    let bom = Bom::of(&beginning(reader, Bom::LONGEST as u64)?);
-    let named = choice.encoding.filter(|_| bom.is_none());
-    if compression.is_some() && (bom.is_some() || named.is_some()) {
-        // What is packed may be cut off: that must be known before anything is sent.
-        io::copy(&mut input.unpacked()?.1, &mut io::sink())?;
-    }
-    match named {
-        Some(encoding) => Ok((encoding, None, None)),
-        None => {
-            let found = detect_encoding(|| Ok(input.unpacked()?.1))?;
-            Ok((found.encoding, found.bom, Some(found.basis)))
-        }
     }
 }
 
