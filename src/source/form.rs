@@ -1,4 +1,4 @@
-//! In what form an input is: packed or not, text or spreadsheet, and which kind of it.
+//! The form of an input: packed or not, text or spreadsheet, encoding, delimiter, sheet.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,14 +10,13 @@ use super::{
     is_workbook,
 };
 
-/// How much of a text is looked at to find its delimiter, in bytes.
+/// How much of a text is read to detect its delimiter, in bytes.
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
-/// How much of an input is looked at to see what it is, in bytes.
+/// How much of an input is read to see what it is, in bytes.
 const FIRST_BYTES: u64 = 512;
 
-/// What the user has said of the form of the inputs; whatever is left open is found
-/// out.
+/// What the user gives of the form of the inputs; the rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormChoice {
     /// `--encoding`.
@@ -33,13 +32,13 @@ pub struct FormChoice {
 /// The form of one input.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// What it was packed by.
+    /// How it is packed.
     pub compression: Option<Compression>,
     /// What is inside.
     pub content: Content,
     /// Whether the first row is a header.
     pub has_header: bool,
-    /// How many rows stand above it, titles and the like, and are not read.
+    /// How many rows above it, titles and the like, are skipped.
     pub above: usize,
 }
 
@@ -55,13 +54,13 @@ pub enum Content {
 /// The form of a CSV text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextForm {
-    /// What its characters are written in.
+    /// How its characters are written.
     pub encoding: Encoding,
     /// How far that can be relied on.
     pub certainty: Certainty,
     /// Whether it begins with a byte order mark.
     pub has_bom: bool,
-    /// What stands between cells.
+    /// What separates cells.
     pub delimiter: u8,
 }
 
@@ -74,7 +73,7 @@ impl Form {
         }
     }
 
-    /// Finds out what nobody has said.
+    /// Detects what `choice` leaves open.
     pub(super) fn detect(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
         let unreadable = |error| input.unreadable(error);
         let (compression, reader) = input.unpacked().map_err(unreadable)?;
@@ -144,10 +143,13 @@ fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
     reader
         .read_to_end(&mut bytes)
         .map_err(|error| input.unreadable(error))?;
-    Ok(Sheet::open(input.name(), bytes, choice.sheet.as_deref())?)
+    Sheet::open(bytes, choice.sheet.as_deref()).map_err(|error| SourceError::Workbook {
+        name: input.name().to_owned(),
+        error,
+    })
 }
 
-/// The first bytes, as many as there are up to `most`.
+/// The first bytes, at most this many.
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes)?;

@@ -19,11 +19,11 @@ impl RowReader {
         } = *form;
         match self {
             RowReader::Csv(reader) => reader.read_header(has_header, above),
-            RowReader::Sheet(reader) => Ok(reader.read_header(has_header, above)?),
+            RowReader::Sheet(reader) => reader.read_header(has_header, above),
         }
     }
 
-    /// What stands below the list, once its end has been reached.
+    /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         match self {
             RowReader::Csv(reader) => reader.footer(),
@@ -31,7 +31,7 @@ impl RowReader {
         }
     }
 
-    /// The next rows, at most so many, the first of them numbered `first`; an empty
+    /// At most `most` of the next rows, the first of them numbered `first`; an empty
     /// batch at the end of the input.
     pub fn read_batch(
         &mut self,
@@ -45,7 +45,7 @@ impl RowReader {
         }
     }
 
-    /// So many of the next rows, to be looked at.
+    /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
         match self {
             RowReader::Csv(reader) => reader.read_sample(rows),

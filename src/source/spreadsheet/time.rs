@@ -1,8 +1,7 @@
 //! Dates, times and durations to text.
 //!
-//! Whether a stored number is a date is told by the cell's number format; whether
-//! it is a date, a time of day or both is told by the number, since the format
-//! may show less than is there.
+//! The cell's number format decides whether a stored number is a date; the number itself
+//! whether it is a date, a time of day or both, since the format may show less.
 
 use std::fmt::Write;
 
@@ -17,8 +16,7 @@ const SERIAL_END: f64 = 2_958_466.0;
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
 /// Appends an Excel serial number: `2026-11-21`, `2026-11-21T10:30:00`,
-/// `10:30:00`, or for a duration the hours that it has, `36:30:00`. A number that
-/// is no date, such as a phone number in a column of dates, stays a number.
+/// `10:30:00`, or for a duration its hours, `36:30:00`. A number that is no date, such as a phone number in a column of dates, stays a number.
 pub(super) fn push_serial(out: &mut String, time: &ExcelDateTime) {
     let serial = time.as_f64();
     if !(-SERIAL_END..SERIAL_END).contains(&serial) || (serial < 0.0 && !time.is_duration()) {
