@@ -1,18 +1,18 @@
-//! The first row of an input: what its columns are called.
+//! The first row of an input: the names of its columns.
 
 use super::{Flaw, Row, SourceError};
 
 /// An input's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The columns' names as they stand, or their numbers where there is no header row.
+    /// The columns' names as they are, or their numbers where there is no header row.
     pub names: Vec<String>,
-    /// The line on which it stands; none where there is none.
+    /// Its line; none where there is no header row.
     pub line: Option<u64>,
 }
 
 impl Header {
-    /// The cells of a row as names. `name` is what the input is called in messages.
+    /// The cells of a row as names. `name` is the input's name in messages.
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
         let (name, line) = (name.to_owned(), row.line());
         match row.flaw() {
@@ -32,7 +32,7 @@ impl Header {
         }
     }
 
-    /// Numbers for names, counted from 1.
+    /// Numbers as names, from 1.
     pub(super) fn numbered(columns: usize) -> Header {
         Header {
             names: (1..=columns).map(|number| number.to_string()).collect(),

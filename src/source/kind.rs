@@ -1,7 +1,7 @@
-//! Files that people take for a list and that are none.
+//! Files that are often given as a list and are not one.
 
-/// What a file is that begins so, and what to do instead; none where it may be a list.
-/// `first` are its first bytes, after unpacking.
+/// What a file is that begins with these bytes (after unpacking), and what to do instead;
+/// none where it may be a list.
 pub(super) fn no_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
     const UNPACK: &str = "unpack it and name the file inside";
     const EXPORT: &str =
