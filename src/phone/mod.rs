@@ -2,7 +2,8 @@
 //!
 //! [`reader`] has the order of the steps from a cell to a number (`tidy`, `damage`,
 //! `several`, `extension`, `dialled`, then `google` and `rules`); `plan` and `plans` are what
-//! Google's metadata says of the digits.
+//! Google's metadata says of the digits. The types `number`, `region`, `kind` and `plan`
+//! refer to each other: a number's country is found in the plan, which lists countries.
 //!
 //! Rule: no I/O; a cell goes in, a number or the reason why there is none comes out.
 

@@ -4,6 +4,16 @@ use std::borrow::Cow;
 
 use crate::lead::RowId;
 
+/// The longest row, in bytes, with eight for each cell. A thousand variables of a thousand
+/// characters fit; a quote that is never closed is found before it has filled the memory.
+pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
+
+/// A batch ends when its cells have this many bytes, however few rows they are.
+pub(super) const BATCH_BYTES: usize = 128 * 1024;
+
+/// The most that a sample has, in bytes.
+pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
+
 /// Consecutive rows of one input, their cells end to end in one buffer.
 #[derive(Debug, Clone, Default)]
 pub struct RowBatch {

@@ -7,6 +7,7 @@
 
 use std::io::Cursor;
 
+use super::reader::sep_line;
 use super::{CsvReader, RowBatch};
 use crate::lead::RowId;
 
@@ -15,30 +16,6 @@ pub const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// How many rows are looked at.
 const ROWS: usize = 1000;
-
-/// The longest line that can name the delimiter, in bytes.
-pub(super) const LONGEST_SEP_LINE: usize = 16;
-
-/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
-/// with its end.
-pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
-    let len = memchr::memchr2(b'\n', b'\r', text)?;
-    let line = text[..len].trim_ascii();
-    let line = line
-        .strip_prefix(b"\"")
-        .and_then(|line| line.strip_suffix(b"\""))
-        .unwrap_or(line);
-    let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
-    // A tab is white space, and has been trimmed.
-    let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
-    let delimiter = match (is_tab, is_sep) {
-        (true, _) => b'\t',
-        (_, true) => line[4],
-        _ => return None,
-    };
-    // The line feed after a carriage return is skipped as a blank line.
-    Some((delimiter, len + 1))
-}
 
 /// The delimiter of a text that begins with `sample`; a comma where no other fits better.
 /// `is_whole` means that there is no more text, so that the last row counts too.

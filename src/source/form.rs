@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
-use super::kind::no_list;
+use super::kind::not_a_list;
 use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
@@ -72,27 +72,31 @@ impl Form {
             Content::Sheet(_) => None,
         }
     }
+}
 
-    /// Detects what `choice` leaves open.
-    pub(super) fn detect(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
-        let unreadable = |error| input.unreadable(error);
-        let (compression, reader) = input.unpacked().map_err(unreadable)?;
+impl Input {
+    /// Detects the form of the input, as far as `choice` leaves it open. Reads it to its
+    /// end unless a byte order mark or `choice` gives the encoding: the only letter that
+    /// shows it may be the last.
+    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
+        let unreadable = |error| self.unreadable(error);
+        let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
-        if let Some((what, hint)) = no_list(&first) {
-            return Err(SourceError::NoList {
-                name: input.name().to_owned(),
-                what,
+        if let Some((what, hint)) = not_a_list(&first) {
+            return Err(SourceError::NotAList {
+                name: self.name().to_owned(),
+                what: format!("{what}, from which no rows can be read"),
                 hint,
             });
         }
         let content = if is_workbook(&first) {
-            Content::Sheet(Arc::new(sheet(input, choice)?))
+            Content::Sheet(Arc::new(sheet(self, choice)?))
         } else {
-            Content::Text(TextForm::detect(input, &first, choice).map_err(unreadable)?)
+            Content::Text(TextForm::detect(self, &first, choice).map_err(unreadable)?)
         };
         if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
             return Err(SourceError::NoSheets {
-                name: input.name().to_owned(),
+                name: self.name().to_owned(),
             });
         }
         Ok(Form {

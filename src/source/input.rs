@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{
-    Compression, Content, CsvReader, Fingerprint, Form, FormChoice, RowReader, SheetReader,
-    SourceError, decoded, decompressed,
-};
+use super::{Compression, Fingerprint, SourceError, decompressed};
 use crate::text::nearest;
 
 /// The name of standard input on the command line.
@@ -64,13 +61,16 @@ impl Input {
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
             let (what, hint) = if kind.is_dir() {
-                ("a folder", "name the file itself")
+                ("a folder, not a file", "name the file itself")
             } else {
-                ("a device or a pipe", "pipe it in, with `-` for the name")
+                (
+                    "a device or a pipe, not a file",
+                    "pipe it in, with `-` for the name",
+                )
             };
-            return Err(SourceError::NotAFile {
-                path: path.to_owned(),
-                what,
+            return Err(SourceError::NotAList {
+                name,
+                what: what.to_owned(),
                 hint,
             });
         }
@@ -146,28 +146,6 @@ impl Input {
         let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
         self.check_unchanged()?;
         Ok(fingerprint)
-    }
-
-    /// Detects the form of the input, as far as `choice` leaves it open. Reads it to its
-    /// end unless a byte order mark or `choice` gives the encoding: the only letter that
-    /// shows it may be the last.
-    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
-        Form::detect(self, choice)
-    }
-
-    /// Reads the input from the top; several readings at once do not disturb each other.
-    pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
-        Ok(match &form.content {
-            Content::Text(text) => {
-                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
-                let input =
-                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
-                RowReader::Csv(Box::new(CsvReader::new(&self.name, input, text.delimiter)?))
-            }
-            Content::Sheet(sheet) => {
-                RowReader::Sheet(SheetReader::new(&self.name, Arc::clone(sheet)))
-            }
-        })
     }
 
     /// What is in the file, unpacked if it is packed.

@@ -81,16 +81,6 @@ pub enum SourceError {
         /// What the operating system said.
         error: std::io::Error,
     },
-    /// A folder or a device where a file is needed.
-    #[error("`{}` is {what}, not a file\n\nhint: {hint}", path.display())]
-    NotAFile {
-        /// The path as given.
-        path: PathBuf,
-        /// What it is instead.
-        what: &'static str,
-        /// What to do instead.
-        hint: &'static str,
-    },
     /// No header, because there is no text at all.
     #[error(
         "`{name}` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
@@ -99,33 +89,25 @@ pub enum SourceError {
         /// The input as it was named on the command line.
         name: String,
     },
-    /// The header has bytes that could not be decoded.
-    #[error(
-        "the header of `{name}` (line {line}) has bytes that are not text in the file's encoding\n\nhint: name the encoding with `--encoding`, or save the file as \"CSV UTF-8\""
-    )]
-    HeaderEncoding {
+    /// A header that cannot be read.
+    #[error("the header of `{name}` (line {line}) {what}\n\nhint: {hint}")]
+    Header {
         /// The input as it was named on the command line.
         name: String,
         /// The line of the header.
         line: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        hint: &'static str,
     },
-    /// A quote in the header is never closed.
-    #[error(
-        "a quote (\") in the header of `{name}` (line {line}) is never closed\n\nhint: close it or take it out"
-    )]
-    TornHeader {
-        /// The input as it was named on the command line.
-        name: String,
-        /// The line of the header.
-        line: u64,
-    },
-    /// A file that is often given as a list and is not one.
-    #[error("`{name}` is {what}, from which no rows can be read\n\nhint: {hint}")]
-    NoList {
+    /// Not a list: a folder, a device, or a file of another kind.
+    #[error("`{name}` is {what}\n\nhint: {hint}")]
+    NotAList {
         /// The input as it was named on the command line.
         name: String,
         /// What it is instead.
-        what: &'static str,
+        what: String,
         /// What to do instead.
         hint: &'static str,
     },
@@ -169,17 +151,6 @@ pub enum SourceError {
         "reading the input ended unexpectedly\n\nhint: run the same command again, and report this if it recurs"
     )]
     BrokeOff,
-    /// The header is longer than any can be.
-    #[error(
-        "the header of `{name}` (line {line}) is longer than {} KiB\n\nhint: look into the file: a list of contacts has one contact on each line",
-        reader::MAX_ROW_BYTES / 1024
-    )]
-    HeaderTooLong {
-        /// The input as it was named on the command line.
-        name: String,
-        /// Where the row begins.
-        line: u64,
-    },
 }
 
 impl SourceError {

@@ -12,15 +12,11 @@ use std::io::{ErrorKind, Read};
 
 use csv_core::ReadRecordResult;
 
-use super::dialect::{self, LONGEST_SEP_LINE};
+use super::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
 use crate::lead::RowId;
-
-/// The longest row, in bytes, with eight for each cell. A thousand variables of a thousand
-/// characters fit; a quote that is never closed is found before it has filled the memory.
-pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// How much is kept of a row that is longer, in bytes.
 const KEPT_BYTES: usize = 4096;
@@ -28,14 +24,11 @@ const KEPT_BYTES: usize = 4096;
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A batch ends when its cells have this many bytes, however few rows they are.
-pub(super) const BATCH_BYTES: usize = 128 * 1024;
-
-/// The most that a sample has, in bytes.
-pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
-
 /// Programs for DOS write it after the last line.
 const DOS_END: u8 = 0x1A;
+
+/// The longest line that can name the delimiter, in bytes.
+const LONGEST_SEP_LINE: usize = 16;
 
 /// The least space for bytes and for cells that csv-core gets.
 const SPARE_BYTES: usize = 256;
@@ -108,7 +101,7 @@ impl CsvReader {
             footer: Vec::new(),
         };
         while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
-        if let Some((_, len)) = dialect::sep_line(&reader.window[..reader.end]) {
+        if let Some((_, len)) = sep_line(&reader.window[..reader.end]) {
             reader.step(len);
         }
         Ok(reader)
@@ -422,6 +415,27 @@ impl CsvReader {
             }
         }
     }
+}
+
+/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
+/// with its end.
+pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
+    let len = memchr::memchr2(b'\n', b'\r', text)?;
+    let line = text[..len].trim_ascii();
+    let line = line
+        .strip_prefix(b"\"")
+        .and_then(|line| line.strip_suffix(b"\""))
+        .unwrap_or(line);
+    let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
+    // A tab is white space, and has been trimmed.
+    let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
+    let delimiter = match (is_tab, is_sep) {
+        (true, _) => b'\t',
+        (_, true) => line[4],
+        _ => return None,
+    };
+    // The line feed after a carriage return is skipped as a blank line.
+    Some((delimiter, len + 1))
 }
 
 /// Where the first line of `text` ends, if it does.

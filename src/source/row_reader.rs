@@ -1,6 +1,11 @@
 //! The rows of an input, whatever its form.
 
-use super::{CsvReader, FooterLine, Form, Header, RowBatch, SheetReader, SourceError};
+use std::sync::Arc;
+
+use super::{
+    Content, CsvReader, FooterLine, Form, Header, Input, RowBatch, SheetReader, SourceError,
+    decoded,
+};
 use crate::lead::RowId;
 
 /// Reads the rows of one input from top to bottom.
@@ -9,6 +14,27 @@ pub enum RowReader {
     Csv(Box<CsvReader>),
     /// Those of a spreadsheet.
     Sheet(SheetReader),
+}
+
+impl Input {
+    /// Reads the input from the top; several readings at once do not disturb each other.
+    pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
+        Ok(match &form.content {
+            Content::Text(text) => {
+                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
+                let input =
+                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
+                RowReader::Csv(Box::new(CsvReader::new(
+                    self.name(),
+                    input,
+                    text.delimiter,
+                )?))
+            }
+            Content::Sheet(sheet) => {
+                RowReader::Sheet(SheetReader::new(self.name(), Arc::clone(sheet)))
+            }
+        })
+    }
 }
 
 impl RowReader {

@@ -159,7 +159,7 @@ fn a_stray_cell_in_the_far_corner_takes_no_memory_for_what_lies_between() {
 }
 
 #[test]
-fn a_row_that_no_contact_can_fill_is_told_with_its_number() {
+fn a_row_that_is_longer_than_any_contact_is_reported_with_its_number() {
     let long = "x".repeat(32_767);
     let bytes = xlsx(|workbook| {
         let sheet = workbook.add_worksheet();
@@ -223,7 +223,7 @@ fn what_is_no_workbook_is_called_by_its_name() {
 }
 
 #[test]
-fn a_password_is_told_from_damage_in_every_format() {
+fn a_password_is_not_taken_for_damage_in_any_format() {
     let xlsx = compound(&[("EncryptionInfo", b""), ("EncryptedPackage", b"")]);
     // The beginning of the globals, and FilePass (MS-XLS 2.4.117) with RC4.
     let records =
@@ -240,7 +240,7 @@ fn a_password_is_told_from_damage_in_every_format() {
 }
 
 #[test]
-fn a_workbook_without_a_worksheet_is_told_so() {
+fn a_workbook_without_a_worksheet_is_reported() {
     let error = error_of(ods("", ""), None);
     assert!(matches!(error, WorkbookError::NoSheet), "{error}");
 }

@@ -24,7 +24,7 @@ const MALFORMED_BYTES: usize = 4;
 
 /// The text of an input that is written in `encoding`, without its byte order mark.
 ///
-/// UTF-8 is handed on as it is, broken parts included, at the speed of `input`
+/// UTF-8 is passed on as it is, undecodable bytes included, at the speed of `input`
 /// itself. Every other encoding becomes UTF-8, with the byte FF, which UTF-8 never has,
 /// for each byte that cannot be decoded. The byte order mark of *another* encoding is
 /// not skipped.
@@ -76,8 +76,8 @@ impl<R: Read> DecodingReader<R> {
         }
     }
 
-    /// Decodes the next piece, after all of `text` was read. It stays empty at the end
-    /// of the input only.
+    /// Decodes the next piece, after all of `text` was read; nothing at the end of the
+    /// input.
     fn fill(&mut self) -> io::Result<()> {
         (self.start, self.end) = (0, 0);
         while self.end == 0 && !self.is_at_end {
@@ -131,7 +131,7 @@ impl<R: Read> Read for DecodingReader<R> {
 /// Makes an undecodable byte of each control character from U+0080 to U+009F (C2 80 to
 /// C2 9F), and returns the new length. Nothing that a Windows code page defines is one:
 /// the standard fills its gaps with them (0x81 in windows-1252), so that text from DOS
-/// would be sent with characters that nobody sees.
+/// would be sent with invisible characters.
 fn mark_fillers(text: &mut [u8]) -> usize {
     let is_filler = |text: &[u8], at: usize| {
         text[at] == 0xC2 && text.get(at + 1).is_some_and(|byte| *byte < 0xA0)

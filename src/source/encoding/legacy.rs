@@ -23,8 +23,8 @@ const MACS: [(Encoding, Encoding); 2] = [
 /// that of the Mac is preferred.
 const LEAD: usize = 4;
 
-/// The lines of an input that have letters beyond ASCII, as far as they are needed. The
-/// others tell nothing of its encoding.
+/// The lines of an input with letters beyond ASCII, as far as they are needed. The others
+/// are the same in every encoding.
 #[derive(Debug, Default)]
 pub(super) struct LegacySample {
     lines: Vec<u8>,
@@ -73,8 +73,8 @@ impl LegacySample {
     }
 }
 
-/// How many characters are where nobody writes them: in the wrong encoding an accent
-/// becomes a sign or a capital in the middle of a word, as in `Stra§e`, `JosŽ`, `MŸller`.
+/// How many characters are in odd places: in the wrong encoding an accent becomes a sign
+/// or a capital in the middle of a word, as in `Stra§e`, `JosŽ`, `MŸller`.
 fn misfits(text: &str) -> usize {
     let (mut before, mut misfits) = (' ', 0);
     let mut characters = text.chars().peekable();

@@ -36,7 +36,7 @@ impl Encoding {
     }
 
     /// The encoding as `encoding_rs` has it; none for `replacement`, its placeholder for
-    /// those that nobody should use.
+    /// unsafe ones.
     pub(super) fn new(encoding: &'static encoding_rs::Encoding) -> Option<Self> {
         (encoding != encoding_rs::REPLACEMENT).then_some(Encoding(encoding))
     }

@@ -4,11 +4,7 @@ use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 
-use super::error::{TooLarge, WorkbookError};
-
-/// The most bytes that the parts of a workbook may unpack to. The `zip` crate
-/// unpacks no more of a part than the archive declares, so the declared sizes count.
-pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+use super::error::{MAX_UNPACKED_BYTES, TooLarge, WorkbookError};
 
 /// An archive's list of contents.
 pub(super) struct Archive<'a> {

@@ -5,6 +5,7 @@
 //! cell's column can ask for more memory than there is, which ends the process at once.
 //! So the records are read here first, as calamine reads them.
 
+use super::compound::{u16_at, u32_at};
 use super::error::{TooLarge, WorkbookError};
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::Weight;
@@ -216,20 +217,6 @@ impl<'a> Iterator for Records<'a> {
         self.0 = &self.0[end..];
         Some((kind, data))
     }
-}
-
-/// The 16-bit number at `at`, lowest byte first.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
-    match bytes.get(at..at + 2) {
-        Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
-        _ => Err(damaged()),
-    }
-}
-
-/// The 32-bit number at `at`, lowest byte first.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, WorkbookError> {
-    let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
-    Ok(u32::from(low) | u32::from(high) << 16)
 }
 
 fn damaged() -> WorkbookError {

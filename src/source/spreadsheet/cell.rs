@@ -14,7 +14,7 @@ pub(super) fn push_text(out: &mut String, cell: &DataRef<'_>) {
         DataRef::String(text) => out.push_str(text),
         DataRef::SharedString(text) => out.push_str(text),
         DataRef::Int(number) => push_displayed(out, number),
-        DataRef::Float(number) => push_number(out, *number),
+        DataRef::Float(number) => time::push_number(out, *number),
         DataRef::Bool(true) => out.push_str("TRUE"),
         DataRef::Bool(false) => out.push_str("FALSE"),
         DataRef::DateTime(time) => time::push_serial(out, time),
@@ -36,17 +36,6 @@ pub(super) fn borrowed(cell: &Data) -> DataRef<'_> {
         Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
         Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
         Data::Error(error) => DataRef::Error(error.clone()),
-    }
-}
-
-/// Appends the fewest digits that distinguish the number from its neighbours, never
-/// with an exponent.
-pub(super) fn push_number(out: &mut String, number: f64) {
-    match number {
-        // What a sheet shows for it.
-        _ if !number.is_finite() => out.push_str("#NUM!"),
-        0.0 => out.push('0'),
-        _ => push_displayed(out, &number),
     }
 }
 

@@ -10,7 +10,6 @@ use std::io::{self, Cursor, Read, Write};
 
 use cfb::{CompoundFile, Version};
 
-use super::biff::u32_at;
 use super::error::WorkbookError;
 
 /// Larger numbers mark the end of a chain.
@@ -72,6 +71,20 @@ fn check_table_list(bytes: &[u8]) -> Result<(), WorkbookError> {
         next = u32_at(bytes, end - 4)?;
     }
     Ok(())
+}
+
+/// The 16-bit number at `at`, lowest byte first.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
+    match bytes.get(at..at + 2) {
+        Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
+        _ => Err(damaged()),
+    }
+}
+
+/// The 32-bit number at `at`, lowest byte first.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, WorkbookError> {
+    let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
+    Ok(u32::from(low) | u32::from(high) << 16)
 }
 
 fn damaged() -> WorkbookError {

@@ -2,9 +2,18 @@
 
 use thiserror::Error;
 
-use super::archive::MAX_UNPACKED_BYTES;
-use super::weight::{MAX_PIECE_BYTES, MAX_WEIGHT};
 use crate::text::{listed, nearest, printable, shortened, shown_name, without_numbers};
+
+/// The most bytes that the parts of a workbook may unpack to. The `zip` crate
+/// unpacks no more of a part than the archive declares, so the declared sizes count.
+pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+
+/// The most memory that decoded parts may take. A million rows of twenty different
+/// texts each stay below it.
+pub(super) const MAX_WEIGHT: u64 = 2 << 30;
+
+/// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
+pub(super) const MAX_PIECE_BYTES: usize = 16 << 20;
 
 /// What ends the reading of a workbook, to be shown behind its name. The text says what,
 /// where and what next.

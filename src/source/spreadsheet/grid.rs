@@ -157,7 +157,7 @@ impl<'a> SheetRow<'a> {
 
     /// How many cells it has up to the last with content.
     pub(super) fn filled(&self) -> usize {
-        self.cells.last().map_or(0, |cell| self.place(cell) + 1)
+        self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }
 
     /// The same row below a header of `width` cells.
@@ -181,17 +181,12 @@ impl<'a> SheetRow<'a> {
         let row = *self;
         let mut rest = row.cells.iter().peekable();
         (0..row.len()).map(move |place| {
-            rest.next_if(|cell| row.place(cell) == place)
+            rest.next_if(|cell| cell.column as usize == place)
                 .map_or("", |cell| {
                     let start = cell.start as usize;
                     &row.grid.text[start..start + cell.len as usize]
                 })
         })
-    }
-
-    /// The position of the cell in the row, from 0.
-    fn place(&self, cell: &Cell) -> usize {
-        cell.column as usize
     }
 }
 

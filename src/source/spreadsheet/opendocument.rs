@@ -10,8 +10,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::{Archive, number_in};
-use super::error::{TooLarge, WorkbookError};
-use super::weight::{MAX_WEIGHT, Pieces, STRUCTURE_BYTES, Weight};
+use super::error::{MAX_WEIGHT, TooLarge, WorkbookError};
+use super::weight::{Pieces, STRUCTURE_BYTES, Weight};
 
 /// The most cells with all repeats, empty ones between filled ones too. Each takes
 /// about a hundred bytes while calamine puts them in order.

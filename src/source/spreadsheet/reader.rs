@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Sheet, SheetRow};
 use crate::lead::RowId;
+use crate::source::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use crate::source::footer::only_words;
-use crate::source::reader::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
 
 /// Returns the rows of one sheet from top to bottom. The sheet is in memory

@@ -1,7 +1,7 @@
 //! The texts that the cells of an .xls share (MS-XLS 2.4.265), by their length alone:
 //! calamine copies a text into every cell that refers to it.
 
-use super::biff::{u16_at, u32_at};
+use super::compound::{u16_at, u32_at};
 
 /// The most bytes of UTF-8 that a character becomes, whatever code page the file names.
 pub(super) const CHARACTER_BYTES: u64 = 6;

@@ -11,14 +11,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::number_in;
-use super::error::{TooLarge, WorkbookError};
-
-/// The most memory that decoded parts may take. A million rows of twenty different
-/// texts each stay below it.
-pub(super) const MAX_WEIGHT: u64 = 2 << 30;
-
-/// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
-pub(super) const MAX_PIECE_BYTES: usize = 16 << 20;
+use super::error::{MAX_PIECE_BYTES, MAX_WEIGHT, TooLarge, WorkbookError};
 
 /// What a shared string takes besides its text.
 const STRING_BYTES: u64 = 56;
