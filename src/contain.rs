@@ -1,22 +1,20 @@
-//! Work that may panic, kept apart.
+//! Calls of a library that panics where it should return an error.
 //!
-//! Rule: only for calls of a library that panics where it should return an error, and
-//! for what of this program's own is needed to make them. The decoder of workbooks indexes into a
-//! file as the file says, and the encoder panics when the disk is full. Neither
-//! is a fault of the program: it is told like any other error, without the text
-//! that a panic prints.
+//! The decoder of workbooks trusts the positions in a file, and the encoder panics when
+//! the disk is full. Neither is a bug of this program, so it is reported like any other
+//! error, without the text that a panic prints. Rule: only for such calls.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread is in work whose panics are expected.
+    /// Whether panics of this thread are expected.
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` returns, or none if it panicked. Whatever `work` has changed is not
-/// to be used after a panic.
+/// What `work` returns, or none if it panicked. After a panic nothing that `work` changes
+/// may be used.
 ///
 /// Needs panics that unwind: in a program built with `panic = "abort"` nothing is
 /// contained.
@@ -28,8 +26,8 @@ pub fn run<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Once for the process: panics in the work of [`run`] are not printed. All others
-/// go to the hook that was there before, so none of those is hidden.
+/// Once for the process: panics within [`run`] are not printed. All others go to the
+/// previous hook, so none of those is hidden.
 fn quiet_contained_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Files that hold what is known of people: readable by their owner only.
+//! Files with personal data or secrets: readable by their owner only.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -9,37 +9,36 @@ use tempfile::NamedTempFile;
 
 use crate::source::folder_of;
 
-/// Options for a file that is made for its owner only. One that is there keeps what it
-/// is, in rights and in content.
+/// Options for a file that is created for its owner only. One that exists keeps its
+/// permissions and its content.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    keep_others_out(&mut options);
+    private_mode(&mut options);
     options
 }
 
-/// Makes a file for its owner only, where there is none.
+/// Creates a file for its owner only.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::AlreadyExists`] where there is anything, and those of making files.
+/// [`ErrorKind::AlreadyExists`] where there is one, and those of creating files.
 pub fn create(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create_new(true);
     options.open(path)
 }
 
-/// Makes folders for their owner only.
+/// Creates folders for their owner only.
 pub fn folders() -> DirBuilder {
     let mut folders = DirBuilder::new();
     folders.recursive(true);
-    keep_others_out_of(&mut folders);
+    private_folders(&mut folders);
     folders
 }
 
-/// Puts a file with this content in the place of whatever stands there, all at once and
-/// durably. It and the folders that are missing are for their owner only, unless other
-/// permissions are given.
+/// Creates or replaces a file, atomically and durably. It and missing folders are for their
+/// owner only, unless other permissions are given.
 pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = folder_of(path);
     folders().create(folder)?;
@@ -54,8 +53,8 @@ pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) ->
     Ok(())
 }
 
-/// Whether [`replace`] would find the right to do its work, as far as that can be known
-/// before. Nothing is left behind, not even folders that are missing.
+/// Whether [`replace`] would be permitted, as far as that can be known before. Nothing is
+/// left behind, and missing folders are not created.
 pub fn probe(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -74,16 +73,16 @@ pub fn probe(path: &Path) -> io::Result<()> {
     folder.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
 }
 
-/// A new file beside `path`, for its owner only, which is gone when it is dropped.
+/// A new file beside `path`, for its owner only, which is deleted when it is dropped.
 ///
 /// # Errors
 ///
-/// What the operating system says, without the file's name, of which nobody has heard.
+/// Those of the operating system, without the file's generated name.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut name = OsString::from(path.file_name().ok_or(ErrorKind::InvalidFilename)?);
     name.push(".");
     let folder = folder_of(path);
-    // What is usually wrong, in the words of the operating system.
+    // The usual error, in the words of the operating system.
     folder.metadata()?;
     tempfile::Builder::new()
         .prefix(&name)
@@ -92,7 +91,7 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
         .map_err(|error| error.kind().into())
 }
 
-/// Makes a rename durable. Where it cannot be, the data still is.
+/// Makes a rename durable, where the file system can. The data is durable anyway.
 #[cfg(unix)]
 pub fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(folder_of(path)) {
@@ -104,24 +103,23 @@ pub fn sync_folder(path: &Path) {
 #[cfg(not(unix))]
 pub fn sync_folder(_path: &Path) {}
 
-/// What others can do with a file that should be its owner's alone.
+/// What others can do with a file that should be private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposure {
-    /// Everybody on this machine can read it.
+    /// Every user of this machine can read it.
     Readable,
-    /// Its group or everybody can write to it.
+    /// Its group or every user can write to it.
     Writable,
 }
 
 /// How far a file is open to others; none where it is not. A group that can only read is
-/// fine: that is how service managers and clusters hand a secret to the one user who needs
-/// it (`LoadCredential=` with an ACL, whose mask stands where the group's rights do;
-/// `fsGroup`).
+/// fine: service managers and clusters pass a secret to a user that way (`LoadCredential=`
+/// with an ACL, whose mask is shown as the group's permissions; `fsGroup`).
 #[cfg(unix)]
 pub fn exposure(path: &Path) -> Option<Exposure> {
     use std::os::unix::fs::PermissionsExt;
     let found = std::fs::metadata(path).ok()?;
-    // What is no file, such as a pipe, is gone when it has been read.
+    // A pipe, for example, is gone when it has been read.
     let mode = found.is_file().then(|| found.permissions().mode())?;
     if mode & 0o004 != 0 {
         return Some(Exposure::Readable);
@@ -129,31 +127,31 @@ pub fn exposure(path: &Path) -> Option<Exposure> {
     (mode & 0o022 != 0).then_some(Exposure::Writable)
 }
 
-/// Elsewhere permissions are not numbers, and nothing is said of them.
+/// Elsewhere permissions are not numbers, and are not checked.
 #[cfg(not(unix))]
 pub fn exposure(_path: &Path) -> Option<Exposure> {
     None
 }
 
 #[cfg(unix)]
-fn keep_others_out(options: &mut OpenOptions) {
+fn private_mode(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
     options.mode(0o600);
 }
 
 #[cfg(unix)]
-fn keep_others_out_of(folders: &mut DirBuilder) {
+fn private_folders(folders: &mut DirBuilder) {
     use std::os::unix::fs::DirBuilderExt;
     folders.mode(0o700);
 }
 
-/// Elsewhere a file takes the permissions of its folder, which for a user's own folders
-/// are that user's alone.
+/// Elsewhere a file takes the permissions of its folder, and a user's own folders are
+/// private.
 #[cfg(not(unix))]
-fn keep_others_out(_options: &mut OpenOptions) {}
+fn private_mode(_options: &mut OpenOptions) {}
 
 #[cfg(not(unix))]
-fn keep_others_out_of(_folders: &mut DirBuilder) {}
+fn private_folders(_folders: &mut DirBuilder) {}
 
 #[cfg(all(test, unix))]
 mod tests {

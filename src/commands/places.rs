@@ -36,7 +36,7 @@ fn look(
     let is_named = |path: &&PathBuf| path.as_os_str() != "-";
     let named: Vec<PathBuf> = files.iter().filter(is_named).cloned().collect();
     inputs::open_each(&named)?;
-    SuppressionLists::look_at(lists).or_stopped(StoppedBy::Usage)?;
+    SuppressionLists::check_exist(lists).or_stopped(StoppedBy::Usage)?;
     let Some(choices) = choices else {
         return Ok(());
     };

@@ -281,7 +281,7 @@ impl Intake {
         let mut found = RoundNumbers::default();
         for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
             if let Some(number) = numbers.read(planned, row).number() {
-                found.note(number);
+                found.record(number);
             }
         }
         Ok(found)

@@ -159,7 +159,7 @@ impl NumberReader {
         let read = (number, written);
         let is_doubtful = self
             .evidence
-            .note(row.line(), cell, read, country, is_contradicted);
+            .record(row.line(), cell, read, country, is_contradicted);
         let Some(region) = by_region.filter(|_| self.doubts) else {
             return Ok(number);
         };
@@ -214,7 +214,7 @@ impl NumberReader {
         match of_row {
             RowRegion::Unknown(column) => {
                 let country = shortened(row.lossy(column).trim(), LONGEST_COUNTRY);
-                self.evidence.note_unknown_country(&country, 1);
+                self.evidence.record_unknown_country(&country, 1);
                 RowOutcome::invalid_quoting(
                     code,
                     format!(

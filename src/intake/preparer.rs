@@ -108,7 +108,7 @@ impl Preparer {
             return Ok(());
         }
         let scope = self.scope(campaign.key);
-        let Some(first) = self.first_rows.note(scope, phone, row.id()) else {
+        let Some(first) = self.first_rows.record(scope, phone, row.id()) else {
             return Ok(());
         };
         let same = match self.once {

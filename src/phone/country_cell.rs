@@ -1,8 +1,8 @@
-//! What a cell for a country says.
+//! A cell that names a country.
 
 use super::Region;
 
-/// What people write for no country.
+/// What is written for no country.
 const NOTHING: [&str; 7] = [
     "n/a",
     "n.a.",
@@ -16,11 +16,11 @@ const NOTHING: [&str; 7] = [
 /// A cell that should name a country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountryCell {
-    /// It says nothing.
+    /// It is empty, or a word for nothing.
     Empty,
     /// It names this one.
     Known(Region),
-    /// It names one that there is not, or something else.
+    /// It names an unknown country, or something else.
     Unknown,
 }
 
@@ -28,9 +28,9 @@ impl CountryCell {
     /// Reads it.
     pub fn read(text: &str) -> CountryCell {
         let text = text.trim();
-        let says_nothing = !text.chars().any(char::is_alphanumeric)
+        let is_empty = !text.chars().any(char::is_alphanumeric)
             || NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word));
-        match (says_nothing, Region::parse(text)) {
+        match (is_empty, Region::parse(text)) {
             (true, _) => CountryCell::Empty,
             (false, Some(region)) => CountryCell::Known(region),
             (false, None) => CountryCell::Unknown,

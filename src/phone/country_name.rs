@@ -1,10 +1,10 @@
-//! What countries are called.
+//! The names of countries.
 //!
 //! Two lists, beside this file. `countries.txt` is our own: codes, everyday English names
-//! and what else people write. `country_names.txt` is generated from CLDR: the names in
-//! some sixty languages. No crate serves. Those that know ISO 3166 bring its official
-//! English names alone; `icu_experimental` has all names, but each language by itself, so
-//! that finding the country of a name would mean to load hundreds of them.
+//! and other spellings. `country_names.txt` is generated from CLDR: the names in
+//! some sixty languages. No crate fits: those for ISO 3166 have its official English names
+//! only; `icu_experimental` has all names, but each language by itself, so that finding the
+//! country of a name would mean loading hundreds of them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -80,7 +80,7 @@ static NAMES_ELSEWHERE: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
 });
 
 impl Countries {
-    /// Takes up a line of the list; comments and what is no country are left out.
+    /// Adds a line of the list; comments and what is not a country are left out.
     fn add(&mut self, line: &'static str) -> Option<()> {
         let (code, rest) = line.split_once(' ')?;
         let (long_code, names) = rest.split_once(' ')?;
@@ -96,7 +96,7 @@ impl Countries {
     }
 }
 
-/// The name without what people write in different ways.
+/// The name without what is written in different ways.
 fn simplified(name: &str) -> String {
     let mut simple = String::with_capacity(name.len());
     let plain: String = name.trim().nfkd().filter_map(plain_letter).collect();
@@ -124,7 +124,7 @@ fn plain_letter(c: char) -> Option<char> {
         '.' | '\'' | '’' | '‘' | '`' | '´' => return None,
         // Accents that follow their letter.
         '\u{0300}'..='\u{036F}' => return None,
-        // Other marks tell one name from another.
+        // Other marks distinguish names.
         c if c.is_alphanumeric() || is_combining_mark(c) => c,
         _ => ' ',
     })

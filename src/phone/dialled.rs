@@ -1,4 +1,4 @@
-//! The digits of a written number, and what its signs say about them.
+//! The digits of a written number, and what its signs mean.
 
 use std::ops::Range;
 
@@ -7,17 +7,16 @@ use super::PhoneProblem;
 /// A number as it is dialled: without the signs that only make it readable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dialled {
-    /// Whether a plus stands before the digits.
+    /// Whether there is a plus before the digits.
     pub has_plus: bool,
-    /// The digits, without a zero that stands alone in brackets. `+00` is `+`: the
-    /// two say the same.
+    /// The digits, without a zero alone in brackets. `+00` is read as `+`.
     pub digits: String,
-    /// How many of the digits stand before the zero in brackets, if there is one.
+    /// How many of the digits come before the zero in brackets, if there is one.
     pub zero_at: Option<usize>,
 }
 
 impl Dialled {
-    /// Reads what is left of a cell when everything around the number is gone.
+    /// Reads what is left of a cell without everything around the number.
     ///
     /// # Errors
     ///
@@ -50,7 +49,7 @@ impl Dialled {
         })
     }
 
-    /// The digits with the zero that stood in brackets.
+    /// The digits with the zero in brackets.
     pub fn with_zero(&self) -> String {
         let mut digits = self.digits.clone();
         digits.insert(self.zero_at.unwrap_or(0), '0');
@@ -78,7 +77,7 @@ fn check_characters(text: &str) -> Result<(), PhoneProblem> {
     }
 }
 
-/// Where `(0)` or `[0]` stands after some other digit: the zero for calls within the
+/// Where `(0)` or `[0]` is after some other digit: the zero for calls within the
 /// country, which callers from abroad leave out.
 pub(super) fn bracketed_zero(text: &str) -> Option<Range<usize>> {
     let first = text.find(is_digit)?;

@@ -1,13 +1,13 @@
 //! Extensions and the parameters of `tel:` addresses.
 //!
-//! An extension is what is dialled once somebody has answered. Without it a call
-//! reaches the switchboard, so a number that has one is refused and not cut short.
+//! An extension is dialled after the call is answered. Without it a call reaches the
+//! switchboard, so a number that has one is an error and not cut short.
 
 use std::borrow::Cow;
 
 use super::PhoneProblem;
 
-/// What stands before an extension, in the languages in which it is met.
+/// What comes before an extension, in several languages.
 const LABELS: [&str; 22] = [
     "ext",
     "extn",
@@ -57,7 +57,7 @@ pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
     if extension.contains(|c| c != '0') {
         Err(PhoneProblem::Extension)
     } else if rest.contains(char::is_alphanumeric) || (extension.is_empty() && is_one_sign) {
-        // Not an extension: the letters are for others to judge.
+        // Not an extension: later steps judge the letters.
         Ok(text)
     } else {
         Ok(text[..at].trim_end_matches([' ', ',', ';', '-', '(']))
@@ -77,7 +77,7 @@ fn is_label(word: &str) -> bool {
     LABELS.contains(&word.to_lowercase().as_str())
 }
 
-/// Where a label stands, and what stands after it.
+/// Where a label is, and what comes after it.
 fn label(text: &str) -> Option<(usize, &str)> {
     let mut digits = 0;
     let mut rest = text;
@@ -109,8 +109,8 @@ fn label(text: &str) -> Option<(usize, &str)> {
 }
 
 /// The number of a `tel:` address with parameters (RFC 3966, 3), as Google's
-/// library puts it together: a context that begins with a plus stands before it,
-/// and a context that names a network says nothing.
+/// library puts it together: a context that begins with a plus comes before it,
+/// and a context that names a network is ignored.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub(super) fn without_parameters(text: &str) -> Result<Cow<'_, str>, PhoneProble
             "phone-context" => {}
             "ext" | "isub" if value.contains(|c| c != '0') => return Err(PhoneProblem::Extension),
             "ext" | "isub" => {}
-            // Not an address: let the others see all of it.
+            // Not an address: later steps read all of it.
             _ => return Ok(Cow::Borrowed(text)),
         }
     }

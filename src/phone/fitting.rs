@@ -1,6 +1,6 @@
-//! Of which other countries numbers may be that a region does not seem right for.
+//! Which other countries numbers may be of, where a region does not seem right for them.
 //!
-//! By the tables alone: the library would compile the patterns of every country that is tried.
+//! From the tables alone: the library would compile the patterns of every country.
 
 use super::dialled::Dialled;
 use super::plan::CallingCode;
@@ -30,7 +30,7 @@ const WRITTEN_AS_IN_AMERICA: [u16; 3] = [1, 52, 57];
 /// A number as it is written.
 struct Cell {
     digits: String,
-    /// Whether a spreadsheet may have eaten a zero before them: it leaves no signs.
+    /// Whether a spreadsheet may have dropped a zero before them: it leaves no signs.
     is_bare: bool,
     /// Whether it is written as in North America.
     is_american: bool,
@@ -60,7 +60,7 @@ impl Cell {
         })
     }
 
-    /// The digits with a calling code that they may stand for: without the prefix for calls
+    /// The digits with a calling code that they may mean: without the prefix for calls
     /// within the country, with the code already, or as they are.
     fn readings(&self, code: &CallingCode) -> [Option<String>; 3] {
         let digits = &self.digits;

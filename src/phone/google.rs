@@ -1,4 +1,4 @@
-//! What Google's library reads in digits.
+//! Digits as Google's library reads them.
 
 use rlibphonenumber::{
     PHONE_NUMBER_UTIL, ParseError, PhoneNumberFormat, get_national_significant_number_owned,
@@ -9,14 +9,14 @@ use super::plan::CallingCode;
 use super::problem::Origin;
 use super::{PhoneNumber, PhoneProblem, Region};
 
-/// More than this is no number, whatever prefixes stand before it.
+/// More digits than this are no number, whatever prefixes it has.
 const MAX_DIALLED: usize = 30;
 
-/// Reads digits that stand after a plus.
+/// Reads digits after a plus.
 ///
 /// # Errors
 ///
-/// If no number begins so, or none has so many digits.
+/// If no number begins with them, or none is as long.
 pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(&format!("+{digits}"), None, Origin::of(code))
@@ -27,8 +27,8 @@ pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProbl
 ///
 /// # Errors
 ///
-/// If no number has so many digits, or the digits after a prefix for calls abroad
-/// begin with no calling code.
+/// If no number is as long, or the digits after a prefix for calls abroad begin with no
+/// calling code.
 pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(digits, Some(region), Origin::of(code))

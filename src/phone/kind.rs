@@ -1,13 +1,13 @@
-//! What kind of number it is: whose, and what answers.
+//! What kind of number it is: its country and its line.
 
 use super::plan::National;
 use super::{PhoneNumber, Region};
 
-/// Country and line of a number, as Google's library tells them from its digits.
+/// Country and line of a number, as Google's library reads them from its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NumberKind {
     /// The country. None for a number of no country (a satellite phone), and where
-    /// several share the calling code and the digits fit none of them.
+    /// several countries share the calling code and the digits fit none of them.
     pub country: Option<Region>,
     /// The calling code, without a plus; 0 if the number begins with none.
     pub calling_code: u16,
@@ -36,30 +36,30 @@ pub enum LineKind {
     Mobile,
     /// A landline.
     Fixed,
-    /// A landline or a mobile phone, in countries whose numbers do not tell.
+    /// A landline or a mobile phone, in countries whose numbers do not show it.
     FixedOrMobile,
     /// Free for the caller.
     TollFree,
-    /// Dear for the caller, who pays the one called.
+    /// Expensive for the caller, who pays the one called.
     Premium,
     /// Caller and called share the cost.
     SharedCost,
     /// A telephone on the internet.
     Voip,
-    /// A person's number, which leads to wherever the person is.
+    /// A personal number, which reaches its owner anywhere.
     Personal,
     /// A pager.
     Pager,
-    /// A company's number, which leads to one of its offices.
+    /// A company's number, which reaches one of its offices.
     Uan,
     /// A mailbox.
     Voicemail,
-    /// Not told, or not a valid number.
+    /// Unknown, or not a valid number.
     Unknown,
 }
 
 impl LineKind {
-    /// Every kind; the generated tables count on this order.
+    /// Every kind; the generated tables rely on this order.
     pub const ALL: [LineKind; 12] = [
         LineKind::Mobile,
         LineKind::Fixed,

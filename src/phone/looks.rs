@@ -1,7 +1,7 @@
 //! Whether a cell looks like a phone number: to find the phone column by its data.
 //!
-//! Cheap, and without a promise that the cell can be read: a column is judged by
-//! many of its cells.
+//! Cheap, and no guarantee that the cell can be read: a column is judged by many of its
+//! cells.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
 /// Whether the cell looks like a phone number: 7 to 15 digits with what usually
-/// stands between them, or what a spreadsheet has made of them. Dates, decimals and
+/// is between them, or what a spreadsheet has made of them. Dates, decimals and
 /// IP addresses do not.
 pub fn looks_like_number(cell: &str) -> bool {
     let plain = plain(cell);
@@ -29,8 +29,8 @@ pub fn looks_like_number(cell: &str) -> bool {
         && !is_internet_address(text, &groups)
 }
 
-/// Whether hardly anything but a phone number is written so: with a plus or `00` in
-/// front, or with one `0` and as many digits as national numbers have.
+/// Whether only a phone number is usually written so: with a plus or `00` in front, or
+/// with one `0` and as many digits as national numbers have.
 pub fn is_surely_number(cell: &str) -> bool {
     let plain = plain(cell);
     let text = tidy::unwrapped(&plain);
@@ -51,8 +51,8 @@ fn plain(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The runs of digits, if nothing stands between and around them but what usually
-/// does in a phone number.
+/// The runs of digits, if between and around them is only what usually is in a phone
+/// number.
 fn groups(text: &str) -> Option<Vec<&str>> {
     let is_digit = |c: char| c.is_ascii_digit();
     let first = text.find(is_digit)?;

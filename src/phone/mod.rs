@@ -1,22 +1,11 @@
-//! Phone numbers: from whatever a cell holds to a number that can be called.
+//! Phone numbers: from a cell to a number that can be called.
 //!
-//! | file | what it is about |
-//! |---|---|
-//! | `number` | the number itself |
-//! | `region`, `country_name`, `country_cell` | countries, their names, and cells with these |
-//! | `rules` | what the user wants, and whether a number is so |
-//! | `reader` | from a cell to a number: the order of the steps |
-//! | `tidy`, `damage`, `several`, `extension`, `dialled` | the steps |
-//! | `written` | in what form it was written |
-//! | `fitting` | of which other countries numbers may be |
-//! | `google` | what the library reads in digits |
-//! | `plan`, `plans` | what Google's metadata says of the digits |
-//! | `kind` | country and line |
-//! | `problem` | why a cell gives no number |
-//! | `looks` | whether a cell looks like a number at all |
+//! [`reader`] has the order of the steps from a cell to a number (`tidy`, `damage`,
+//! `several`, `extension`, `dialled`, then `google` and `rules`); `plan` and `plans` are what
+//! Google's metadata says of the digits. The types `number`, `region`, `kind` and `plan`
+//! refer to each other: a number's country is found in the plan, which lists countries.
 //!
-//! Nothing here reads or writes anything; a cell goes in, a number or a reason comes
-//! out.
+//! Rule: no I/O; a cell goes in, a number or the reason why there is none comes out.
 
 mod country_cell;
 mod country_name;

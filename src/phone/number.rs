@@ -1,4 +1,4 @@
-//! A telephone number as the whole world dials it.
+//! A telephone number in international form.
 //!
 //! Promise: a [`PhoneNumber`] has 7 to 15 digits and no leading zero, so that its
 //! digits can be kept as their value and two ways of writing it are one number.
@@ -9,7 +9,7 @@ use super::PhoneProblem;
 use super::plan::National;
 
 /// The fewest digits of a number, calling code included. The service asks for no
-/// fewer, and nobody abroad can be called by fewer.
+/// fewer, and no international number is shorter.
 pub(super) const FEWEST_DIGITS: usize = 7;
 
 /// The most digits of a number, calling code included (ITU-T E.164, 6.2).
@@ -20,13 +20,12 @@ pub(super) const MAX_DIGITS: usize = 15;
 pub struct PhoneNumber(u64);
 
 impl PhoneNumber {
-    /// Reads a number that is written exactly as [`PhoneNumber`] shows it; white
-    /// space around it is left out.
+    /// Reads a number that is written exactly as [`PhoneNumber`] displays it, white space
+    /// around it aside.
     ///
     /// # Errors
     ///
-    /// [`PhoneProblem::Missing`] for an empty text, [`PhoneProblem::NotE164`] for
-    /// any other way of writing.
+    /// [`PhoneProblem::Missing`] for an empty text, [`PhoneProblem::NotE164`] otherwise.
     pub fn from_e164(text: &str) -> Result<PhoneNumber, PhoneProblem> {
         let text = text.trim();
         match PhoneNumber::clean(text) {
@@ -36,7 +35,7 @@ impl PhoneNumber {
         }
     }
 
-    /// The digits as a number: the same for the same phone, and no other's.
+    /// The digits as a number, which no other phone number has.
     pub fn key(self) -> u64 {
         self.0
     }

@@ -1,10 +1,10 @@
-//! How the digits of a number are made up: its calling code and what follows.
+//! The parts of a number: its calling code and the national number.
 //!
-//! The tables of [`plans`](super::plans) hold what Google's metadata says of every
-//! calling code, worked out beforehand. A look-up here takes nanoseconds where the
-//! library tries one pattern of one country after the other, and it needs none of
-//! the hundred megabytes that those patterns take once they are compiled. The tests
-//! hold every answer against the library's.
+//! [`plans`](super::plans) has tables, of the types that are defined here, with
+//! what Google's metadata says of every calling code (hence the circle between the two). A
+//! look-up takes nanoseconds where the library tries one pattern of one country after the
+//! other, and needs none of the hundred megabytes that the compiled patterns take. The
+//! tests compare every answer with the library's.
 
 use rlibphonenumber::Region as LibraryRegion;
 
@@ -76,7 +76,7 @@ const fn by_beginning() -> [u8; 1000] {
     places
 }
 
-/// A number taken apart at the end of its calling code.
+/// A number split after its calling code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct National {
     /// What is known of its calling code.
@@ -147,7 +147,7 @@ impl CallingCode {
 }
 
 impl National {
-    /// Takes the number apart; nothing if no country has its calling code.
+    /// Splits the number; nothing if no country has its calling code.
     pub fn of(number: PhoneNumber) -> Option<National> {
         let digits = number.key().checked_ilog10()? + 1;
         let beginning = number.key() / TENS[digits.checked_sub(3)? as usize];
@@ -163,7 +163,7 @@ impl National {
     }
 
     /// Whether Google's reading of the number may be another number, because the
-    /// prefix for calls within the country seems to stand after the calling code.
+    /// prefix for calls within the country seems to come after the calling code.
     pub fn may_have_prefix(&self) -> bool {
         if self.plan.prefixed_lengths >> self.length & 1 == 0 {
             return false;
@@ -175,7 +175,7 @@ impl National {
         self.plan.prefix_beginnings.iter().any(is_within)
     }
 
-    /// Whether a number of the country can have so many digits. The lengths are the
+    /// Whether a number of the country can be this long. The lengths are the
     /// main country's where several share a code, as in Google's library.
     pub fn length(&self) -> Length {
         let possible = self.plan.possible_lengths;

@@ -8,14 +8,14 @@ use crate::lead::ErrorCode;
 
 /// Why a cell gives no phone number that may be called, and what to do about it.
 ///
-/// Shown as a sentence for the results file. It never holds the cell's text: the
-/// row with the cell stands beside it.
+/// Displayed as a sentence for the results file. It never has the cell's text: the row
+/// with the cell is beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PhoneProblem {
-    /// Nothing is written there, or a dash for nothing.
+    /// An empty cell, or a dash.
     #[error("the phone number is missing")]
     Missing,
-    /// Anything but `+` and 7 to 15 digits, where nothing else is taken.
+    /// Anything but `+` and 7 to 15 digits, where nothing else is accepted.
     #[error("the phone number is not `+` and 7 to 15 digits, of which the first is not 0")]
     NotE164,
     /// Far more text than a number has.
@@ -30,7 +30,7 @@ pub enum PhoneProblem {
     /// A zero after the plus, with which no calling code begins.
     #[error("the phone number has a 0 where the country's calling code belongs")]
     LeadingZero,
-    /// No plus, and nothing tells the country.
+    /// No plus, and no country.
     #[error(
         "the phone number has no country: write it with `+` and the calling code, or give --region{}",
         if *.has_code { " (or --assume-plus, if the calling code is there and only the `+` is lost)" } else { "" }
@@ -39,7 +39,7 @@ pub enum PhoneProblem {
         /// Whether the digits would be a valid number with a plus before them.
         has_code: bool,
     },
-    /// An extension: without it somebody else would be called.
+    /// An extension: without it another phone would ring.
     #[error("the phone number has an extension, which cannot be dialled: give the direct number")]
     Extension,
     /// A spreadsheet has put something else in the number's place.
@@ -65,7 +65,7 @@ pub enum PhoneProblem {
     /// Digits that are not in use.
     #[error("the phone number is not in use: there are no such numbers {}", .0)]
     NotInUse(Origin),
-    /// The number of a country that is not wanted.
+    /// The number of a country that `--countries` leaves out.
     #[error("the phone number is one {}, which is not among the countries that --countries allows", .0)]
     CountryNotAllowed(Origin),
 }
@@ -99,7 +99,7 @@ impl PhoneProblem {
     }
 }
 
-/// Where a number belongs, as far as its digits tell.
+/// The country of a number, as far as its digits show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Origin {
     /// The country, or the main one of those that share the calling code.

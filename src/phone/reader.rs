@@ -1,9 +1,9 @@
 //! From a cell to a number.
 //!
 //! Two promises. Nothing that changes who is called is done silently: what can be
-//! read in more than one way is refused. And what reaches Google's library is read
-//! as Google reads it; the shortcuts here are only taken where the table of calling
-//! codes says that the library would leave the digits as they are.
+//! read in more than one way is an error. And digits are read as Google's library reads
+//! them; the shortcuts here are only taken where the table of calling codes shows that the
+//! library would not change the digits.
 
 use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
@@ -13,7 +13,7 @@ use super::rules::{check_length, is_possible, is_valid};
 use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
 use super::{damage, extension, google, several, tidy};
 
-/// The most characters of a cell that are read: Google's limit for a number.
+/// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
 
 /// The fewest digits after `011`, the prefix for calls from North America, for it to
@@ -33,8 +33,8 @@ pub struct PhoneReader {
 }
 
 impl PhoneReader {
-    /// A reader that keeps to these rules. It costs nothing until a number needs the
-    /// library, whose tables take about ten milliseconds to load.
+    /// A reader with these rules. The library's tables, which take about ten milliseconds
+    /// to load, are loaded when the first number needs them.
     pub fn new(rules: PhoneRules) -> Self {
         PhoneReader { rules }
     }
@@ -84,7 +84,7 @@ impl PhoneReader {
         })
     }
 
-    /// A reader that takes no digits for international only because they might be.
+    /// A reader with the same rules but `assume_plus`.
     pub fn without_assuming(&self) -> PhoneReader {
         PhoneReader::new(PhoneRules {
             assume_plus: false,
@@ -92,9 +92,9 @@ impl PhoneReader {
         })
     }
 
-    /// The number in a text of plain characters, whatever it is good for.
+    /// The number in a text of plain characters, before the rules are applied.
     fn written(&self, text: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
-        if let Some(number) = plus_behind(text) {
+        if let Some(number) = with_plus_at_end(text) {
             return Ok((number, Written::International));
         }
         let text = extension::without_parameters(tidy::unwrapped(text))?;
@@ -120,7 +120,7 @@ impl PhoneReader {
     ) -> Result<Read, PhoneProblem> {
         match (self.written(first, region), self.written(rest, region)) {
             (Ok((number, written)), Ok((other, also))) if number == other => {
-                // What has its calling code once is told beyond doubt.
+                // With its calling code in one place there is no doubt.
                 let is_plain = also == Written::International;
                 Ok((number, if is_plain { also } else { written }))
             }
@@ -189,7 +189,7 @@ impl PhoneReader {
     }
 
     /// Digits without a plus, dialled from a country. The prefix for calls abroad is
-    /// the country's own; `00`, which people write everywhere, also counts where the
+    /// the country's own; `00`, which is written everywhere, also counts where the
     /// digits are no number of the country. `011` does not: it is Johannesburg and
     /// Buenos Aires, with a digit too many.
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
@@ -213,7 +213,7 @@ impl PhoneReader {
         }
     }
 
-    /// Digits without a plus, dialled from nobody knows where.
+    /// Digits without a plus, dialled from an unknown country.
     fn anywhere(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
         if let Some(digits) = digits.strip_prefix("00") {
             return self.international(digits);
@@ -251,9 +251,9 @@ pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     is_sure.then_some(number)
 }
 
-/// The number of a text whose plus stands behind its digits, as in lists that were written from
-/// right to left; where it is none in use, the plus means nothing.
-fn plus_behind(text: &str) -> Option<PhoneNumber> {
+/// The number of a text with the plus after its digits, as in lists that were written from
+/// right to left; where that is not in use, the plus means nothing.
+fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     let digits = text.trim().strip_suffix('+')?;
     let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
     let number = PhoneNumber::from_digits(&plain)?;

@@ -27,8 +27,8 @@ const NAMES_WITH_ARTICLE: [&str; 8] = [
 ];
 
 impl Region {
-    /// The country whose numbering plan a territory is part of, so that whoever names
-    /// the country means its numbers too: mobiles of Guernsey look like any of Britain.
+    /// The country whose numbering plan a territory is part of: `--countries GB` allows
+    /// Guernsey too, whose mobile numbers look like any of Britain.
     /// Countries that merely share a calling code (+1, +7) are not part of each other.
     pub(super) fn plan_holder(self) -> Region {
         use rlibphonenumber::Region as R;
@@ -43,11 +43,11 @@ impl Region {
         })
     }
 
-    /// The country that is meant by its code (of two or three letters), by its name in
-    /// English or in one of the languages that people write lists in, or by its calling
+    /// The country with this code (of two or three letters), by its name in
+    /// English or in one of the languages that lists are written in, or by its calling
     /// code (`+49`). Case, accents, punctuation, "the" and "and" make no difference.
     ///
-    /// Where two of these stand together (`Germany (+49)`), they must mean the same.
+    /// Where there are two of these (`Germany (+49)`), they must mean the same.
     pub fn parse(text: &str) -> Option<Region> {
         if let Some(region) = country_name::find(text) {
             return Some(region);
@@ -88,7 +88,7 @@ impl Region {
         }
     }
 
-    /// The name as it stands within a sentence: `the United Kingdom`, `Germany`.
+    /// The name within a sentence: `the United Kingdom`, `Germany`.
     pub fn in_sentence(self) -> String {
         let name = self.name();
         let has_article = NAMES_WITH_ARTICLE.contains(&name)
@@ -101,7 +101,7 @@ impl Region {
         }
     }
 
-    /// The known name that is most like the text, for a hint after a slip.
+    /// The known name that is most like the text, for a hint.
     pub fn nearest(text: &str) -> Option<String> {
         text::nearest(text.trim(), &COUNTRIES.names).map(str::to_owned)
     }

@@ -2,8 +2,8 @@
 
 use super::PhoneNumber;
 
-/// Phone numbers that were read, and those among them that end in `00000`: a
-/// spreadsheet that has lost digits puts zeros in their place.
+/// Counts phone numbers and those among them that end in `00000`: a spreadsheet that has
+/// lost digits puts zeros in their place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RoundNumbers {
     /// All numbers.
@@ -13,8 +13,8 @@ pub struct RoundNumbers {
 }
 
 impl RoundNumbers {
-    /// Takes a number.
-    pub fn note(&mut self, number: PhoneNumber) {
+    /// Counts a number.
+    pub fn record(&mut self, number: PhoneNumber) {
         self.numbers += 1;
         self.round += u64::from(number.key().is_multiple_of(100_000));
     }
@@ -35,14 +35,14 @@ mod tests {
         assert!(!numbers.are_suspicious());
         for last in 0..200 {
             let text = format!("+44791112{last:04}");
-            numbers.note(PhoneNumber::from_e164(&text).unwrap());
+            numbers.record(PhoneNumber::from_e164(&text).unwrap());
         }
         assert!(!numbers.are_suspicious());
         for text in ["+447911100000", "+447911200000"] {
-            numbers.note(PhoneNumber::from_e164(text).unwrap());
+            numbers.record(PhoneNumber::from_e164(text).unwrap());
         }
         assert!(!numbers.are_suspicious(), "2 of 202");
-        numbers.note(PhoneNumber::from_e164("+447911300000").unwrap());
+        numbers.record(PhoneNumber::from_e164("+447911300000").unwrap());
         assert!(numbers.are_suspicious(), "3 of 203");
     }
 }

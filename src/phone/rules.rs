@@ -1,4 +1,4 @@
-//! What the user wants of a phone number, and whether a number is so.
+//! The user's rules for phone numbers, and whether a number meets them.
 
 use super::plan::{CallingCode, Length, National};
 use super::problem::Origin;
@@ -16,21 +16,20 @@ pub enum PhoneRule {
     Valid,
 }
 
-/// How numbers are to be read, and which of them are wanted.
+/// How numbers are read, and which of them may be sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhoneRules {
     /// How good a number must be.
     pub rule: PhoneRule,
-    /// Whether a number without a plus and without a region is to be read as if the
-    /// plus had been lost.
+    /// Whether a number without a plus and without a region is read as if the plus were
+    /// lost.
     pub assume_plus: bool,
-    /// The countries whose numbers are wanted; empty: those of every country.
+    /// The countries whose numbers are allowed; empty: all.
     pub countries: Vec<Region>,
 }
 
 impl PhoneRules {
-    /// The number, if it is good enough and wanted. `national` is the same number
-    /// taken apart.
+    /// The number, if it is good enough and allowed. `national` is the same number, split.
     pub(super) fn judge(
         &self,
         number: PhoneNumber,
@@ -54,15 +53,15 @@ impl PhoneRules {
         if self.rule == PhoneRule::Valid && kind.line == LineKind::Unknown {
             return Err(PhoneProblem::NotInUse(Origin::of(national.plan)));
         }
-        if takes_any_country || self.wants(kind, national.plan) {
+        if takes_any_country || self.allows(kind, national.plan) {
             return Ok(number);
         }
         Err(PhoneProblem::CountryNotAllowed(Origin::of_kind(kind)))
     }
 
-    /// Whether the country is wanted. Where the digits do not tell the country, one
-    /// of those that have the calling code is enough.
-    fn wants(&self, kind: NumberKind, code: &CallingCode) -> bool {
+    /// Whether the country is allowed. Where the digits do not show the country, one of
+    /// those with the calling code is enough.
+    fn allows(&self, kind: NumberKind, code: &CallingCode) -> bool {
         match kind.country {
             Some(country) => {
                 self.countries.contains(&country) || self.countries.contains(&country.plan_holder())

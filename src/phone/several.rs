@@ -31,7 +31,7 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
         let separates = match c {
             '+' => seen > 0,
             ';' | ',' => is_full && !extension::begins_with_label(&rest[1..]),
-            // Google's contacts have three colons between the numbers of a person.
+            // Google's contacts have three colons between the numbers of a contact.
             '|' | '&' | '\n' | '~' | ':' => is_full,
             // `0475/12/34/56` is one number; `089 1234567/68` is one and half another.
             '/' | '\\' => in_group >= FEWEST,

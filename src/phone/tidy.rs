@@ -29,7 +29,7 @@ fn plain_character(c: char) -> Option<char> {
         '\u{2044}' | '\u{2215}' => '/',
         '\u{FE62}' => '+',
         '\u{3001}' => ',',
-        // The signs of the full-width block stand in the order of ASCII. Its letters
+        // The signs of the full-width block are in the order of ASCII. Its letters
         // stay letters, which no number has.
         '\u{FF01}'..='\u{FF5E}' if !is_wide_letter(c) => {
             char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c)
@@ -62,7 +62,7 @@ fn ascii_digit(c: char) -> Option<char> {
 }
 
 /// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, a label such as `tel:`
-/// in front, and a `+` or `*` behind, which stands for nothing.
+/// in front, and a `+` or `*` behind, which means nothing.
 pub(super) fn unwrapped(text: &str) -> &str {
     const QUOTES: [char; 15] = [
         '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
@@ -73,7 +73,7 @@ pub(super) fn unwrapped(text: &str) -> &str {
     }
     text = text.trim_matches(QUOTES).trim();
     text = without_label(text).trim_matches(QUOTES);
-    // What follows a number in a list, where the rest of the list is gone.
+    // Separators of a list of numbers whose rest is gone.
     text = text.trim_matches([',', ';', ' ', '\n']);
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
         text.trim_end_matches(['+', '*', '>', ' '])
@@ -82,7 +82,7 @@ pub(super) fn unwrapped(text: &str) -> &str {
     }
 }
 
-/// What programs and people write before a number, with a colon: Facebook's lead forms `p:`,
+/// What is written before a number, with a colon: Facebook's lead forms `p:`,
 /// Twilio `whatsapp:`, links `tel:` and `callto:`.
 const LABELS: [&str; 10] = [
     "p",

@@ -1,23 +1,23 @@
-//! In what form a number was written, as far as that tells of which country it is.
+//! The form in which a number was written, as far as it shows the country.
 
 use super::dialled::Dialled;
 use super::rules::is_valid;
 use super::{LineKind, NumberKind, PhoneNumber, Region, google};
 
 /// Where the optional prefix for calls within the country is a zero, and Google's metadata
-/// says that people write it or leave it out.
+/// says that it may be left out.
 const ZERO_IS_OPTIONAL: [&str; 7] = ["AR", "CN", "IN", "LT", "SY", "TR", "VN"];
 
-/// In what form a number was written.
+/// The form in which a number was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// With its calling code, after a plus or a prefix for calls abroad.
     International,
-    /// With the calling code of the region and nothing before it, so that the region is what
-    /// makes it this number.
+    /// With the calling code of the region and nothing before it: it is this number because
+    /// of the region.
     WithCode,
-    /// As it is dialled within its country. Digits alone are taken so too: a spreadsheet eats
-    /// the zero in front.
+    /// As it is dialled within its country. So are digits alone: a spreadsheet drops the zero
+    /// in front.
     National,
     /// As its country does not write: with signs between the digits, and without the zero
     /// that belongs before them.
@@ -57,23 +57,23 @@ impl Written {
     }
 }
 
-/// Digits alone that are so many, and a number in use abroad with a plus before them, have lost
-/// the plus: where a zero belongs before them, no national number has so many.
+/// This many digits alone, which are a number in use abroad with a plus before them, have
+/// lost the plus: where a zero belongs before them, no national number is as long.
 const FEWEST_WITH_CODE: usize = 11;
 
 pub(super) fn zero_is_optional(region: Region) -> bool {
     ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
 }
 
-/// Whether somebody has written it by hand, and not a spreadsheet, which eats the zero of
-/// digits alone.
+/// Whether it was written by hand: a spreadsheet, which drops the zero, leaves digits
+/// alone.
 fn has_signs(text: &str) -> bool {
     let text = text.trim();
     !text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether it is written as in North America, `(203) 555-0130` or `203-555-0130`, and its
-/// country is another: elsewhere nobody puts a mobile into brackets, and landlines are in groups
+/// Whether a number of another country is written as in North America, `(203) 555-0130` or
+/// `203-555-0130`: elsewhere mobile numbers have no brackets, and landlines are in groups
 /// of other sizes.
 fn is_american(text: &str, number: PhoneNumber) -> bool {
     if number.calling_code() == AMERICA || !american_groups(text) {
@@ -86,8 +86,8 @@ fn is_american(text: &str, number: PhoneNumber) -> bool {
     !usual.eq(AMERICAN_GROUPS) && (in_brackets || NumberKind::of(number).line != LineKind::Mobile)
 }
 
-/// Whether its digits stand in groups as in North America, the first in brackets or with dashes
-/// or dots between them.
+/// Whether its digits are in groups as in North America, the first in brackets or with
+/// dashes or dots between them.
 pub(super) fn american_groups(text: &str) -> bool {
     let groups = text.split(|c: char| !c.is_ascii_digit());
     let groups = groups.filter(|group| !group.is_empty()).map(str::len);

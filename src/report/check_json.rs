@@ -183,7 +183,7 @@ fn input(planned: &PlannedInput) -> Input<'_> {
         name: planned.input.name(),
         compression: planned.form.compression.map(|by| by.to_string()),
         encoding: text.map(|text| text.encoding.to_string()),
-        byte_order_mark: text.is_some_and(|text| text.bom.is_some()),
+        byte_order_mark: text.is_some_and(|text| text.has_bom),
         delimiter: text.map(|text| char::from(text.delimiter).to_string()),
         sheet: match &planned.form.content {
             Content::Sheet(sheet) => Some(sheet.name()),

@@ -11,7 +11,7 @@ use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
 use crate::mapping::Mapping;
-use crate::source::{Basis, Content, Form, TextForm};
+use crate::source::{Certainty, Content, Form, TextForm};
 use crate::text::{counted, listed, printable};
 
 /// A legacy encoding that was guessed from fewer letters may well be another.
@@ -236,22 +236,21 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
 }
 
 fn encoding(form: &TextForm) -> String {
-    let bom = match form.bom {
-        Some(_) => " with byte order mark",
-        None => "",
+    let bom = if form.has_bom {
+        " with byte order mark"
+    } else {
+        ""
     };
-    let doubt = match form.basis {
-        Some(Basis::DamagedUtf8(bytes)) => {
-            format!(", but for {}", counted(bytes, "byte"))
-        }
-        Some(Basis::Guess(letters)) if letters < FEW_LETTERS => {
+    let doubt = match form.certainty {
+        Certainty::Certain => String::new(),
+        Certainty::DamagedUtf8(bytes) => format!(", but for {}", counted(bytes, "byte")),
+        Certainty::Guess(letters) if letters < FEW_LETTERS => {
             format!(
                 ", guessed from {}: look at them",
                 counted(letters, "letter")
             )
         }
-        Some(Basis::Guess(_)) => ", most likely".to_owned(),
-        _ => String::new(),
+        Certainty::Guess(_) => ", most likely".to_owned(),
     };
     format!("{}{bom}{doubt}", form.encoding)
 }

@@ -106,7 +106,7 @@ impl Tally {
                         .add(outcome.status);
                 }
                 if let Some(phone) = phone {
-                    self.round_numbers.note(*phone);
+                    self.round_numbers.record(*phone);
                 }
                 if outcome.is_known_bad {
                     self.known_bad += 1;

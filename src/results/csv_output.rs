@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
-use crate::source::Bom;
 
 /// How much is written at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -30,7 +29,7 @@ impl Default for CsvForm {
 impl CsvForm {
     /// What stands before the first record.
     pub(super) fn prefix(self) -> &'static [u8] {
-        if self.has_bom { Bom::Utf8.bytes() } else { b"" }
+        if self.has_bom { "\u{FEFF}" } else { "" }.as_bytes()
     }
 
     /// A writer of records of this form, behind what stands before them.

@@ -26,7 +26,7 @@ fn form(inputs: &[PlannedInput]) -> CsvForm {
     let mut texts = inputs.iter().map(|planned| planned.form.text());
     let first = inputs.first().and_then(|planned| planned.form.text());
     CsvForm {
-        has_bom: texts.any(|text| text.is_some_and(|text| text.bom.is_some())),
+        has_bom: texts.any(|text| text.is_some_and(|text| text.has_bom)),
         delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
     }
 }

@@ -1,13 +1,13 @@
-//! Whether the numbers of a list are of the region that completes them.
+//! The doubt rule: whether the numbers of a list are of the region that completes them.
 //!
-//! The rule: a number that the region for all has completed, and not its own row's country, is
-//! doubtful where it is in no range in use there, or is written as that country does not
-//! write. All of a list are doubtful where the rows that name a country agree on another one,
-//! where it has at least three international numbers and none of that region, or where nearly
-//! all others are too long or too short for one of that region. At least
-//! three doubtful ones that are more than a fifth of those completed count as many. Where
-//! many are under a fifth of all rows with a number they alone are held back; else somebody
-//! has to say what is meant before anything is sent.
+//! A number that the region for all has completed, not its own row's country, is doubtful
+//! where it is in no range in use there, or is written as that country does not write. All
+//! numbers of a list are doubtful where the rows that name a country agree on another one,
+//! where it has at least three international numbers and none of that region, or where
+//! nearly all others are too long or too short for the region. At least three doubtful
+//! numbers that are more than a fifth of the completed ones are too many. If they are under
+//! a fifth of all rows with a number, they alone are held back; else nothing is sent until
+//! the user decides.
 
 use std::cmp::Reverse;
 
@@ -17,16 +17,16 @@ use crate::phone::{Region, others_fitting};
 /// Fewer doubtful numbers than this are chance.
 const FEWEST: u64 = 3;
 
-/// International numbers that must be there for their countries to tell anything.
+/// International numbers that a list must have for their countries to count.
 const FEWEST_INTERNATIONAL: u64 = 3;
 
-/// Where so many numbers without a calling code are none of the region, and so many for each one
-/// that is, that one is so by chance.
+/// Where this many numbers without a calling code are not of the region, and this many for
+/// each one that is, those that are may be chance.
 const FEWEST_IMPOSSIBLE: u64 = 10;
 const IMPOSSIBLE_FOR_ONE: u64 = 4;
 
-/// More than one in so many makes many, and under one in so many of all rows is few enough
-/// to hold back.
+/// More than one in this many is too many, and under one in this many of all rows is few
+/// enough to hold back.
 const PART: u64 = 5;
 
 /// How many of ten rows that name a country must name the same, for them to agree.
@@ -35,7 +35,7 @@ const AGREEING_OF_TEN: u64 = 9;
 /// Countries of which fewer numbers than four in five fit are not offered.
 const FITTING_OF_FIVE: usize = 4;
 
-/// Where most lists are of, for countries that as many numbers fit.
+/// The countries of most lists, the first choice where several fit as many numbers.
 const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
     "US", "GB", "DE", "FR", "ES", "IT", "NL", "IN", "CN", "PL", "AU", "BR", "MX", "CH", "AT", "BE",
     "SE", "PT", "IE", "CZ", "ZA", "TR", "JP", "DK", "NO", "RU", "NZ", "FI", "GR", "HU", "RO", "KR",
@@ -59,9 +59,9 @@ pub enum Held {
 pub enum Against {
     /// The rows that name a country name this one.
     Country(Region),
-    /// The international numbers of the list, so many, are all of other countries.
+    /// This many international numbers of the list are all of other countries.
     International(u64),
-    /// So many others, nearly all, are too long or too short for a number of the region.
+    /// This many others, nearly all, are too long or too short for the region.
     Impossible(u64),
 }
 
@@ -104,7 +104,7 @@ pub struct Doubt {
     pub region: Region,
     /// Each list's.
     pub lists: Vec<ListDoubt>,
-    /// Whether so many are doubtful that somebody has to say what is meant.
+    /// Whether so many are doubtful that the user must decide.
     pub refuses: bool,
     /// The countries that the doubtful numbers fit, the likeliest first.
     pub fitting: Vec<Fitting>,
@@ -130,8 +130,8 @@ impl Doubt {
         }
     }
 
-    /// The country that they are of, as far as the lists tell: the only one that they name and
-    /// fit, or the only one that they fit at all.
+    /// Their likely country: the only one that the lists name and the numbers fit, or the
+    /// only one that they fit at all.
     pub fn likely(&self) -> Option<Region> {
         match self.fitting[..] {
             [first] => Some(first.country),
@@ -146,7 +146,7 @@ impl Doubt {
     }
 }
 
-/// What follows from so many doubtful numbers.
+/// What follows from a number of doubtful numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Fine,
@@ -155,15 +155,17 @@ enum Verdict {
 }
 
 fn verdict(doubtful: u64, completed: u64, numbers: u64) -> Verdict {
-    match PART * doubtful < numbers {
-        _ if !are_many(doubtful, completed) => Verdict::Fine,
-        true => Verdict::HeldBack,
-        false => Verdict::Refused,
+    if !are_many(doubtful, completed) {
+        Verdict::Fine
+    } else if PART * doubtful < numbers {
+        Verdict::HeldBack
+    } else {
+        Verdict::Refused
     }
 }
 
 /// Decides which numbers are held back, by each list and by all together. Returns whether so
-/// many are doubtful that somebody has to say what is meant.
+/// many are doubtful that the user must decide.
 fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
     let all = verdict(
         judged.iter().map(|list| list.doubtful).sum(),
@@ -184,16 +186,16 @@ fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
     refuses
 }
 
-/// Whether a list that protects its people was read with the wrong region: its numbers are
-/// not written as that country does, or it says itself that they are of another. That a number
-/// is in no range in use harms nobody there.
+/// Whether a do-not-call list was read with the wrong region: its numbers are not written
+/// as that country writes, or its own columns name another. A number in no range in use
+/// does no harm there.
 pub fn is_wrong_for(region: Region, list: &Evidence) -> bool {
     let completed = list.by_region.numbers;
     are_many(list.by_region.foreign, completed)
         || completed >= FEWEST && against(region, list).is_some()
 }
 
-/// Whether so many of all are no slip.
+/// Whether `some` of `all` are more than a few mistakes.
 pub fn are_many(some: u64, all: u64) -> bool {
     some >= FEWEST && PART * some > all
 }
@@ -217,7 +219,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
     }
 }
 
-/// What speaks against the region in the list as a whole.
+/// The evidence of the whole list against the region.
 fn against(region: Region, list: &Evidence) -> Option<Against> {
     let named: u64 = list.countries.values().sum();
     let most = list.countries.iter().max_by_key(|(_, rows)| **rows);
@@ -278,7 +280,7 @@ mod tests {
     use super::*;
     use crate::screen::Completed;
 
-    /// A list of so many numbers, some of which the region has completed, some doubtfully.
+    /// A list of numbers, some of which the region has completed, some doubtfully.
     fn list(numbers: u64, completed: u64, doubtful: u64) -> Evidence {
         Evidence {
             numbers,

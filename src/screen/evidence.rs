@@ -1,33 +1,33 @@
-//! What a list says of whose numbers it holds, counted while it is read.
+//! Evidence for the countries of a list's numbers, counted while it is read.
 //!
-//! The region that is given for a whole list completes every number that has no calling
-//! code, also one of another country: `(203) 555-0132` of Hartford is in use in London too.
-//! Whom that would call is to be known before anything is sent.
+//! The region for a whole list completes every number without a calling code, also one of
+//! another country: `(203) 555-0132` of Hartford is in use in London too. That must be
+//! noticed before anything is sent.
 
 use std::collections::BTreeMap;
 
 use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 
-/// How many lines are named.
+/// How many lines are listed.
 const MAX_LINES: usize = 3;
 
-/// How many cells are kept to see which other country they fit.
+/// How many cells are kept to find the country that they fit.
 const MAX_CELLS: usize = 200;
 
-/// How many names of countries are kept that nobody knows.
+/// How many unknown names of countries are kept.
 const MAX_NAMES: usize = 10;
 
 /// The first few of some numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// The lines on which they stand.
+    /// Their lines.
     pub lines: Vec<u64>,
-    /// Their cells, of which more are kept.
+    /// Their cells, more of them than lines.
     pub cells: Vec<String>,
 }
 
 impl Sample {
-    fn note(&mut self, line: u64, cell: &str) {
+    fn record(&mut self, line: u64, cell: &str) {
         if self.lines.len() < MAX_LINES {
             self.lines.push(line);
         }
@@ -36,7 +36,7 @@ impl Sample {
         }
     }
 
-    /// Takes what comes after it.
+    /// Adds what comes after it.
     fn add(&mut self, later: Sample) {
         self.lines.extend(later.lines);
         self.lines.truncate(MAX_LINES);
@@ -56,7 +56,7 @@ pub struct Completed {
     pub foreign: u64,
 }
 
-/// What the rows of one list say together.
+/// The counts of one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The rows with a number.
@@ -80,21 +80,21 @@ pub struct Evidence {
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
     pub countries: BTreeMap<Region, u64>,
-    /// Rows with a number without a calling code, of which nothing says the country.
+    /// Rows with a number without a calling code and without a country.
     pub without_country: u64,
     /// Numbers without a calling code that are too long or too short for the region for all.
     pub impossible: u64,
-    /// What rows call countries that nobody knows, the first few of these names.
+    /// Unknown names of countries, the first few.
     pub unknown_countries: BTreeMap<String, u64>,
     /// The columns (from 0) that would fill rows without a number, the first of each row.
     pub would_fill: BTreeMap<usize, u64>,
 }
 
 impl Evidence {
-    /// Takes the number that stands in this cell and line, in a row of this country if it names one.
-    /// Returns whether the region for all has completed it, and something speaks against that:
-    /// the number, or its row, which names another country where it `is_contradicted`.
-    pub fn note(
+    /// Records the number of this cell and line, in a row that names this country if any.
+    /// Returns whether the region for all has completed it and that is doubtful: because of
+    /// the number, or of its row, which names another country where it `is_contradicted`.
+    pub fn record(
         &mut self,
         line: u64,
         cell: &str,
@@ -122,18 +122,18 @@ impl Evidence {
         if country.is_some() {
             return false;
         }
-        self.first_by_region.note(line, cell);
+        self.first_by_region.record(line, cell);
         self.with_own_code += u64::from(written == Written::WithCode && is_in_use);
         self.contradicted += u64::from(is_contradicted);
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
             self.doubtful += 1;
-            self.first_doubtful.note(line, cell);
+            self.first_doubtful.record(line, cell);
         }
         is_doubtful
     }
 
-    /// Takes what comes after it.
+    /// Adds what comes after it.
     pub fn add(&mut self, later: Evidence) {
         self.add_countries(&later);
         self.numbers += later.numbers;
@@ -150,12 +150,12 @@ impl Evidence {
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
         for (name, rows) in later.unknown_countries {
-            self.note_unknown_country(&name, rows);
+            self.record_unknown_country(&name, rows);
         }
     }
 
-    /// Takes so many rows with a number that needs a country, and this name for it.
-    pub fn note_unknown_country(&mut self, name: &str, rows: u64) {
+    /// Records rows with a number that needs a country, and this unknown name for it.
+    pub fn record_unknown_country(&mut self, name: &str, rows: u64) {
         let names = self.unknown_countries.len();
         match self.unknown_countries.get_mut(name) {
             Some(known) => *known += rows,
@@ -166,10 +166,10 @@ impl Evidence {
         }
     }
 
-    /// Takes what rows say of countries that are not sent themselves.
-    pub fn add_countries(&mut self, said: &Evidence) {
-        sum(&mut self.international, &said.international);
-        sum(&mut self.countries, &said.countries);
+    /// Adds the countries of rows that are not sent themselves.
+    pub fn add_countries(&mut self, other: &Evidence) {
+        sum(&mut self.international, &other.international);
+        sum(&mut self.countries, &other.countries);
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     /// Numbers, each with how it was written and what completed it.
-    fn noted(numbers: &[(u16, u8, bool)]) -> Evidence {
+    fn recorded(numbers: &[(u16, u8, bool)]) -> Evidence {
         let region = Region::parse("GB").unwrap();
         let mut evidence = Evidence::default();
         for (line, (last, by, is_foreign)) in (2..).zip(numbers) {
@@ -206,7 +206,7 @@ mod tests {
                 (_, false) => Written::National,
             };
             let country = (by % 3 == 1).then_some(region);
-            evidence.note(line, &cell, (number, written), country, false);
+            evidence.record(line, &cell, (number, written), country, false);
         }
         evidence
     }
@@ -216,7 +216,7 @@ mod tests {
         fn every_number_is_counted_once_by_what_completed_it(
             numbers in prop::collection::vec((0..999_u16, 0..3_u8, any::<bool>()), 0..40),
         ) {
-            let found = noted(&numbers);
+            let found = recorded(&numbers);
             let by_row: u64 = found.by_row.values().map(|completed| completed.numbers).sum();
             let international: u64 = found.international.values().sum();
             prop_assert_eq!(found.numbers, numbers.len() as u64);
@@ -231,9 +231,9 @@ mod tests {
             cut in 0..40_usize,
         ) {
             let cut = cut.min(numbers.len());
-            let mut parts = noted(&numbers[..cut]);
-            parts.add(noted(&numbers[cut..]));
-            let whole = noted(&numbers);
+            let mut parts = recorded(&numbers[..cut]);
+            parts.add(recorded(&numbers[cut..]));
+            let whole = recorded(&numbers);
             prop_assert_eq!(parts.numbers, whole.numbers);
             prop_assert_eq!(parts.doubtful, whole.doubtful);
             prop_assert_eq!(parts.by_region, whole.by_region);

@@ -1,4 +1,4 @@
-//! Numbers that stood earlier in the same import.
+//! Numbers that came earlier in the same import.
 //!
 //! Numbers of up to 16,384 campaigns share a set of tables: an E.164 number needs 50
 //! of a key's 64 bits.
@@ -20,27 +20,27 @@ pub struct FirstRows {
 /// The bits of a key that hold the number: fifteen digits are less than 2^50.
 const NUMBER_BITS: u32 = 50;
 
-/// The campaigns in one group: what the other bits can tell apart.
+/// The campaigns in one group: as many as the other bits can distinguish.
 const GROUP: u32 = 1 << (u64::BITS - NUMBER_BITS);
 
 impl FirstRows {
-    /// Notes that `row` has `number` and returns the row that had it before, if any.
-    pub fn note(
+    /// Records that `row` has `number`; returns the row that had it before, if any.
+    pub fn record(
         &mut self,
         campaign: CampaignKey,
         number: PhoneNumber,
         row: RowId,
     ) -> Option<RowId> {
         let numbers = self.groups.entry(campaign.0 / GROUP).or_default();
-        // Rows beyond the 32nd bit are all called by the last number that fits:
-        // that such a row is a repeat is still said, if not of which.
+        // Rows beyond the 32nd bit all get the last number that fits: such a row is still
+        // found to be a repeat, if not of which row.
         let row = u32::try_from(row.0).unwrap_or(u32::MAX);
-        let first = numbers.note(key(campaign, number), row)?;
+        let first = numbers.record(key(campaign, number), row)?;
         Some(RowId(u64::from(first)))
     }
 
-    /// Makes [`note`](Self::note) faster for numbers of one campaign that are to be
-    /// noted next; see [`Numbers::warm`].
+    /// Makes [`record`](Self::record) faster for the next numbers of one campaign; see
+    /// [`Numbers::warm`].
     pub fn warm(&self, campaign: CampaignKey, next: impl Iterator<Item = PhoneNumber>) {
         if let Some(numbers) = self.groups.get(&(campaign.0 / GROUP)) {
             numbers.warm(next.map(|number| key(campaign, number)));
@@ -48,8 +48,7 @@ impl FirstRows {
     }
 }
 
-/// What tells the number apart from all others, and from itself in other campaigns
-/// of the group.
+/// The key of a number in one campaign of its group.
 fn key(campaign: CampaignKey, number: PhoneNumber) -> u64 {
     (u64::from(campaign.0 % GROUP) << NUMBER_BITS) | number.key()
 }
@@ -67,9 +66,9 @@ mod tests {
     fn the_same_number_for_another_campaign_is_no_repeat() {
         let mut rows = FirstRows::default();
         let n = number(447_911_123_456);
-        assert_eq!(rows.note(CampaignKey(1), n, RowId(1)), None);
-        assert_eq!(rows.note(CampaignKey(2), n, RowId(2)), None);
-        assert_eq!(rows.note(CampaignKey(1), n, RowId(3)), Some(RowId(1)));
+        assert_eq!(rows.record(CampaignKey(1), n, RowId(1)), None);
+        assert_eq!(rows.record(CampaignKey(2), n, RowId(2)), None);
+        assert_eq!(rows.record(CampaignKey(1), n, RowId(3)), Some(RowId(1)));
     }
 
     proptest! {
@@ -83,7 +82,7 @@ mod tests {
                 let row = RowId(i as u64 + 1);
                 let expected = model.get(&(campaign, digits)).copied();
                 model.entry((campaign, digits)).or_insert(row);
-                let found = first_rows.note(CampaignKey(campaign), number(1_000_000 + digits), row);
+                let found = first_rows.record(CampaignKey(campaign), number(1_000_000 + digits), row);
                 prop_assert_eq!(found, expected);
             }
         }

@@ -1,6 +1,5 @@
-//! Numbers that are not sent again, or not at all: those that stood earlier in the
-//! same import, those on a do-not-call list, and those that the region for a whole list may
-//! have made somebody else's.
+//! Numbers that are not sent: repeats within the import, numbers on a do-not-call list, and
+//! numbers that the region for a whole list may have completed wrongly.
 //!
 //! Rule: bounded memory, at most 16 bytes for each distinct number.
 

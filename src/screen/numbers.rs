@@ -1,4 +1,4 @@
-//! Numbers and where each stood first, in little memory.
+//! Numbers and the place where each came first, in little memory.
 //!
 //! A file of tens of millions of numbers must not fill the machine, so a number
 //! costs at most 16 bytes: 8 for its key and 4 for its place, in open-addressed
@@ -23,9 +23,9 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Reads what [`note`](Self::note) will need for the keys, and does nothing with it.
-    /// Tables larger than the processor's caches are waited for at each number; many
-    /// reads that do not depend on each other are waited for together.
+    /// Reads what [`record`](Self::record) will need for the keys, and ignores it. In tables
+    /// larger than the processor's caches each look-up waits for memory; many independent
+    /// reads wait together.
     pub fn warm(&self, keys: impl Iterator<Item = u64>) {
         let read = keys.fold(0, |read, key| {
             let hash = spread(key);
@@ -34,13 +34,13 @@ impl Numbers {
         std::hint::black_box(read);
     }
 
-    /// Notes that `key` stands at `place`; returns where it stood before, if it did.
-    pub fn note(&mut self, key: u64, place: u32) -> Option<u32> {
+    /// Records that `key` is at `place`; returns its earlier place, if it has one.
+    pub fn record(&mut self, key: u64, place: u32) -> Option<u32> {
         let hash = spread(key);
-        self.tables[(hash % TABLES as u64) as usize].note(hash, key, place)
+        self.tables[(hash % TABLES as u64) as usize].record(hash, key, place)
     }
 
-    /// Where `key` stood first.
+    /// Where `key` came first.
     pub fn get(&self, key: u64) -> Option<u32> {
         let hash = spread(key);
         self.tables[(hash % TABLES as u64) as usize].get(hash, key)
@@ -67,7 +67,7 @@ struct Table {
 }
 
 impl Table {
-    fn note(&mut self, hash: u64, key: u64, at: u32) -> Option<u32> {
+    fn record(&mut self, hash: u64, key: u64, at: u32) -> Option<u32> {
         // At most nine tenths full: beyond, probing takes too long.
         if self.taken * 10 >= self.keys.len() * 9 {
             self.grow();
@@ -82,7 +82,7 @@ impl Table {
         None
     }
 
-    /// What stands where the search for a key with this hash begins.
+    /// What is where the search for a key with this hash begins.
     fn peek(&self, hash: u64) -> u64 {
         match self.keys.get(self.home(hash)) {
             Some(key) => key ^ u64::from(self.places[self.home(hash)]),
@@ -98,8 +98,8 @@ impl Table {
         (self.keys[place] == key).then(|| self.places[place])
     }
 
-    /// Where `key` stands, or else the free place that it would take. There is
-    /// one, since the table is never full.
+    /// Where `key` is, or else the free place for it. There is one, since the table is
+    /// never full.
     fn place(&self, hash: u64, key: u64) -> usize {
         let len = self.keys.len();
         let mut place = self.home(hash);
@@ -151,7 +151,7 @@ mod tests {
         let mut numbers = Numbers::default();
         let count = 300_000;
         for i in 0..count {
-            numbers.note(447_900_000_000 + u64::from(i), i);
+            numbers.record(447_900_000_000 + u64::from(i), i);
         }
         let bytes: usize = numbers
             .tables
@@ -165,8 +165,8 @@ mod tests {
     fn a_number_is_found_where_it_stood_first() {
         let mut numbers = Numbers::default();
         assert_eq!(numbers.get(7), None);
-        assert_eq!(numbers.note(7, 1), None);
-        assert_eq!(numbers.note(7, 2), Some(1));
+        assert_eq!(numbers.record(7, 1), None);
+        assert_eq!(numbers.record(7, 2), Some(1));
         assert_eq!((numbers.get(7), numbers.get(8)), (Some(1), None));
         assert_eq!(numbers.len(), 1);
     }

@@ -26,7 +26,7 @@ const SAMPLE_ROWS: usize = 1000;
 /// How many rows are read at a time.
 const BATCH_ROWS: usize = 1024;
 
-/// How many lines are named that cannot be read.
+/// How many unreadable lines are listed.
 const MAX_LINES: usize = 10;
 
 /// The lists of one command.
@@ -39,35 +39,35 @@ pub struct SuppressionLists {
 struct SuppressionList {
     input: Input,
     fingerprint: Fingerprint,
-    /// Each number and the line on which it stands first.
+    /// Each number and its first line.
     numbers: Numbers,
-    /// How its numbers came by their countries.
+    /// How its numbers got their countries.
     evidence: Evidence,
 }
 
-/// What a list was when it was read.
+/// A list as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListFacts<'a> {
-    /// The list as it was named on the command line.
+    /// Its name on the command line.
     pub name: &'a str,
-    /// What its file is known again by.
+    /// The digest of its file.
     pub fingerprint: Fingerprint,
-    /// How many distinct numbers are on it.
+    /// How many distinct numbers it has.
     pub numbers: usize,
-    /// How its numbers came by their countries.
+    /// How its numbers got their countries.
     pub evidence: &'a Evidence,
 }
 
 /// A number that is on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suppressed<'a> {
-    /// The list as it was named on the command line.
+    /// The list's name on the command line.
     pub list: &'a str,
     /// The line of the list.
     pub line: u32,
 }
 
-/// Why a list cannot protect anybody.
+/// Why a list cannot be used.
 #[derive(Debug, Error)]
 pub enum SuppressionError {
     /// It cannot be read.
@@ -78,40 +78,40 @@ pub enum SuppressionError {
         "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and name that"
     )]
     StandardInput,
-    /// There is no number on it.
+    /// It has no number.
     #[error(
         "the do-not-call list `{name}` has no phone number on it{}\n\nhint: {}",
         if *has_addresses { ", only e-mail addresses" } else { "" },
         if *has_addresses {
-            "nobody can be left out by an address: export the list with phone numbers, or leave `--suppress` out"
+            "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out"
         } else {
             "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out"
         }
     )]
     NoNumber {
-        /// The list as it was named on the command line.
+        /// The list's name on the command line.
         name: String,
         /// Whether there are e-mail addresses instead.
         has_addresses: bool,
     },
-    /// The region completes its numbers to those of other people.
+    /// The region may complete its numbers wrongly.
     #[error(
-        "the numbers of the do-not-call list `{name}` do not seem to be of {region}, whose region completes them\n\nhint: nothing was sent, since nobody on the list would be protected; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, say `--phone-rule possible`",
+        "the numbers of the do-not-call list `{name}` do not seem to be of {region}, the region that completes them\n\nhint: nothing was sent, since the list would protect no one on it; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
         region = region.in_sentence()
     )]
     OtherCountry {
-        /// The list as it was named on the command line.
+        /// The list's name on the command line.
         name: String,
         /// The region.
         region: Region,
     },
-    /// Some of its numbers are written as those of its region are not.
+    /// Some of its numbers are not written as its region writes them.
     #[error(
-        "the do-not-call list `{name}` has {} not written as those of {region} are, whose region completes them: {}\n\nhint: nothing was sent, since these people could have been called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, say `--phone-rule possible`",
+        "the do-not-call list `{name}` has {} not written as in {region}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
         counted(*count, "number"), line_numbers(lines, *count), region = region.in_sentence()
     )]
     ForeignNumbers {
-        /// The list as it was named on the command line.
+        /// The list's name on the command line.
         name: String,
         /// The region.
         region: Region,
@@ -120,13 +120,13 @@ pub enum SuppressionError {
         /// How many there are.
         count: u64,
     },
-    /// Lines that have digits but no number.
+    /// Lines with digits but no number.
     #[error(
-        "the do-not-call list `{name}` has {} with digits that are no phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since the people in these lines could have been called; mend the lines or take them out, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be one that is known",
+        "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix the lines or remove them, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be a known one",
         counted(*count, "line"), line_numbers(lines, *count)
     )]
     UnreadableLines {
-        /// The list as it was named on the command line.
+        /// The list's name on the command line.
         name: String,
         /// The first such lines.
         lines: Vec<u64>,
@@ -138,7 +138,7 @@ pub enum SuppressionError {
 impl From<SourceError> for SuppressionError {
     fn from(error: SourceError) -> SuppressionError {
         match error {
-            // What is said of a list of contacts does not fit.
+            // The message about a list of contacts does not fit.
             SourceError::Empty { name } => SuppressionError::NoNumber {
                 name,
                 has_addresses: false,
@@ -165,13 +165,13 @@ fn line_numbers(lines: &[u64], count: u64) -> String {
 }
 
 impl SuppressionLists {
-    /// Makes sure that the lists are there, without reading them.
-    pub fn look_at(paths: &[PathBuf]) -> Result<(), SuppressionError> {
+    /// Makes sure that the lists exist, without reading them.
+    pub fn check_exist(paths: &[PathBuf]) -> Result<(), SuppressionError> {
         paths.iter().try_for_each(|path| open(path).map(drop))
     }
 
-    /// Reads the lists. Numbers in national form are of the country that their row names, or
-    /// else of `region`, which `doubts` says may be wrong.
+    /// Reads the lists. Numbers in national form are of the country in their row, or else of
+    /// `region`; `doubts` turns the doubt rule on for that.
     pub fn read(
         paths: &[PathBuf],
         phones: &PhoneReader,
@@ -186,7 +186,7 @@ impl SuppressionLists {
         Ok(SuppressionLists { lists })
     }
 
-    /// The first list that the number is on.
+    /// The first list with this number.
     pub fn find(&self, number: PhoneNumber) -> Option<Suppressed<'_>> {
         self.lists.iter().find_map(|list| {
             let line = list.numbers.get(number.key())?;
@@ -197,12 +197,12 @@ impl SuppressionLists {
         })
     }
 
-    /// The lists as inputs, which must not be written to.
+    /// The lists as inputs, which no output may overwrite.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
         self.lists.iter().map(|list| &list.input)
     }
 
-    /// What each list was when it was read, in the order in which they were named.
+    /// Each list as it was read, in the order of the command line.
     pub fn records(&self) -> impl Iterator<Item = ListFacts<'_>> {
         self.lists.iter().map(|list| ListFacts {
             name: list.input.name(),
@@ -223,10 +223,9 @@ impl SuppressionList {
         let input = open(path)?;
         let mut gathered = Gathered::new(phones, region);
         for form in forms(&input)? {
-            let plan = plan(&input, form)?;
-            gathered.read(&input, &plan)?;
+            gathered.read(&input, form)?;
         }
-        // Of what has just been read: it is said if that has changed meanwhile.
+        // After reading: this is an error if the file has changed meanwhile.
         let fingerprint = input.fingerprint()?;
         let has_none = gathered.numbers.is_empty() && gathered.has_addresses;
         if gathered.unreadable > 0 && !has_none {
@@ -254,32 +253,22 @@ impl SuppressionList {
     }
 }
 
-/// How a list is to be read.
-#[derive(Debug)]
-struct ListPlan {
-    form: Form,
-    /// How many cells a row has.
-    width: usize,
-    /// Where its numbers stand.
-    columns: ListColumns,
-}
-
-/// The fewest digits of what may be somebody's number and is no heading.
+/// The fewest digits of a cell that may be a number and is not a heading.
 const FEWEST_DIGITS: usize = 7;
 
-/// The fewest in a column of which nothing says that it holds numbers: fewer are a
-/// customer's id or a date.
+/// The fewest in a column that is not known to have numbers: fewer are a customer id or a
+/// date.
 const FEWEST_ELSEWHERE: usize = 9;
 
-/// Whether a cell is more than a heading: nobody heads a list with so many digits, or
-/// with digits alone, and a number that cannot be read must not be taken for one.
+/// Whether a cell is more than a heading: no heading has as many digits, or digits alone,
+/// and a number that cannot be read must not be taken for one.
 fn is_entry(cell: &str) -> bool {
     let digits = digits(cell);
     let is_bare = !cell.chars().any(char::is_alphabetic);
     digits >= FEWEST_DIGITS || digits > 0 && is_bare
 }
 
-/// Whether a cell in a column without numbers may hold one all the same.
+/// Whether a cell in a column without numbers may be one all the same.
 fn may_be_number(cell: &str) -> bool {
     let behind_plus = cell.split_once('+').map_or(0, |(_, number)| digits(number));
     is_surely_number(cell)
@@ -291,8 +280,8 @@ fn digits(text: &str) -> usize {
     text.chars().filter(|c| c.is_numeric()).count()
 }
 
-/// The forms in which the list is to be read, one after the other: of a workbook, every
-/// sheet that holds anything.
+/// The forms in which the list is read, one after the other: for a workbook, every sheet
+/// with any cell.
 fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
     let form = input.survey(&FormChoice::default())?;
     let Content::Sheet(first) = &form.content else {
@@ -312,21 +301,7 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
     Ok(forms)
 }
 
-/// Finds out which columns of the list hold numbers.
-fn plan(input: &Input, mut form: Form) -> Result<ListPlan, SourceError> {
-    let header = input.read(&form)?.read_header(&form)?;
-    form.has_header = !header.names.iter().any(|cell| is_entry(cell));
-    let mut reader = input.read(&form)?;
-    let header = reader.read_header(&form)?;
-    let sample = reader.read_sample(SAMPLE_ROWS)?;
-    Ok(ListPlan {
-        form,
-        width: header.names.len(),
-        columns: ListColumns::find(input.name(), &header, &sample),
-    })
-}
-
-/// What a list holds, as far as it has been read.
+/// The content of a list, as far as it is read.
 #[derive(Debug)]
 struct Gathered<'p> {
     phones: &'p PhoneReader,
@@ -338,7 +313,7 @@ struct Gathered<'p> {
     has_addresses: bool,
     first_unreadable: Vec<u64>,
     unreadable: u64,
-    /// The first lines with a number that is written as its region does not write.
+    /// The first lines with a number that is not written as its region writes.
     first_foreign: Vec<u64>,
 }
 
@@ -357,7 +332,7 @@ impl<'p> Gathered<'p> {
         }
     }
 
-    /// Each number that may be of another country is somebody who could be called.
+    /// Each number that is completed wrongly leaves someone on the list unprotected.
     fn refuse_doubtful(&self, name: &str, region: Region) -> Result<(), SuppressionError> {
         let name = name.to_owned();
         if is_wrong_for(region, &self.evidence) {
@@ -374,69 +349,76 @@ impl<'p> Gathered<'p> {
         }
     }
 
-    fn read(&mut self, input: &Input, plan: &ListPlan) -> Result<(), SourceError> {
-        let mut reader = input.read(&plan.form)?;
-        reader.read_header(&plan.form)?;
+    fn read(&mut self, input: &Input, mut form: Form) -> Result<(), SourceError> {
+        let header = input.read(&form)?.read_header(&form)?;
+        form.has_header = !header.names.iter().any(|cell| is_entry(cell));
+        let mut reader = input.read(&form)?;
+        let header = reader.read_header(&form)?;
+        let width = header.names.len();
+        let sample = reader.read_sample(SAMPLE_ROWS)?;
+        let columns = ListColumns::find(input.name(), &header, &sample);
+        let mut reader = input.read(&form)?;
+        reader.read_header(&form)?;
         loop {
             let rows = reader.read_batch(0, RowId(1), BATCH_ROWS)?;
             if rows.is_empty() {
-                // What stands below the list may be people too.
+                // The lines below the list may have numbers too.
                 let footer = reader.footer().iter();
                 let with_digits = footer.filter(|line| digits(&line.text) > 0);
-                with_digits.for_each(|line| self.note_unreadable(line.line));
+                with_digits.for_each(|line| self.record_unreadable(line.line));
                 return Ok(());
             }
             for row in rows.rows() {
-                if !self.take(row, plan) {
-                    self.note_unreadable(row.line());
+                if !self.record_row(row, width, &columns) {
+                    self.record_unreadable(row.line());
                 }
             }
         }
     }
 
-    fn note_unreadable(&mut self, line: u64) {
+    fn record_unreadable(&mut self, line: u64) {
         self.unreadable += 1;
         if self.first_unreadable.len() < MAX_LINES {
             self.first_unreadable.push(line);
         }
     }
 
-    /// Notes the numbers of a line; false where digits stand that are none, or where
-    /// cells may have shifted away from their columns.
-    fn take(&mut self, row: Row<'_>, plan: &ListPlan) -> bool {
+    /// Records the numbers of a line; false where it has digits that are not a number, or
+    /// where cells may have shifted away from their columns.
+    fn record_row(&mut self, row: Row<'_>, width: usize, columns: &ListColumns) -> bool {
         if row.flaw() == Some(Flaw::TooLong) {
             return false;
         }
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
-        let ListColumns { regions, codes, .. } = &plan.columns;
-        let of_row = self.regions.read(regions, codes, row);
+        let of_row = self.regions.read(&columns.regions, &columns.codes, row);
         let mut has_number = false;
-        for column in &plan.columns.phones {
+        for column in &columns.phones {
             let cell = row.cell(*column).unwrap_or_default();
-            let is_noted = std::str::from_utf8(cell).is_ok_and(|text| self.note(row, of_row, text));
-            if !is_noted && has_digit(cell) {
+            let is_number =
+                std::str::from_utf8(cell).is_ok_and(|text| self.record(row, of_row, text));
+            if !is_number && has_digit(cell) {
                 return false;
             }
-            has_number |= is_noted;
+            has_number |= is_number;
         }
-        // A number elsewhere is as much on the list.
+        // A number in another column is on the list too.
         for (column, cell) in row.cells().enumerate() {
             let text = String::from_utf8_lossy(cell);
-            if plan.columns.phones.contains(&column) || !may_be_number(&text) {
+            if columns.phones.contains(&column) || !may_be_number(&text) {
                 continue;
             }
-            if !self.note(row, of_row, &text) {
+            if !self.record(row, of_row, &text) {
                 return false;
             }
             has_number = true;
         }
         let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
-        let is_whole = row.flaw().is_none() && row.cells().skip(plan.width).all(is_blank);
+        let is_whole = row.flaw().is_none() && row.cells().skip(width).all(is_blank);
         has_number && is_whole || !row.cells().any(has_digit)
     }
 
-    /// Notes the number in a cell; false where there is none that can be read.
-    fn note(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
+    /// Records the number in a cell; false where it cannot be read.
+    fn record(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
         let region = match of_row {
             RowRegion::Known(region) => Some(region),
             RowRegion::None => self.region,
@@ -446,14 +428,14 @@ impl<'p> Gathered<'p> {
             return false;
         };
         self.evidence
-            .note(row.line(), cell, read, of_row.known(), false);
+            .record(row.line(), cell, read, of_row.known(), false);
         let (number, written) = read;
         let is_completed = of_row.known().is_none();
         if is_completed && written == Written::Foreign && self.first_foreign.len() < MAX_LINES {
             self.first_foreign.push(row.line());
         }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
-        self.numbers.note(number.key(), line);
+        self.numbers.record(number.key(), line);
         true
     }
 }

@@ -1,9 +1,18 @@
-//! Rows on their way, many at a time: one allocation for a thousand rows rather
-//! than several for each.
+//! Rows, many at a time: one allocation for a thousand rows rather than several for each.
 
 use std::borrow::Cow;
 
 use crate::lead::RowId;
+
+/// The longest row, in bytes, with eight for each cell. A thousand variables of a thousand
+/// characters fit; a quote that is never closed is found before it has filled the memory.
+pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
+
+/// A batch ends when its cells have this many bytes, however few rows they are.
+pub(super) const BATCH_BYTES: usize = 128 * 1024;
+
+/// The most that a sample has, in bytes.
+pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 
 /// Consecutive rows of one input, their cells end to end in one buffer.
 #[derive(Debug, Clone, Default)]
@@ -27,18 +36,18 @@ struct Span {
     flaw: Option<Flaw>,
 }
 
-/// Why a row was not read as it stands.
+/// Why a row was not read as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// A quote in it is never closed: it was taken to end with its line, and split as
-    /// if quotes were text.
+    /// A quote in it is never closed: it ends with its line, and is split as if quotes
+    /// were text.
     UnclosedQuote,
-    /// It is longer than any contact: there is only its beginning.
+    /// It is longer than any contact: only its beginning is kept.
     TooLong,
 }
 
 impl RowBatch {
-    /// An empty batch whose first row will bear the number `first`.
+    /// An empty batch whose first row has the number `first`.
     pub fn new(file: usize, first: RowId) -> Self {
         RowBatch {
             file,
@@ -69,10 +78,10 @@ impl RowBatch {
             + size_of::<Span>() * self.rows.capacity()
     }
 
-    /// The same without room for more rows, since many batches wait for their answers.
+    /// The same without spare capacity, since many batches wait for their answers.
     ///
-    /// A copy: what shrinks where it is leaves holes that are too small for the next one.
-    pub(super) fn without_room(&self) -> RowBatch {
+    /// A copy: shrinking in place leaves holes that are too small for the next batch.
+    pub(super) fn without_spare_capacity(&self) -> RowBatch {
         self.clone()
     }
 
@@ -94,7 +103,7 @@ impl RowBatch {
         (0..self.len()).map(|index| self.row(index))
     }
 
-    /// Makes a row of all cells behind the last row and before `cells_end`.
+    /// Makes a row of all cells after the last row and before `cells_end`.
     pub(super) fn end_row(&mut self, line: u64, cells_end: usize, flaw: Option<Flaw>) {
         self.rows.push(Span {
             line,
@@ -116,7 +125,7 @@ impl RowBatch {
         batch
     }
 
-    /// Adds a cell to the row that is to end next.
+    /// Adds a cell to the current row.
     pub(super) fn push_cell(&mut self, cell: &[u8]) {
         self.bytes.extend_from_slice(cell);
         self.cell_ends.push(self.bytes.len());
@@ -159,7 +168,7 @@ impl<'a> Row<'a> {
         self.batch.rows[self.index].line
     }
 
-    /// Why it was not read as it stands, if so.
+    /// Why it was not read as it is, if so.
     pub fn flaw(&self) -> Option<Flaw> {
         self.batch.rows[self.index].flaw
     }
@@ -198,12 +207,12 @@ impl<'a> Row<'a> {
         std::str::from_utf8(self.cell(column)?).ok()
     }
 
-    /// The cell as text to be shown, with `\u{FFFD}` for each byte that could not be read.
+    /// The cell as text for display, with `\u{FFFD}` for each byte that could not be read.
     pub fn lossy(&self, column: usize) -> Cow<'a, str> {
         String::from_utf8_lossy(self.cell(column).unwrap_or_default())
     }
 
-    /// The first column (from 0) whose bytes are no UTF-8.
+    /// The first column (from 0) whose bytes are not UTF-8.
     pub fn undecodable_column(&self) -> Option<usize> {
         self.cells()
             .position(|cell| !cell.is_ascii() && std::str::from_utf8(cell).is_err())

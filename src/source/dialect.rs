@@ -1,4 +1,4 @@
-//! What stands between the cells of a text: `,`, `;`, a tab or `|`.
+//! The delimiter between the cells of a text: `,`, `;`, a tab or `|`.
 //!
 //! Detection in the manner of van den Burg, Nazábal and Sutton ("Wrangling messy
 //! CSV files by detecting row and type patterns", 2019): a delimiter is the better
@@ -7,41 +7,18 @@
 
 use std::io::Cursor;
 
+use super::reader::sep_line;
 use super::{CsvReader, RowBatch};
 use crate::lead::RowId;
 
-/// The delimiters that are looked for; among equals the first.
+/// The delimiters that are detected; among equals the first.
 pub const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// How many rows are looked at.
 const ROWS: usize = 1000;
 
-/// The longest line that can be one that names the delimiter, in bytes.
-pub(super) const LONGEST_SEP_LINE: usize = 16;
-
-/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
-/// with its end.
-pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
-    let len = memchr::memchr2(b'\n', b'\r', text)?;
-    let line = text[..len].trim_ascii();
-    let line = line
-        .strip_prefix(b"\"")
-        .and_then(|line| line.strip_suffix(b"\""))
-        .unwrap_or(line);
-    let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
-    // A tab is white space, and has been trimmed.
-    let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
-    let delimiter = match (is_tab, is_sep) {
-        (true, _) => b'\t',
-        (_, true) => line[4],
-        _ => return None,
-    };
-    // The line feed behind a carriage return is stepped over as a blank line would be.
-    Some((delimiter, len + 1))
-}
-
-/// The delimiter of a text that begins with `sample`; a comma where nothing speaks for
-/// any. `is_whole` says that there is no more, so that the last row counts too.
+/// The delimiter of a text that begins with `sample`; a comma where no other fits better.
+/// `is_whole` means that there is no more text, so that the last row counts too.
 pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
     if let Some((delimiter, _)) = sep_line(sample) {
         return delimiter;

@@ -1,4 +1,4 @@
-//! What a file is known again by, whatever it is called.
+//! The digest by which a file is recognized, whatever its name.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};

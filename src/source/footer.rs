@@ -1,17 +1,17 @@
-//! Lines that a program has written below a list: a copyright, who made the report, a total.
+//! Lines that a program writes below a list: a copyright, who made the report, a total.
 //!
-//! They are told from contacts by three things together: an empty line stands before them,
-//! nothing else comes after them, and each has words in its first cell and nothing in the
-//! others. A number by itself, that somebody has added below the list, is no such line.
+//! They differ from contacts in three things together: an empty line comes before them,
+//! nothing else after them, and each has words in its first cell and nothing in the
+//! others. A phone number that was added below the list is not such a line.
 
 use csv::ReaderBuilder;
 
 use super::lines::LineCounter;
 
-/// What stands below a list is longer than this in no export; what is longer is rows.
+/// No export has a longer footer than this; what is longer is rows.
 pub(super) const MAX_BYTES: usize = 16 * 1024;
 
-/// So many digits in a row are no time, and no year with another.
+/// This many digits in a row are not a time, and not two years.
 const FEWEST_DIGITS: usize = 9;
 
 /// A line below a list.
@@ -19,19 +19,19 @@ const FEWEST_DIGITS: usize = 9;
 pub struct FooterLine {
     /// The line of the file, from 1.
     pub line: u64,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// The lines of a text that is all that is left of a file after an empty line, if they are
-/// no rows. The first of them is the line `first`.
+/// The lines of `text`, the rest of a file after an empty line, if they are not rows. The
+/// first of them is the line `first`.
 pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<FooterLine>> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .from_reader(text);
-    // A quote that is never closed swallows the rows below it.
+    // A quote that is never closed would swallow the rows below it.
     if text.iter().filter(|byte| **byte == b'"').count() % 2 != 0 {
         return None;
     }
@@ -56,7 +56,7 @@ pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<Foote
     Some(footer)
 }
 
-/// What the first cell says, where it is words and the others are empty.
+/// The text of the first cell, where it is words and the others are empty.
 pub(super) fn only_words<T: AsRef<str>>(mut cells: impl Iterator<Item = T>) -> Option<String> {
     let first = cells.next()?;
     let text = first.as_ref().trim();
@@ -71,7 +71,7 @@ pub(super) fn only_words<T: AsRef<str>>(mut cells: impl Iterator<Item = T>) -> O
     (is_alone && is_words).then(|| text.to_owned())
 }
 
-/// Whether digits stand there that may be somebody's number, whatever is around them.
+/// Whether it has digits that may be a phone number, whatever is around them.
 fn may_hold_number(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| !is_date(word));
     let mut digits = 0;

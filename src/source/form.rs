@@ -1,23 +1,22 @@
-//! In what form an input is: packed or not, text or spreadsheet, and which kind of it.
+//! The form of an input: packed or not, text or spreadsheet, encoding, delimiter, sheet.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
-use super::kind::no_list;
+use super::kind::not_a_list;
 use super::{
-    Basis, Bom, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
+    Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
 
-/// How much of a text is looked at to find its delimiter, in bytes.
+/// How much of a text is read to detect its delimiter, in bytes.
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
-/// How much of an input is looked at to see what it is, in bytes.
+/// How much of an input is read to see what it is, in bytes.
 const FIRST_BYTES: u64 = 512;
 
-/// What the user has said of the form of the inputs; whatever is left open is found
-/// out.
+/// What the user gives of the form of the inputs; the rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormChoice {
     /// `--encoding`.
@@ -33,13 +32,13 @@ pub struct FormChoice {
 /// The form of one input.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// What it was packed by.
+    /// How it is packed.
     pub compression: Option<Compression>,
     /// What is inside.
     pub content: Content,
     /// Whether the first row is a header.
     pub has_header: bool,
-    /// How many rows stand above it, titles and the like, and are not read.
+    /// How many rows above it, titles and the like, are skipped.
     pub above: usize,
 }
 
@@ -55,13 +54,13 @@ pub enum Content {
 /// The form of a CSV text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextForm {
-    /// What its characters are written in.
+    /// How its characters are written.
     pub encoding: Encoding,
-    /// How that was found; none where the user has said it.
-    pub basis: Option<Basis>,
-    /// The byte order mark that it begins with.
-    pub bom: Option<Bom>,
-    /// What stands between cells.
+    /// How far that can be relied on.
+    pub certainty: Certainty,
+    /// Whether it begins with a byte order mark.
+    pub has_bom: bool,
+    /// What separates cells.
     pub delimiter: u8,
 }
 
@@ -73,27 +72,31 @@ impl Form {
             Content::Sheet(_) => None,
         }
     }
+}
 
-    /// Finds out what nobody has said.
-    pub(super) fn detect(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
-        let unreadable = |error| input.unreadable(error);
-        let (compression, reader) = input.unpacked().map_err(unreadable)?;
+impl Input {
+    /// Detects the form of the input, as far as `choice` leaves it open. Reads it to its
+    /// end unless a byte order mark or `choice` gives the encoding: the only letter that
+    /// shows it may be the last.
+    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
+        let unreadable = |error| self.unreadable(error);
+        let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
-        if let Some((what, hint)) = no_list(&first) {
-            return Err(SourceError::NoList {
-                name: input.name().to_owned(),
-                what,
+        if let Some((what, hint)) = not_a_list(&first) {
+            return Err(SourceError::NotAList {
+                name: self.name().to_owned(),
+                what: format!("{what}, from which no rows can be read"),
                 hint,
             });
         }
         let content = if is_workbook(&first) {
-            Content::Sheet(Arc::new(sheet(input, choice)?))
+            Content::Sheet(Arc::new(sheet(self, choice)?))
         } else {
-            Content::Text(TextForm::detect(input, choice).map_err(unreadable)?)
+            Content::Text(TextForm::detect(self, &first, choice).map_err(unreadable)?)
         };
         if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
             return Err(SourceError::NoSheets {
-                name: input.name().to_owned(),
+                name: self.name().to_owned(),
             });
         }
         Ok(Form {
@@ -106,8 +109,20 @@ impl Form {
 }
 
 impl TextForm {
-    fn detect(input: &Input, choice: &FormChoice) -> io::Result<TextForm> {
-        let (encoding, bom, basis) = encoding(input, choice)?;
+    /// `first` are the first bytes of the input.
+    fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
+        let bom = Encoding::of_bom(first);
+        // A byte order mark knows better than the user.
+        let (encoding, certainty) = match bom.or(choice.encoding) {
+            Some(encoding) => {
+                // What is packed may be cut off: that must be known before anything is sent.
+                if let (Some(_), mut packed) = input.unpacked()? {
+                    io::copy(&mut packed, &mut io::sink())?;
+                }
+                (encoding, Certainty::Certain)
+            }
+            None => detect_encoding(input.unpacked()?.1)?,
+        };
         let delimiter = match choice.delimiter {
             Some(delimiter) => delimiter,
             None => {
@@ -119,32 +134,10 @@ impl TextForm {
         };
         Ok(TextForm {
             encoding,
-            basis,
-            bom,
+            certainty,
+            has_bom: bom.is_some(),
             delimiter,
         })
-    }
-}
-
-/// The encoding, the byte order mark that it goes with, and what it rests on, unless the
-/// user has said it. A byte order mark knows better.
-fn encoding(
-    input: &Input,
-    choice: &FormChoice,
-) -> io::Result<(Encoding, Option<Bom>, Option<Basis>)> {
-    let (compression, reader) = input.unpacked()?;
-    let bom = Bom::of(&beginning(reader, Bom::LONGEST as u64)?);
-    let named = choice.encoding.filter(|_| bom.is_none());
-    if compression.is_some() && (bom.is_some() || named.is_some()) {
-        // What is packed may be cut off: that must be known before anything is sent.
-        io::copy(&mut input.unpacked()?.1, &mut io::sink())?;
-    }
-    match named {
-        Some(encoding) => Ok((encoding, None, None)),
-        None => {
-            let found = detect_encoding(|| Ok(input.unpacked()?.1))?;
-            Ok((found.encoding, found.bom, Some(found.basis)))
-        }
     }
 }
 
@@ -154,10 +147,13 @@ fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
     reader
         .read_to_end(&mut bytes)
         .map_err(|error| input.unreadable(error))?;
-    Ok(Sheet::open(input.name(), bytes, choice.sheet.as_deref())?)
+    Sheet::open(bytes, choice.sheet.as_deref()).map_err(|error| SourceError::Workbook {
+        name: input.name().to_owned(),
+        error,
+    })
 }
 
-/// The first bytes, as many as there are up to `most`.
+/// The first bytes, at most this many.
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes)?;

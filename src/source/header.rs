@@ -1,23 +1,37 @@
-//! The first row of an input: what its columns are called.
+//! The first row of an input: the names of its columns.
 
+use super::batch::MAX_ROW_BYTES;
 use super::{Flaw, Row, SourceError};
 
 /// An input's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The columns' names as they stand, or their numbers where there is no header row.
+    /// The columns' names as they are, or their numbers where there is no header row.
     pub names: Vec<String>,
-    /// The line on which it stands; none where there is none.
+    /// Its line; none where there is no header row.
     pub line: Option<u64>,
 }
 
 impl Header {
-    /// The cells of a row as names. `name` is what the input is called in messages.
+    /// The cells of a row as names. `name` is the input's name in messages.
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
-        let (name, line) = (name.to_owned(), row.line());
+        let error = |what: String, hint| SourceError::Header {
+            name: name.to_owned(),
+            line: row.line(),
+            what,
+            hint,
+        };
         match row.flaw() {
-            Some(Flaw::UnclosedQuote) => return Err(SourceError::TornHeader { name, line }),
-            Some(Flaw::TooLong) => return Err(SourceError::HeaderTooLong { name, line }),
+            Some(Flaw::UnclosedQuote) => {
+                let what = "has a quote (\") that is never closed".to_owned();
+                return Err(error(what, "close it or take it out"));
+            }
+            Some(Flaw::TooLong) => {
+                return Err(error(
+                    format!("is longer than {} KiB", MAX_ROW_BYTES / 1024),
+                    "look into the file: a list of contacts has one contact on each line",
+                ));
+            }
             None => {}
         }
         let names: Option<Vec<String>> = (0..row.len())
@@ -28,11 +42,14 @@ impl Header {
                 names,
                 line: Some(row.line()),
             }),
-            None => Err(SourceError::HeaderEncoding { name, line }),
+            None => Err(error(
+                "has bytes that are not text in the file's encoding".to_owned(),
+                "name the encoding with `--encoding`, or save the file as \"CSV UTF-8\"",
+            )),
         }
     }
 
-    /// Numbers for names, counted from 1.
+    /// Numbers as names, from 1.
     pub(super) fn numbered(columns: usize) -> Header {
         Header {
             names: (1..=columns).map(|number| number.to_string()).collect(),

@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{
-    Compression, Content, CsvReader, Fingerprint, Form, FormChoice, RowReader, SheetReader,
-    SourceError, decoded, decompressed,
-};
+use super::{Compression, Fingerprint, SourceError, decompressed};
 use crate::text::nearest;
 
-/// What stands for standard input on the command line.
+/// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";
 
 /// An input that can be read from the top as often as needed.
@@ -60,22 +57,25 @@ impl Input {
                 name,
             });
         }
-        // Asked before opening, which would wait for ever at a pipe without a writer.
+        // Before opening, which would wait forever at a pipe without a writer.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
             let (what, hint) = if kind.is_dir() {
-                ("a folder", "name the file itself")
+                ("a folder, not a file", "name the file itself")
             } else {
-                ("a device or a pipe", "pipe it in, with `-` for the name")
+                (
+                    "a device or a pipe, not a file",
+                    "pipe it in, with `-` for the name",
+                )
             };
-            return Err(SourceError::NotAFile {
-                path: path.to_owned(),
-                what,
+            return Err(SourceError::NotAList {
+                name,
+                what: what.to_owned(),
                 hint,
             });
         }
         let state = FileState::of(path).map_err(unreadable)?;
-        // That a file is there does not mean that it may be read.
+        // A file may be there and not readable.
         File::open(path).map_err(unreadable)?;
         Ok(Input {
             name,
@@ -86,7 +86,7 @@ impl Input {
         })
     }
 
-    /// An input with this text, which nobody can change.
+    /// An input with this text.
     #[cfg(test)]
     pub(crate) fn of_text(text: &str) -> Input {
         use std::io::Write;
@@ -122,8 +122,8 @@ impl Input {
         }
     }
 
-    /// Makes sure that the file is still what it was when it was opened: rows that
-    /// were read from one that changed may be of neither version.
+    /// Makes sure that the file has not changed since it was opened: rows that were read
+    /// from one that changed may be of no version at all.
     pub fn check_unchanged(&self) -> Result<(), SourceError> {
         match &self.origin {
             Origin::Path { path, state } if FileState::of(path).ok().as_ref() != Some(state) => {
@@ -135,37 +135,17 @@ impl Input {
         }
     }
 
-    /// What the input is known again by. Reads it to its end.
+    /// The input's digest and size. Reads it to its end.
     ///
     /// # Errors
     ///
-    /// [`SourceError::Unreadable`], and [`SourceError::Changed`] if it is no longer what
-    /// it was when it was opened.
+    /// [`SourceError::Unreadable`], and [`SourceError::Changed`] if it has changed since it
+    /// was opened.
     pub fn fingerprint(&self) -> Result<Fingerprint, SourceError> {
         let fingerprint = self.rewound().and_then(Fingerprint::of);
         let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
         self.check_unchanged()?;
         Ok(fingerprint)
-    }
-
-    /// Finds out in what form the input is, as far as `choice` leaves it open. Reads it
-    /// to its end, unless a byte order mark or `choice` tells the encoding: the first
-    /// letter that tells it may be the last.
-    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
-        Form::detect(self, choice)
-    }
-
-    /// Reads the input from the top; several readings at once do not disturb each other.
-    pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
-        Ok(match &form.content {
-            Content::Text(text) => {
-                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
-                let input =
-                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
-                RowReader::Csv(Box::new(CsvReader::new(&self.name, input, text.delimiter)?))
-            }
-            Content::Sheet(sheet) => RowReader::Sheet(SheetReader::new(Arc::clone(sheet))),
-        })
     }
 
     /// What is in the file, unpacked if it is packed.
@@ -192,7 +172,7 @@ impl Input {
     }
 }
 
-/// The folder that a path stands in.
+/// The folder of a path.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -211,11 +191,11 @@ fn nearest_file(path: &Path) -> Option<String> {
     Some(path.with_file_name(nearest).display().to_string())
 }
 
-/// What tells that a file has changed, or is another one.
+/// What changes when a file is modified or replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileState {
     len: u64,
-    /// None where the file system knows no such time.
+    /// None where the file system has no such time.
     modified: Option<SystemTime>,
     /// Device and number of the file, where paths have such.
     identity: Option<(u64, u64)>,
@@ -232,15 +212,14 @@ impl FileState {
     }
 }
 
-/// By which a file is known from another at the same path. It is read without opening the
-/// file.
+/// What distinguishes a file from another at the same path, without opening it.
 #[cfg(unix)]
 pub fn file_identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// Elsewhere it cannot be had without opening the file.
+/// Elsewhere the file would have to be opened for that.
 #[cfg(not(unix))]
 pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
     None

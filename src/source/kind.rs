@@ -1,8 +1,8 @@
-//! Files that people take for a list and that are none.
+//! Files that are often given as a list and are not one.
 
-/// What a file is that begins so, and what to do instead; none where it may be a list.
-/// `first` are its first bytes, after unpacking.
-pub(super) fn no_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
+/// What a file is that begins with these bytes (after unpacking), and what to do instead;
+/// none where it may be a list.
+pub(super) fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
     const UNPACK: &str = "unpack it and name the file inside";
     const EXPORT: &str =
         "export the list as CSV or as a spreadsheet from the program it comes from";
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn what(text: &[u8]) -> Option<&'static str> {
-        no_list(text).map(|(what, _)| what)
+        not_a_list(text).map(|(what, _)| what)
     }
 
     #[test]

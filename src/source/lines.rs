@@ -1,4 +1,4 @@
-//! Physical lines: what a text editor shows beside the text.
+//! Physical lines, as a text editor counts them.
 
 /// Counts line ends (LF, CR LF or CR alone) in bytes that arrive piecemeal.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl LineCounter {
         }
     }
 
-    /// The line, from 1, on which the next byte stands.
+    /// The line, from 1, of the next byte.
     pub(super) fn current(&self) -> u64 {
         self.ended + 1
     }

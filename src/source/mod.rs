@@ -1,16 +1,15 @@
 //! Files to rows.
 //!
-//! Rule: knows nothing of leads. It opens inputs, finds out in what [`Form`] they are
-//! and hands out rows in [`RowBatch`]es, each row with the number and the physical
-//! line by which a person finds it again. Whatever the form, cells come out as UTF-8,
-//! but for bytes that could not be decoded: those never become text.
+//! Rule: knows nothing of leads. It opens inputs, detects their [`Form`] and returns rows
+//! in [`RowBatch`]es, each row with its number and its physical line. Cells are UTF-8
+//! whatever the form, except for bytes that could not be decoded: those never become text.
 //!
 //! ```text
 //! file → compression → encoding → dialect → rows
 //!                    ↘ spreadsheet ────────↗
 //! ```
 //!
-//! An input is never modified, and is read several times (to find its form, to find
+//! An input is never modified, and is read several times (to detect its form, to find
 //! the campaign names in it, to send), so standard input is first read to its end
 //! into a private file without a name.
 
@@ -33,7 +32,7 @@ mod spreadsheet;
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
 pub use dialect::DELIMITERS;
-pub use encoding::{Basis, Bom, Encoding, EncodingError, decoded, detect_encoding};
+pub use encoding::{Certainty, Encoding, EncodingError, decoded, detect_encoding};
 pub use fingerprint::Fingerprint;
 pub use footer::FooterLine;
 pub use form::{Content, Form, FormChoice, TextForm};
@@ -41,14 +40,14 @@ pub use header::Header;
 pub use input::{Input, file_identity, folder_of};
 pub use reader::CsvReader;
 pub use row_reader::RowReader;
-pub use spreadsheet::{Sheet, SheetError, SheetReader, SheetRow, TooLarge, is_workbook};
+pub use spreadsheet::{Sheet, SheetReader, SheetRow, TooLarge, WorkbookError, is_workbook};
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::text::printable;
+use crate::text::{printable, shown_name};
 
 /// What ends the reading of an input. The text says what, where and what next.
 #[derive(Debug, Error)]
@@ -74,23 +73,13 @@ pub enum SourceError {
         /// What the operating system said.
         error: std::io::Error,
     },
-    /// Standard input is read into a file, for which there is no place.
-    #[error("standard input cannot be kept in `{}`, the folder for temporary files: {error}\n\nhint: {}, or name another folder in {}", folder.display(), what_keeps_files_out(error), FOLDER_VARIABLE)]
+    /// Standard input is read into a file, which cannot be made.
+    #[error("standard input cannot be stored in `{}`, the folder for temporary files: {error}\n\nhint: {}, or name another folder in {}", folder.display(), what_keeps_files_out(error), FOLDER_VARIABLE)]
     NoSpool {
         /// The folder.
         folder: PathBuf,
         /// What the operating system said.
         error: std::io::Error,
-    },
-    /// A folder or a device where a file is needed.
-    #[error("`{}` is {what}, not a file\n\nhint: {hint}", path.display())]
-    NotAFile {
-        /// The path as given.
-        path: PathBuf,
-        /// What it is instead.
-        what: &'static str,
-        /// What to do instead.
-        hint: &'static str,
     },
     /// No header, because there is no text at all.
     #[error(
@@ -100,75 +89,72 @@ pub enum SourceError {
         /// The input as it was named on the command line.
         name: String,
     },
-    /// The header has bytes that could not be decoded.
-    #[error(
-        "the header of `{name}` (line {line}) has bytes that are no text in the file's encoding\n\nhint: name the encoding with `--encoding`, or save the file as \"CSV UTF-8\""
-    )]
-    HeaderEncoding {
+    /// A header that cannot be read.
+    #[error("the header of `{name}` (line {line}) {what}\n\nhint: {hint}")]
+    Header {
         /// The input as it was named on the command line.
         name: String,
-        /// Where the header stands.
+        /// The line of the header.
         line: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        hint: &'static str,
     },
-    /// A quote in the header is never closed.
-    #[error(
-        "a quote (\") in the header of `{name}` (line {line}) is never closed\n\nhint: close it or take it out"
-    )]
-    TornHeader {
-        /// The input as it was named on the command line.
-        name: String,
-        /// Where the header stands.
-        line: u64,
-    },
-    /// What people take for a list and is none.
-    #[error("`{name}` is {what}, from which no rows can be read\n\nhint: {hint}")]
-    NoList {
+    /// Not a list: a folder, a device, or a file of another kind.
+    #[error("`{name}` is {what}\n\nhint: {hint}")]
+    NotAList {
         /// The input as it was named on the command line.
         name: String,
         /// What it is instead.
-        what: &'static str,
+        what: String,
         /// What to do instead.
         hint: &'static str,
     },
-    /// `--sheet` for what is no workbook.
+    /// `--sheet` for a file that is not a workbook.
     #[error(
-        "`{name}` is no spreadsheet, so it has no sheet to choose\n\nhint: leave `--sheet` out"
+        "`{name}` is not a spreadsheet, so it has no sheet to choose\n\nhint: leave `--sheet` out"
     )]
     NoSheets {
         /// The input as it was named on the command line.
         name: String,
     },
     /// A workbook that cannot be read.
-    #[error(transparent)]
-    Sheet(#[from] SheetError),
-    /// The file is not the one that it was a moment ago.
+    #[error("`{name}` {error}")]
+    Workbook {
+        /// The input as it was named on the command line.
+        name: String,
+        /// Why.
+        error: WorkbookError,
+    },
+    /// The sheet has no header, because no cell holds anything.
     #[error(
-        "`{name}` changed while it was being read\n\nhint: run the same command again when nothing writes to it"
+        "the sheet `{}` of `{name}` is empty\n\nhint: the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
+        shown_name(sheet)
+    )]
+    EmptySheet {
+        /// The input as it was named on the command line.
+        name: String,
+        /// The sheet that was read.
+        sheet: String,
+    },
+    /// The file was modified or replaced.
+    #[error(
+        "`{name}` changed while it was being read\n\nhint: run the same command again when no program writes to it"
     )]
     Changed {
         /// The input as it was named on the command line.
         name: String,
     },
-    /// The reading ended for no reason that is known: a fault of this program.
+    /// Reading ended for an unknown reason: a bug of this program.
     #[error(
-        "the reading of the input broke off unexpectedly\n\nhint: run the same command again, and report this if it recurs"
+        "reading the input ended unexpectedly\n\nhint: run the same command again, and report this if it recurs"
     )]
     BrokeOff,
-    /// The header is longer than any can be.
-    #[error(
-        "the header of `{name}` (line {line}) is longer than {} KiB\n\nhint: look into the file: a list of contacts has one on each line",
-        reader::MAX_ROW_BYTES / 1024
-    )]
-    HeaderTooLong {
-        /// The input as it was named on the command line.
-        name: String,
-        /// Where the row begins.
-        line: u64,
-    },
 }
 
 impl SourceError {
-    /// What it stops: this machine's trouble is not the user's, who is to change nothing.
+    /// What stopped the run: the user need not change anything where this machine failed.
     pub fn stopped_by(&self) -> StoppedBy {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match self {
@@ -189,12 +175,12 @@ impl From<SourceError> for Failure {
     }
 }
 
-/// What to do about a folder in which no file can be made.
+/// What to do where no file can be made in a folder.
 fn what_keeps_files_out(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::NotFound => "make that folder",
-        std::io::ErrorKind::StorageFull => "make room on that disk",
-        _ => "get the right to write there",
+        std::io::ErrorKind::StorageFull => "free space on that disk",
+        _ => "get permission to write there",
     }
 }
 
@@ -207,15 +193,16 @@ fn unreadable_hint(error: &std::io::Error) -> String {
         FileTooLarge, InvalidData, InvalidInput, QuotaExceeded, StorageFull, UnexpectedEof,
     };
     match error.kind() {
-        // Of standard input, which is kept in a file until it is read.
+        // For standard input, which is stored in a file until it is read.
         FileTooLarge | QuotaExceeded | StorageFull => {
             format!(
-                "make room in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
+                "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
             )
         }
         InvalidData | InvalidInput | UnexpectedEof | std::io::ErrorKind::Other => {
-            "the file seems damaged or cut off: get it again from where it comes".to_owned()
+            "the file seems damaged or cut off: export or download it again".to_owned()
         }
-        _ => "check that you may read the file, then run the same command again".to_owned(),
+        _ => "check that you have permission to read the file, then run the same command again"
+            .to_owned(),
     }
 }

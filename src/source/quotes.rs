@@ -1,21 +1,20 @@
 //! Quotes that are never closed.
 //!
-//! A row may hold line ends between quotes, so where a closing quote is missing
-//! the rows below belong to the cell, up to the next quote that comes along. That
-//! this has happened can only be told by what the row looks like then.
+//! A row may have line ends between quotes, so where a closing quote is missing the rows
+//! below belong to the cell, up to the next quote. Only the look of such a row shows it.
 
-/// So many lines inside a cell that look like rows are rows, …
+/// This many lines inside a cell that look like rows are rows, …
 const ROWS_WITHIN: usize = 3;
 
-/// … or so many where a row has but two cells: an address may have one comma in each
+/// … or this many where a row has two cells only: an address may have one comma in each
 /// of its lines.
 const SHORT_ROWS_WITHIN: usize = 10;
 
-/// Whether the text of a row is that of a row whose quote is never closed, together
-/// with what that has swallowed. Either a quoted cell does not end where a cell can
-/// end: the quote that closes it was meant to open another. Or it has another number of
-/// `cells` than the header has `columns`, and the lines in the middle look like rows.
-/// (Where the number is right, it is a note with rows in it.)
+/// Whether this is the text of a row whose quote is never closed, with the rows that it
+/// has swallowed. Either a quoted cell does not end where a cell can end: the quote that
+/// closes it was meant to open another. Or the number of `cells` differs from the
+/// header's `columns`, and the lines in the middle look like rows. (Where the number is
+/// right, it is a note with rows in it.)
 pub(super) fn is_torn(row: &[u8], delimiter: u8, cells: usize, columns: usize) -> bool {
     memchr::memchr(b'"', row).is_some()
         && (!ends_where_cells_end(row, delimiter)
@@ -68,7 +67,7 @@ pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
 }
 
 /// The length of the quoted cell that `text` begins with, quotes included; none where
-/// it has no end. Two quotes in a row stand for one and do not end it.
+/// it has no end. Two quotes in a row mean one and do not end it.
 fn quoted_len(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -1,29 +1,22 @@
 //! CSV text to rows.
 //!
-//! `csv-core` splits the bytes into cells; the buffers around it are ours, so
-//! that a row's size is bounded, its cells land in the batch without a copy in
-//! between, and its line is the one it really begins on: blank lines are
-//! stepped over here, where they can be counted.
+//! `csv-core` splits the bytes into cells; the buffers around it are ours, so that a
+//! row's size is bounded, its cells are written straight into the batch, and its line is
+//! the one on which it begins: blank lines are skipped here, where they can be counted.
 //!
-//! A quote that is never closed would swallow the rows below it. It is known by
-//! what it leads to ([`quotes::is_torn`]); the row is then taken to end with its
-//! line, and reading goes on with the next one. Likewise for a line that is longer than
-//! any contact.
+//! A quote that is never closed would swallow the rows below it. [`quotes::is_torn`]
+//! recognizes such a row by its look; the row then ends with its line, and reading
+//! continues with the next one. The same goes for a line that is longer than any contact.
 
 use std::io::{ErrorKind, Read};
 
 use csv_core::ReadRecordResult;
 
-use super::dialect::{self, LONGEST_SEP_LINE};
+use super::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
 use crate::lead::RowId;
-
-/// The longest row that is taken for one, in bytes, with eight for each cell. A thousand
-/// variables of a thousand characters fit; a quote that is never closed is found before
-/// it has filled the memory.
-pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// How much is kept of a row that is longer, in bytes.
 const KEPT_BYTES: usize = 4096;
@@ -31,22 +24,19 @@ const KEPT_BYTES: usize = 4096;
 /// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A batch is handed on when its cells have this many bytes, however few rows they are.
-pub(super) const BATCH_BYTES: usize = 128 * 1024;
-
-/// The most that is looked at in advance, in bytes.
-pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
-
-/// What programs for DOS wrote behind the last line.
+/// Programs for DOS write it after the last line.
 const DOS_END: u8 = 0x1A;
 
-/// The least room for bytes and for cells that csv-core is given.
+/// The longest line that can name the delimiter, in bytes.
+const LONGEST_SEP_LINE: usize = 16;
+
+/// The least space for bytes and for cells that csv-core gets.
 const SPARE_BYTES: usize = 256;
 const SPARE_CELLS: usize = 16;
 
 /// How much of a batch's buffers is filled.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct Filled {
     bytes: usize,
     cells: usize,
 }
@@ -55,41 +45,41 @@ struct Place {
 #[derive(Debug, Clone, Copy)]
 enum RowEnd {
     /// At a line end, or at the end of the input.
-    Whole(Place),
+    Whole(Filled),
     /// Longer than a row may be.
     TooLong,
-    /// There was no row any more.
+    /// There are no more rows.
     NoRow,
 }
 
 /// Reads the rows of one text input from top to bottom.
 pub struct CsvReader {
     name: String,
-    /// UTF-8, but for bytes that could not be decoded.
+    /// UTF-8, except for bytes that could not be decoded.
     input: Box<dyn Read + Send>,
     delimiter: u8,
     splitter: csv_core::Reader,
-    /// What has been read and is still needed: the current row and what follows.
+    /// The current row and what was read after it.
     window: Vec<u8>,
     /// Where in the window the current row begins.
     row_start: usize,
-    /// Where in the window splitting goes on.
+    /// Where in the window splitting continues.
     start: usize,
     /// How much of the window is filled.
     end: usize,
     lines: LineCounter,
     /// How many cells the header has.
     columns: usize,
-    /// The longest row that is taken for one; see [`MAX_ROW_BYTES`].
-    most_bytes: usize,
+    /// See [`MAX_ROW_BYTES`].
+    max_row_bytes: usize,
     is_at_end: bool,
-    /// What stands below the list, once its end has been reached.
+    /// The lines below the list, once its end is reached.
     footer: Vec<FooterLine>,
 }
 
 impl CsvReader {
-    /// Starts at the top of `input`, which is called `name` in messages. A first line
-    /// that only names the delimiter (`sep=;`, for Excel) is stepped over.
+    /// Starts at the top of `input`, which has this name in messages. A first line that
+    /// only gives the delimiter (`sep=;`, for Excel) is skipped.
     pub fn new(
         name: &str,
         input: Box<dyn Read + Send>,
@@ -106,33 +96,33 @@ impl CsvReader {
             end: 0,
             lines: LineCounter::default(),
             columns: 0,
-            most_bytes: MAX_ROW_BYTES,
+            max_row_bytes: MAX_ROW_BYTES,
             is_at_end: false,
             footer: Vec::new(),
         };
         while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
-        if let Some((_, len)) = dialect::sep_line(&reader.window[..reader.end]) {
+        if let Some((_, len)) = sep_line(&reader.window[..reader.end]) {
             reader.step(len);
         }
         Ok(reader)
     }
 
-    /// Takes rows of so many bytes.
-    pub(crate) fn with_limit(mut self, most_bytes: usize) -> CsvReader {
-        self.most_bytes = most_bytes;
+    /// Reads rows of up to this many bytes.
+    pub(crate) fn with_limit(mut self, max_row_bytes: usize) -> CsvReader {
+        self.max_row_bytes = max_row_bytes;
         self
     }
 
-    /// Reads the header, which must come before any row, and steps over so many rows above
-    /// it. Where the input has none, its columns are called `1`, `2`, …, as many as the first
-    /// row has cells, and that row is still to come.
+    /// Reads the header, before any row, and skips `above` rows before it. Without a header
+    /// the columns are named `1`, `2`, …, as many as the first row has cells, and that row
+    /// comes next.
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         for _ in 0..above {
             let mut title = RowBatch::new(0, RowId(0));
-            self.read_row(&mut title, Place::default())?;
+            self.read_row(&mut title, Filled::default())?;
         }
         let mut batch = RowBatch::new(0, RowId(0));
-        if self.read_row(&mut batch, Place::default())?.is_none() {
+        if self.read_row(&mut batch, Filled::default())?.is_none() {
             return Err(SourceError::Empty {
                 name: self.name.clone(),
             });
@@ -147,17 +137,17 @@ impl CsvReader {
         Ok(Header::numbered(row.len()))
     }
 
-    /// Whether the end of the input has been seen.
+    /// Whether the end of the input is reached.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// What stands below the list, once its end has been reached.
+    /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         &self.footer
     }
 
-    /// The next rows, at most so many, the first of them numbered `first`; an empty
+    /// At most `most` of the next rows, the first of them numbered `first`; an empty
     /// batch at the end of the input.
     pub fn read_batch(
         &mut self,
@@ -168,7 +158,7 @@ impl CsvReader {
         self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
     }
 
-    /// So many of the next rows, to be looked at.
+    /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
         self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
     }
@@ -179,7 +169,7 @@ impl CsvReader {
         most_rows: usize,
         most_bytes: usize,
     ) -> Result<RowBatch, SourceError> {
-        let mut end = Place::default();
+        let mut end = Filled::default();
         while batch.len() < most_rows && end.bytes < most_bytes {
             match self.read_row(&mut batch, end)? {
                 Some(row_end) => end = row_end,
@@ -188,24 +178,24 @@ impl CsvReader {
         }
         batch.bytes.truncate(end.bytes);
         batch.cell_ends.truncate(end.cells);
-        Ok(batch.without_room())
+        Ok(batch.without_spare_capacity())
     }
 
-    /// Adds one row behind `begin` and returns where it ends; nothing at the end of
-    /// the input. The batch keeps the spare room that csv-core may fill: whoever
-    /// ends the batch cuts it off.
+    /// Adds one row after `begin` and returns where it ends; nothing at the end of the
+    /// input. The batch keeps the spare space that csv-core may fill: the caller cuts it off
+    /// at the end of the batch.
     fn read_row(
         &mut self,
         batch: &mut RowBatch,
-        begin: Place,
-    ) -> Result<Option<Place>, SourceError> {
-        let behind = self.lines.current();
-        if !self.step_over_blank_lines()? {
+        begin: Filled,
+    ) -> Result<Option<Filled>, SourceError> {
+        let before = self.lines.current();
+        if !self.skip_blank_lines()? {
             return Ok(None);
         }
         let line = self.lines.current();
-        // Above and in the header there is no end of the list.
-        if line > behind && self.columns > 0 && self.is_in_footer()? {
+        // Before and in the header the list does not end.
+        if line > before && self.columns > 0 && self.is_in_footer()? {
             return Ok(None);
         }
         let end = match self.split_row(batch, begin)? {
@@ -215,17 +205,17 @@ impl CsvReader {
                 batch.end_row(line, end.cells, None);
                 end
             }
-            // One line alone that is too long: there is no telling what it is.
+            // A single line that is too long: nothing shows what it is.
             RowEnd::TooLong if self.is_one_line() => {
                 let end = self.split_beginning(batch, begin, KEPT_BYTES);
-                self.step_over_line()?;
+                self.skip_line()?;
                 batch.end_row(line, end.cells, Some(Flaw::TooLong));
                 end
             }
             RowEnd::Whole(_) | RowEnd::TooLong => {
                 let row = self.row();
                 let len = line_end(row).unwrap_or(row.len());
-                // With the end of its line, so that no empty line seems to follow.
+                // With its line end, so that no empty line seems to follow.
                 let whole = line_end(row).map_or(row.len(), |end| end + 1);
                 let end = self.split_beginning(batch, begin, len);
                 self.step(whole);
@@ -241,11 +231,11 @@ impl CsvReader {
     }
 
     /// Splits the row that begins at `start`, reading more as needed.
-    fn split_row(&mut self, batch: &mut RowBatch, begin: Place) -> Result<RowEnd, SourceError> {
+    fn split_row(&mut self, batch: &mut RowBatch, begin: Filled) -> Result<RowEnd, SourceError> {
         self.row_start = self.start;
         let mut end = begin;
         loop {
-            make_room(batch, end);
+            reserve(batch, end);
             let (result, read, wrote, ended) = self.splitter.read_record(
                 &self.window[self.start..self.end],
                 &mut batch.bytes[end.bytes..],
@@ -254,14 +244,14 @@ impl CsvReader {
             self.start += read;
             end.bytes += wrote;
             end.cells += ended;
-            // A row of nothing but commas takes memory too.
+            // A row of commas only takes memory too.
             let cells = size_of::<usize>() * (end.cells - begin.cells);
-            if self.start - self.row_start + cells > self.most_bytes {
+            if self.start - self.row_start + cells > self.max_row_bytes {
                 return Ok(RowEnd::TooLong);
             }
             match result {
-                // At the end of the file csv-core is told so by an empty slice,
-                // which is what is left in the window then.
+                // At the end of the file the window is empty, which is how csv-core
+                // knows of it.
                 ReadRecordResult::InputEmpty => {
                     self.fill()?;
                 }
@@ -273,33 +263,30 @@ impl CsvReader {
         }
     }
 
-    /// What has been split for the current row.
+    /// The text of the current row, as far as it is split.
     fn row(&self) -> &[u8] {
         &self.window[self.row_start..self.start]
     }
 
-    /// Whether the row that has just been split is not one, but the beginning of a
-    /// row whose quote is never closed, and what that has swallowed. Only a row of
-    /// several lines can be, or the last one.
+    /// Whether the row that was just split is a row whose quote is never closed, with the
+    /// rows that it has swallowed. Only a row of several lines can be one, or the last row.
     fn is_torn(&self, cells: usize) -> bool {
         let row = self.row();
-        match self.is_one_line() {
-            // Whatever follows it is another row.
-            true if self.start < self.end || !self.is_at_end => false,
-            true => !quotes::are_closed(row, self.delimiter),
-            false => quotes::is_torn(row, self.delimiter, cells, self.columns),
+        if !self.is_one_line() {
+            return quotes::is_torn(row, self.delimiter, cells, self.columns);
         }
+        let is_last = self.start == self.end && self.is_at_end;
+        is_last && !quotes::are_closed(row, self.delimiter)
     }
 
-    /// Whether what has been split for the current row is one line, with or without its
-    /// end.
+    /// Whether the current row, as far as it is split, is one line, with or without its end.
     fn is_one_line(&self) -> bool {
         line_end(self.row()).is_none_or(|end| end + 1 == self.row().len())
     }
 
-    /// Splits the first bytes of the current row anew, its quotes taken for text, and
-    /// goes back to the row's beginning.
-    fn split_beginning(&mut self, batch: &mut RowBatch, begin: Place, len: usize) -> Place {
+    /// Splits the first bytes of the current row again, with quotes as text, and goes back
+    /// to the row's beginning.
+    fn split_beginning(&mut self, batch: &mut RowBatch, begin: Filled, len: usize) -> Filled {
         let mut end = begin;
         let mut splitter = csv_core::ReaderBuilder::new()
             .delimiter(self.delimiter)
@@ -308,7 +295,7 @@ impl CsvReader {
         let row = &self.window[self.row_start..self.start];
         let mut left = &row[..len.min(row.len())];
         loop {
-            make_room(batch, end);
+            reserve(batch, end);
             let (result, read, wrote, ended) = splitter.read_record(
                 left,
                 &mut batch.bytes[end.bytes..],
@@ -326,8 +313,8 @@ impl CsvReader {
         end
     }
 
-    /// Steps over the rest of a line, however long it is.
-    fn step_over_line(&mut self) -> Result<(), SourceError> {
+    /// Skips the rest of a line, however long it is.
+    fn skip_line(&mut self) -> Result<(), SourceError> {
         loop {
             let rest = &self.window[self.start..self.end];
             match line_end(rest) {
@@ -346,9 +333,9 @@ impl CsvReader {
         }
     }
 
-    /// Steps over line ends before a row, and over lines of nothing but spaces and tabs;
-    /// false at the end of the input.
-    fn step_over_blank_lines(&mut self) -> Result<bool, SourceError> {
+    /// Skips line ends before a row, and lines of spaces and tabs only; false at the end of
+    /// the input.
+    fn skip_blank_lines(&mut self) -> Result<bool, SourceError> {
         let mut blank = 0;
         loop {
             let rest = &self.window[self.start..self.end];
@@ -359,13 +346,12 @@ impl CsvReader {
                 }
                 Some(&(b' ' | b'\t' | DOS_END)) if rest[blank] != self.delimiter => {
                     blank += 1;
-                    if blank > self.most_bytes {
+                    if blank > self.max_row_bytes {
                         return Ok(true);
                     }
                 }
                 Some(_) => return Ok(true),
                 None => {
-                    // Of what is kept, nothing before this is needed any more.
                     self.row_start = self.start;
                     if !self.fill()? {
                         self.step(blank);
@@ -376,8 +362,7 @@ impl CsvReader {
         }
     }
 
-    /// Whether all that is left, after an empty line, stands below the list. Then the reading
-    /// is at its end.
+    /// Whether the rest of the input, after an empty line, is a footer. Reading then ends.
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
         while self.end - self.start <= footer::MAX_BYTES && self.fill()? {}
@@ -393,15 +378,15 @@ impl CsvReader {
         Ok(true)
     }
 
-    /// Steps over bytes of the window, counting their lines.
+    /// Skips bytes of the window, counting their lines.
     fn step(&mut self, len: usize) {
         self.lines
             .advance(&self.window[self.start..self.start + len]);
         self.start += len;
     }
 
-    /// Reads more behind what the window holds, of which everything before the current
-    /// row may go; false at the end of the file.
+    /// Reads more into the window, and drops what is before the current row; false at the
+    /// end of the file.
     fn fill(&mut self) -> Result<bool, SourceError> {
         if self.row_start > 0 {
             self.window.copy_within(self.row_start..self.end, 0);
@@ -432,13 +417,34 @@ impl CsvReader {
     }
 }
 
+/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
+/// with its end.
+pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
+    let len = memchr::memchr2(b'\n', b'\r', text)?;
+    let line = text[..len].trim_ascii();
+    let line = line
+        .strip_prefix(b"\"")
+        .and_then(|line| line.strip_suffix(b"\""))
+        .unwrap_or(line);
+    let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
+    // A tab is white space, and has been trimmed.
+    let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
+    let delimiter = match (is_tab, is_sep) {
+        (true, _) => b'\t',
+        (_, true) => line[4],
+        _ => return None,
+    };
+    // The line feed after a carriage return is skipped as a blank line.
+    Some((delimiter, len + 1))
+}
+
 /// Where the first line of `text` ends, if it does.
 fn line_end(text: &[u8]) -> Option<usize> {
     memchr::memchr2(b'\n', b'\r', text)
 }
 
-/// Sees to it that csv-core has room to write to.
-fn make_room(batch: &mut RowBatch, end: Place) {
+/// Makes sure that csv-core has space to write to.
+fn reserve(batch: &mut RowBatch, end: Filled) {
     if batch.bytes.len() < end.bytes + SPARE_BYTES {
         batch.bytes.resize(2 * end.bytes + 16 * SPARE_BYTES, 0);
     }

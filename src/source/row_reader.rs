@@ -1,6 +1,11 @@
 //! The rows of an input, whatever its form.
 
-use super::{CsvReader, FooterLine, Form, Header, RowBatch, SheetReader, SourceError};
+use std::sync::Arc;
+
+use super::{
+    Content, CsvReader, FooterLine, Form, Header, Input, RowBatch, SheetReader, SourceError,
+    decoded,
+};
 use crate::lead::RowId;
 
 /// Reads the rows of one input from top to bottom.
@@ -11,6 +16,27 @@ pub enum RowReader {
     Sheet(SheetReader),
 }
 
+impl Input {
+    /// Reads the input from the top; several readings at once do not disturb each other.
+    pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
+        Ok(match &form.content {
+            Content::Text(text) => {
+                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
+                let input =
+                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
+                RowReader::Csv(Box::new(CsvReader::new(
+                    self.name(),
+                    input,
+                    text.delimiter,
+                )?))
+            }
+            Content::Sheet(sheet) => {
+                RowReader::Sheet(SheetReader::new(self.name(), Arc::clone(sheet)))
+            }
+        })
+    }
+}
+
 impl RowReader {
     /// Reads the header of an input in this form, which must come before any row.
     pub fn read_header(&mut self, form: &Form) -> Result<Header, SourceError> {
@@ -19,11 +45,11 @@ impl RowReader {
         } = *form;
         match self {
             RowReader::Csv(reader) => reader.read_header(has_header, above),
-            RowReader::Sheet(reader) => Ok(reader.read_header(has_header, above)?),
+            RowReader::Sheet(reader) => reader.read_header(has_header, above),
         }
     }
 
-    /// What stands below the list, once its end has been reached.
+    /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         match self {
             RowReader::Csv(reader) => reader.footer(),
@@ -31,7 +57,7 @@ impl RowReader {
         }
     }
 
-    /// The next rows, at most so many, the first of them numbered `first`; an empty
+    /// At most `most` of the next rows, the first of them numbered `first`; an empty
     /// batch at the end of the input.
     pub fn read_batch(
         &mut self,
@@ -45,7 +71,7 @@ impl RowReader {
         }
     }
 
-    /// So many of the next rows, to be looked at.
+    /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
         match self {
             RowReader::Csv(reader) => reader.read_sample(rows),

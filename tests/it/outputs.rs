@@ -245,7 +245,7 @@ fn standard_input_that_is_too_long_for_the_disk_says_where_to_make_room() {
         .stdin(contacts(2000).as_bytes())
         .output();
     assert_eq!(output.code, 5, "{}", output.stderr);
-    let hint = "hint: make room in the folder for temporary files, or name another with TMPDIR\n";
+    let hint = "hint: free space in the folder for temporary files, or name another with TMPDIR\n";
     assert!(output.stderr.ends_with(hint), "{}", output.stderr);
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use leadload::source::{Sheet, SheetError};
+use leadload::source::{Sheet, WorkbookError};
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook, XlsxError};
 use zip::write::SimpleFileOptions;
 
@@ -16,8 +16,8 @@ pub fn rows(sheet: &Sheet) -> Rows {
         .collect()
 }
 
-pub fn read(bytes: Vec<u8>) -> Result<Rows, SheetError> {
-    Sheet::open("list.xlsx", bytes, None).map(|sheet| rows(&sheet))
+pub fn read(bytes: Vec<u8>) -> Result<Rows, WorkbookError> {
+    Sheet::open(bytes, None).map(|sheet| rows(&sheet))
 }
 
 pub fn row(number: u64, cells: &[&str]) -> (u64, Vec<String>) {
@@ -132,55 +132,11 @@ pub fn ods(tables: &str, manifest: &str) -> Vec<u8> {
     )
 }
 
-/// A compound file with these streams, each of which is padded to full sectors
-/// and to so many that it is in no mini stream.
+/// A compound file with these streams.
 pub fn compound(streams: &[(&str, &[u8])]) -> Vec<u8> {
-    const SECTOR: usize = 512;
-    const END: u32 = 0xFFFF_FFFE;
-    let mut fat: Vec<u32> = vec![0xFFFF_FFFD, END];
-    let mut directory = entry("Root Entry", 5, END, 0);
-    let mut data = Vec::new();
+    let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
     for (name, bytes) in streams {
-        let mut bytes = bytes.to_vec();
-        bytes.resize(bytes.len().max(4096).next_multiple_of(SECTOR), 0);
-        let first = fat.len() as u32;
-        let count = (bytes.len() / SECTOR) as u32;
-        fat.extend(first + 1..first + count);
-        fat.push(END);
-        directory.extend(entry(name, 2, first, bytes.len() as u32));
-        data.extend(bytes);
+        file.create_stream(name).unwrap().write_all(bytes).unwrap();
     }
-    assert!(
-        streams.len() < 4 && fat.len() <= 128,
-        "too much for one sector"
-    );
-    fat.resize(128, 0xFFFF_FFFF);
-    directory.resize(SECTOR, 0);
-    let mut header = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".to_vec();
-    header.resize(24, 0);
-    for number in [0x003E_u16, 3, 0xFFFE, 9, 6] {
-        header.extend(number.to_le_bytes());
-    }
-    header.resize(44, 0);
-    for number in [1, 1, 0, 4096, END, 0, END, 0, 0] {
-        header.extend(number.to_le_bytes());
-    }
-    header.resize(SECTOR, 0xFF);
-    let fat = fat.iter().flat_map(|sector| sector.to_le_bytes());
-    [header, fat.collect(), directory, data].concat()
-}
-
-fn entry(name: &str, kind: u8, start: u32, len: u32) -> Vec<u8> {
-    let mut entry: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let name_bytes = entry.len() as u16 + 2;
-    entry.resize(64, 0);
-    entry.extend(name_bytes.to_le_bytes());
-    entry.push(kind);
-    entry.push(1);
-    entry.resize(80, 0xFF);
-    entry.resize(116, 0);
-    entry.extend(start.to_le_bytes());
-    entry.extend(len.to_le_bytes());
-    entry.resize(128, 0);
-    entry
+    file.into_inner().into_inner()
 }

@@ -34,18 +34,8 @@ impl Value for Encoding {
     const INSTEAD: &'static str = "write it in quotes";
 
     fn parse(text: &str) -> Result<Encoding, ValueError> {
-        text.parse().map_err(|error| match error {
-            EncodingError::Unknown {
-                nearest: Some(nearest),
-                ..
-            } => ValueError(format!("did you mean `{nearest}`?")),
-            EncodingError::Unknown { nearest: None, .. } => {
-                "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
-            }
-            EncodingError::Unsupported { .. } => {
-                "it is not read by anybody any more: convert the file to UTF-8".into()
-            }
-        })
+        text.parse()
+            .map_err(|error: EncodingError| ValueError(error.to_string()))
     }
 }
 

@@ -1,25 +1,30 @@
-//! Inputs that were packed to one file.
-//!
-//! What this module promises:
+//! Inputs that are packed as one file, by gzip or zstd.
 //!
 //! - Whether an input is packed is seen from its first bytes, never from its name:
 //!   standard input has none, and `contacts.csv` may be a gzip file all the same.
-//! - Data that is damaged or ends early is an error. A list that seems to be complete
-//!   and is not is the worst that an importer can be given.
-//! - The memory is bounded: zstd's may grow to [`zst::WINDOW_BYTES`] and a little,
-//!   whatever the file asks for; gzip needs 32 KiB.
-
-mod gzip;
-mod zst;
+//! - Data that is damaged or ends early is an error: a list that seems complete and is
+//!   not is the worst that an importer can be given.
+//! - The memory is bounded: at most [`WINDOW_BYTES`] and a little for zstd, whatever
+//!   the file asks for; 32 KiB for gzip.
 
 use std::fmt;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+
+use flate2::bufread::MultiGzDecoder;
 
 /// How much packed data is read at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How many bytes tell how a file is packed.
+/// How many bytes show how a file is packed.
 const MAGIC_BYTES: u64 = 4;
+
+/// The binary logarithm of [`WINDOW_BYTES`].
+const WINDOW_LOG: u32 = 25;
+
+/// The most that the zstd decoder may remember of what it has unpacked, in bytes: half of
+/// the memory that the whole program allows itself. `zstd` asks for 8 MiB at most up
+/// to its level 19, for up to 128 MiB with `--ultra` and up to 2 GiB with `--long`.
+const WINDOW_BYTES: usize = 1 << WINDOW_LOG;
 
 /// A way to pack one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +36,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// How a file is packed of which these are the first four bytes, or all if it
-    /// has fewer. No text in any encoding begins so: all have a control character.
+    /// How a file is packed that begins with these four bytes, or all if it has fewer.
+    /// No text in any encoding begins so: all have a control character.
     pub fn of(first_bytes: &[u8]) -> Option<Self> {
         match first_bytes {
             [0x1F, 0x8B, ..] => Some(Compression::Gzip),
@@ -53,17 +58,14 @@ impl fmt::Display for Compression {
     }
 }
 
-/// The reader of what is inside, with how it was packed; an input that is not packed
-/// comes back as it is.
-///
-/// A file cut off within its first two bytes (gzip) or four (zstd) cannot be told
-/// from a text of so many bytes.
+/// The reader of what is inside, with how it is packed; an input that is not packed
+/// comes back as it is. All members (gzip) and frames (zstd) of a file are read.
 ///
 /// # Errors
 ///
 /// Those of reading the first bytes. The reader gives an error where the data is
 /// damaged, ends early or needs more memory than is allowed; errors of `input` itself
-/// come through unchanged. After an error it gives the like again, never an end.
+/// come through unchanged.
 pub fn decompressed(
     mut input: Box<dyn Read + Send>,
 ) -> io::Result<(Option<Compression>, Box<dyn Read + Send>)> {
@@ -71,40 +73,58 @@ pub fn decompressed(
     input.by_ref().take(MAGIC_BYTES).read_to_end(&mut first)?;
     let compression = Compression::of(&first);
     let whole = Cursor::new(first).chain(input);
-    let reader: Box<dyn Read + Send> = match compression {
-        None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(gzip::GzipReader::new(buffered(whole))),
-        Some(Compression::Zstd) => Box::new(zst::ZstdReader::new(buffered(whole))?),
+    let Some(compression) = compression else {
+        return Ok((None, Box::new(whole)));
     };
-    Ok((compression, reader))
+    let whole = BufReader::with_capacity(CHUNK_BYTES, whole);
+    let decoder: Box<dyn Read + Send> = match compression {
+        Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::with_buffer(whole)?;
+            decoder.window_log_max(WINDOW_LOG)?;
+            Box::new(decoder)
+        }
+    };
+    let reader = Unpacked {
+        decoder,
+        compression,
+    };
+    Ok((Some(compression), Box::new(reader)))
 }
 
-fn buffered<R: Read>(input: R) -> BufReader<R> {
-    BufReader::with_capacity(CHUNK_BYTES, input)
+/// What is inside, with errors that say what is wrong with it.
+struct Unpacked {
+    decoder: Box<dyn Read + Send>,
+    compression: Compression,
 }
 
-/// The data stops before its end.
-fn ends_early(compression: Compression) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        format!("the {compression} data ends early"),
-    )
-}
-
-/// The data is not what was packed.
-fn damaged(compression: Compression, what: impl fmt::Display) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("the {compression} data is damaged ({what})"),
-    )
-}
-
-/// What any error of either reader is once it has been told.
-fn failed_before(compression: Compression) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("the {compression} data could not be read to its end"),
-    )
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| {
+            let name = self.compression;
+            let (kind, text) = match error.kind() {
+                // Errors of the file itself have a number of the operating system.
+                ErrorKind::Interrupted => return error,
+                _ if error.raw_os_error().is_some() => return error,
+                ErrorKind::UnexpectedEof => {
+                    (ErrorKind::UnexpectedEof, format!("the {name} data ends early"))
+                }
+                // Only the text of zstd's error shows it.
+                _ if error.to_string().contains("too much memory") => (
+                    ErrorKind::InvalidData,
+                    format!(
+                        "the {name} data needs more than {} MiB of memory to unpack: unpack it first, or pack it again without `--long` and `--ultra`",
+                        WINDOW_BYTES >> 20
+                    ),
+                ),
+                _ => (
+                    ErrorKind::InvalidData,
+                    format!("the {name} data is damaged ({error})"),
+                ),
+            };
+            io::Error::new(kind, text)
+        })
+    }
 }
 
 #[cfg(test)]

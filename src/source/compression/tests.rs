@@ -103,24 +103,11 @@ fn data_with_any_byte_changed_gives_an_error_or_the_list() {
 }
 
 #[test]
-fn an_error_is_never_followed_by_an_end() {
-    for packed in [gzipped(LIST), zstded(LIST)] {
-        let cut = packed[..packed.len() - 1].to_vec();
-        let (_, mut reader) = decompressed(Box::new(Cursor::new(cut))).unwrap();
-        assert!(reader.read_to_end(&mut Vec::new()).is_err());
-        assert!(reader.read(&mut [0]).is_err());
-    }
-}
-
-#[test]
-fn zeros_behind_gzip_data_are_fine_and_anything_else_is_an_error() {
+fn anything_behind_the_data_is_an_error() {
     let gz = gzipped(LIST);
-    let padded = [&gz[..], &[0; 100_000]].concat();
-    assert_eq!(unpacked(&padded).unwrap().1, LIST);
-    for garbage in [&b"garbage"[..], b"\0\0x", b"\x1F"] {
+    for garbage in [&b"garbage"[..], b"\0\0x", b"\x1F", &[0; 512]] {
         error_of(&[&gz[..], garbage].concat());
     }
-    error_of(&[&gz[..], &[0; 512], &gz].concat());
     error_of(&[&zstded(LIST)[..], b"garbage"].concat());
 }
 

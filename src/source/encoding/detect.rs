@@ -1,115 +1,61 @@
-//! The encoding of an input that nobody has named.
+//! The encoding of an input that has no byte order mark, where the user names none.
 
 use std::io::{self, ErrorKind, Read};
 
-use super::{Bom, Encoding, LegacyGuess, SurveyedText, TextSurvey};
+use super::Encoding;
+use super::legacy::LegacySample;
+use super::unicode::{Utf8Count, Utf16Count};
 
 /// How much is read at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What an input is written in.
+/// How far the encoding of an input can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DetectedEncoding {
-    /// The encoding.
-    pub encoding: Encoding,
-    /// The byte order mark at its beginning, if it has one.
-    pub bom: Option<Bom>,
-    /// How far that can be relied on.
-    pub basis: Basis,
+pub enum Certainty {
+    /// Named by the user or by a byte order mark, ASCII, or valid Unicode, which no
+    /// other encoding is by chance.
+    Certain,
+    /// UTF-8 with this many bytes that are not.
+    DamagedUtf8(u64),
+    /// The most likely encoding for this many letters beyond ASCII. With a handful it
+    /// may be wrong, with a few dozen it hardly ever is.
+    Guess(u64),
 }
 
-/// What the answer rests on, the surest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// The file says so itself, with a byte order mark.
-    Bom,
-    /// It is ASCII, which means the same in nearly every encoding.
-    Ascii,
-    /// It is valid UTF-8, which nothing else is by chance.
-    ValidUtf8,
-    /// It is UTF-8 but for so many bytes.
-    DamagedUtf8(
-        /// How many bytes are no UTF-8.
-        u64,
-    ),
-    /// It has the zeros of UTF-16.
-    Zeros,
-    /// It is no Unicode, and its letters are most likely in this encoding.
-    Guess(
-        /// How many bytes beyond ASCII that rests on. With a handful it may well be
-        /// wrong; with a few dozen it hardly ever is.
-        u64,
-    ),
-}
-
-/// Finds the encoding of an input, which is read to its end: once where it is
-/// Unicode, twice where it is not and has to be guessed. `open` reads it from the
-/// top each time.
+/// Detects the encoding of an input, which is read to its end.
 ///
 /// # Errors
 ///
-/// Those of opening and reading.
-pub fn detect_encoding<R: Read>(
-    mut open: impl FnMut() -> io::Result<R>,
-) -> io::Result<DetectedEncoding> {
-    let mut survey = TextSurvey::new();
-    for_each_chunk(open()?, |chunk| {
-        survey.feed(chunk);
-        !survey.is_decided()
-    })?;
-    let surveyed = survey.finish();
-    let (encoding, basis) = match surveyed.encoding {
-        Some(encoding) => (encoding, basis(encoding, surveyed)),
-        None => guess(open()?, surveyed.is_ascii)?,
-    };
-    Ok(DetectedEncoding {
-        encoding,
-        bom: surveyed.bom,
-        basis,
-    })
-}
-
-fn basis(encoding: Encoding, surveyed: SurveyedText) -> Basis {
-    if surveyed.bom.is_some() {
-        Basis::Bom
-    } else if surveyed.is_ascii {
-        Basis::Ascii
-    } else if encoding != Encoding::UTF_8 {
-        Basis::Zeros
-    } else {
-        match surveyed.broken_bytes {
-            0 => Basis::ValidUtf8,
-            broken => Basis::DamagedUtf8(broken),
-        }
-    }
-}
-
-fn guess(input: impl Read, is_ascii: bool) -> io::Result<(Encoding, Basis)> {
-    let mut guess = LegacyGuess::new();
-    for_each_chunk(input, |chunk| {
-        guess.feed(chunk);
-        true
-    })?;
-    let basis = Basis::Guess(guess.letters());
-    Ok(match guess.finish() {
-        // Escape sequences that were none of ISO-2022-JP.
-        guessed if is_ascii && guessed != Encoding::ISO_2022_JP => (Encoding::UTF_8, Basis::Ascii),
-        guessed => (guessed, basis),
-    })
-}
-
-/// Hands out the input piece by piece until it ends or `goes_on` says no.
-fn for_each_chunk(mut input: impl Read, mut goes_on: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+/// Those of reading.
+pub fn detect_encoding(mut input: impl Read) -> io::Result<(Encoding, Certainty)> {
+    let mut utf16 = Utf16Count::default();
+    let mut utf8 = Utf8Count::default();
+    let mut legacy = LegacySample::default();
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
-        match input.read(&mut chunk) {
-            Ok(0) => return Ok(()),
-            Ok(len) if goes_on(&chunk[..len]) => {}
-            Ok(_) => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+        let bytes = match input.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(len) => &chunk[..len],
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
-        }
+        };
+        utf16.feed(bytes);
+        utf8.feed(bytes);
+        legacy.feed(bytes);
     }
+    // UTF-16 first: that of ASCII is valid UTF-8 with zeros in it.
+    if let Some(encoding) = utf16.encoding() {
+        return Ok((encoding, Certainty::Certain));
+    }
+    let undecodable = utf8.undecodable();
+    Ok(if undecodable == 0 {
+        (Encoding::UTF_8, Certainty::Certain)
+    } else if utf8.characters() >= undecodable {
+        // Text in another encoding has hardly a character of UTF-8 by chance.
+        (Encoding::UTF_8, Certainty::DamagedUtf8(undecodable))
+    } else {
+        (legacy.guess(), Certainty::Guess(legacy.letters()))
+    })
 }
 
 #[cfg(test)]
@@ -117,73 +63,99 @@ mod tests {
     use super::super::sample_lists::{self, encoded, in_language};
     use super::*;
 
-    fn detected(bytes: &[u8]) -> (String, Basis) {
-        let found = detect_encoding(|| Ok(bytes)).unwrap();
-        (found.encoding.to_string(), found.basis)
+    fn detected(bytes: &[u8]) -> (String, Certainty) {
+        let (encoding, certainty) = detect_encoding(bytes).unwrap();
+        (encoding.to_string(), certainty)
     }
 
     #[test]
     fn an_accent_at_the_very_end_of_a_large_file_is_seen() {
         let mut bytes = b"Anna;Berlin;030 1234567\n".repeat(40_000);
-        assert_eq!(detected(&bytes), ("UTF-8".into(), Basis::Ascii));
+        assert_eq!(detected(&bytes), ("UTF-8".into(), Certainty::Certain));
         bytes.extend_from_slice(b"J\xFCrgen;M\xFCnchen;030 1234567");
-        assert_eq!(detected(&bytes), ("windows-1252".into(), Basis::Guess(2)));
+        assert_eq!(
+            detected(&bytes),
+            ("windows-1252".into(), Certainty::Guess(2))
+        );
         bytes.truncate(bytes.len() - 27);
         bytes.extend_from_slice("Jürgen;München".as_bytes());
-        assert_eq!(detected(&bytes), ("UTF-8".into(), Basis::ValidUtf8));
+        assert_eq!(detected(&bytes), ("UTF-8".into(), Certainty::Certain));
     }
 
     #[test]
-    fn the_basis_says_how_far_to_rely_on_it() {
-        let csv = in_language("German").csv();
-        let low_first = encoded(&csv, "utf-16le");
-        assert_eq!(detected(&low_first), ("UTF-16LE".into(), Basis::Zeros));
-        let marked = [b"\xFF\xFE", &low_first[..]].concat();
-        assert_eq!(detected(&marked), ("UTF-16LE".into(), Basis::Bom));
-        let damaged = [csv.as_bytes(), b"M\xFCller"].concat();
-        assert_eq!(detected(&damaged), ("UTF-8".into(), Basis::DamagedUtf8(1)));
-        let (name, basis) = detected(&encoded(&csv, "macintosh"));
-        assert_eq!(name, "macintosh");
-        assert!(matches!(basis, Basis::Guess(_)));
+    fn utf8_with_some_damage_is_utf8_and_the_damage_is_counted() {
+        let rows = "Müller,Köln\n".repeat(3);
+        let damaged = [rows.as_bytes(), b"M\xFCller,K\xF6ln\n"].concat();
+        assert_eq!(
+            detected(&damaged),
+            ("UTF-8".into(), Certainty::DamagedUtf8(2))
+        );
+    }
+
+    #[test]
+    fn a_legacy_file_with_a_few_rows_of_utf8_is_legacy() {
+        let rows = b"M\xFCller,K\xF6ln\n".repeat(3);
+        let mixed = [&rows, "Müller,Köln\n".as_bytes()].concat();
+        assert_eq!(
+            detected(&mixed),
+            ("windows-1252".into(), Certainty::Guess(10))
+        );
     }
 
     #[test]
     fn no_list_in_a_legacy_encoding_is_taken_for_unicode() {
         for list in sample_lists::ALL {
             for label in list.labels {
-                let (name, basis) = detected(&encoded(&list.csv(), label));
-                let is_guess = matches!(basis, Basis::Guess(letters) if letters > 20);
+                let (name, certainty) = detected(&encoded(&list.csv(), label));
+                let is_guess = matches!(certainty, Certainty::Guess(letters) if letters > 20);
                 assert!(is_guess, "{} in {label}: {name}", list.language);
             }
             let csv = list.csv();
-            assert_eq!(detected(csv.as_bytes()), ("UTF-8".into(), Basis::ValidUtf8));
-        }
-    }
-
-    #[test]
-    fn escape_sequences_are_japanese_or_nothing() {
-        let csv = in_language("Japanese").csv();
-        let (name, _) = detected(&encoded(&csv, "iso-2022-jp"));
-        assert_eq!(name, "ISO-2022-JP");
-        assert_eq!(detected(b"a\x1B[2Jb\n"), ("UTF-8".into(), Basis::Ascii));
-    }
-
-    #[test]
-    fn no_bytes_are_ascii() {
-        assert_eq!(detected(b""), ("UTF-8".into(), Basis::Ascii));
-    }
-
-    #[test]
-    fn a_mark_is_enough_reading() {
-        struct Failing;
-        impl Read for Failing {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("read on"))
+            let utf8 = detected(csv.as_bytes());
+            assert_eq!(utf8, ("UTF-8".into(), Certainty::Certain));
+            for label in ["UTF-16LE", "UTF-16BE"] {
+                let utf16 = detected(&encoded(&csv, label));
+                assert_eq!(utf16, (label.into(), Certainty::Certain));
             }
         }
-        let found = detect_encoding(|| Ok(b"\xEF\xBB\xBFa".chain(Failing))).unwrap();
-        assert_eq!(found.bom, Some(Bom::Utf8));
-        assert!(detect_encoding(|| Ok(b"abc".chain(Failing))).is_err());
+    }
+
+    #[test]
+    fn no_bytes_are_utf8() {
+        assert_eq!(detected(b""), ("UTF-8".into(), Certainty::Certain));
+    }
+
+    #[test]
+    fn a_character_may_be_cut_between_two_pieces() {
+        let german = in_language("German").csv();
+        let japanese = in_language("Japanese").csv();
+        for bytes in [
+            german.into_bytes(),
+            encoded(&japanese, "shift_jis"),
+            encoded(&japanese, "utf-16be"),
+        ] {
+            for size in [1, 3, 7] {
+                let pieces = Pieces {
+                    bytes: &bytes,
+                    size,
+                };
+                let (encoding, certainty) = detect_encoding(pieces).unwrap();
+                assert_eq!((encoding.to_string(), certainty), detected(&bytes));
+            }
+        }
+    }
+
+    /// Hands out pieces of at most `size` bytes.
+    struct Pieces<'a> {
+        bytes: &'a [u8],
+        size: usize,
+    }
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = self.size.min(buffer.len());
+            self.bytes.read(&mut buffer[..most])
+        }
     }
 
     proptest::proptest! {

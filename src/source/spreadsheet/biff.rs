@@ -1,13 +1,13 @@
 //! Whether the sheets of an .xls (MS-XLS) have the size that the format allows.
 //!
-//! calamine makes room for every cell between the outermost ones and for as many
-//! as a sheet announces, and copies a text that cells share into each of them. One wrong
-//! bit in a cell's column can ask for more memory than there is, which would end the
-//! process at once. So the records are walked here first, as calamine will walk them.
+//! calamine reserves memory for every cell between the outermost ones and for as many
+//! as a sheet announces, and copies a shared text into each cell. One wrong bit in a
+//! cell's column can ask for more memory than there is, which ends the process at once.
+//! So the records are read here first, as calamine reads them.
 
-use super::error::{Refusal, TooLarge};
-use super::ole::{Compound, u16_at, u32_at};
-use super::shared_strings::{NARROW, SharedStrings};
+use super::compound::{u16_at, u32_at};
+use super::error::{TooLarge, WorkbookError};
+use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::Weight;
 
 /// The columns of a sheet (MS-XLS 2.5.53). Rows need no check: their numbers have
@@ -15,8 +15,8 @@ use super::weight::Weight;
 const COLUMNS: u32 = 256;
 const ROWS: u32 = 65_536;
 
-/// The most cells in all sheets together, empty ones between others too: 1 GiB, and
-/// twice that while one of them is handed over. Two full sheets.
+/// The most cells in all sheets together, empty ones between others too: two full sheets,
+/// or 1 GiB, and twice that while one of them is copied.
 const MAX_CELLS: u64 = 1 << 25;
 
 /// The kinds of record that matter here (MS-XLS 2.3).
@@ -36,20 +36,15 @@ mod kind {
     pub(super) const CELLS: [u16; 7] = [0x0006, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E];
 }
 
-/// The bytes of records that are read whatever the size of the workbook is.
+/// Bytes of records that are always read, whatever the size of the workbook.
 const HARMLESS_BYTES: usize = 16 << 20;
 
-/// calamine hands out a copy of the sheet that it keeps.
+/// calamine returns a copy of the sheet that it keeps.
 const COPIES: u64 = 2;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
-pub(super) fn check(bytes: &[u8]) -> Result<(), Refusal> {
-    let file = Compound::open(bytes)?;
-    let stream = match file.stream("Workbook")? {
-        Some(stream) => stream,
-        None => file.stream("Book")?.unwrap_or_default(),
-    };
-    let globals = Globals::read(&stream)?;
+pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
+    let globals = Globals::read(stream)?;
     let mut size = Size::default();
     for sheet in globals.sheets {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
@@ -62,7 +57,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What stands before the sheets.
+/// What comes before the sheets.
 #[derive(Debug, Default)]
 struct Globals {
     /// Where in the stream each sheet begins.
@@ -71,17 +66,16 @@ struct Globals {
 }
 
 impl Globals {
-    /// Reads them, unless a password keeps them.
-    fn read(stream: &[u8]) -> Result<Globals, Refusal> {
+    /// Reads them, unless they are protected by a password.
+    fn read(stream: &[u8]) -> Result<Globals, WorkbookError> {
         let mut globals = Globals::default();
         let mut strings: Vec<&[u8]> = Vec::new();
         let mut last = 0;
         for (typ, data) in Records(stream) {
             match typ {
                 kind::EOF => break,
-                // Of its kinds calamine does not notice the oldest, and would read what
-                // is scrambled as it stands.
-                kind::FILE_PASS => return Err(Refusal::Password),
+                // calamine misses its oldest kind, and would read scrambled cells.
+                kind::FILE_PASS => return Err(WorkbookError::Password),
                 kind::BOUND_SHEET => globals.sheets.push(u32_at(data, 0)? as usize),
                 kind::SHARED_STRINGS => strings = vec![data],
                 kind::CONTINUE if last == kind::SHARED_STRINGS => {
@@ -92,12 +86,12 @@ impl Globals {
             }
             last = typ;
         }
-        globals.strings = SharedStrings::read(&strings);
+        globals.strings = SharedStrings::read(&strings).ok_or_else(damaged)?;
         Ok(globals)
     }
 }
 
-/// What the sheets take.
+/// The size of the sheets.
 #[derive(Debug, Default)]
 struct Size {
     /// Cells between the outermost ones of each sheet.
@@ -109,7 +103,7 @@ struct Size {
 }
 
 impl Size {
-    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), Refusal> {
+    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), WorkbookError> {
         let mut extent = Extent::default();
         // A chart in the sheet has a beginning and an end of its own, and no cells.
         let mut depth = 0usize;
@@ -142,7 +136,7 @@ impl Size {
         self.bytes += sheet.len() - records.0.len();
         self.cells = self.cells.saturating_add(extent.cells());
         if self.cells > MAX_CELLS {
-            Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS)))
+            Err(WorkbookError::TooLarge(TooLarge::Cells(MAX_CELLS)))
         } else {
             Ok(())
         }
@@ -151,12 +145,12 @@ impl Size {
 
 /// The most bytes of UTF-8 that the text of a record becomes.
 fn text_in(data: &[u8]) -> u64 {
-    NARROW * data.len() as u64
+    CHARACTER_BYTES * data.len() as u64
 }
 
-/// Makes sure that a sheet announces no more rows and columns than there can be. A
-/// first column that there cannot be does not matter: calamine puts 0 in its place.
-fn check_dimensions(data: &[u8]) -> Result<(), Refusal> {
+/// Makes sure that a sheet announces no more rows and columns than there can be. An
+/// impossible first column does not matter: calamine takes 0 for it.
+fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
     // Of the record's two forms the older has ten bytes.
     let (first, end, end_column) = match data.len() {
         10 => (
@@ -165,7 +159,7 @@ fn check_dimensions(data: &[u8]) -> Result<(), Refusal> {
             u16_at(data, 6)?,
         ),
         14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?, u16_at(data, 10)?),
-        // calamine refuses any other.
+        // calamine rejects any other.
         _ => return Ok(()),
     };
     let is_possible = first <= end && end <= ROWS && u32::from(end_column) <= COLUMNS;
@@ -184,15 +178,15 @@ struct Extent {
 }
 
 impl Extent {
-    /// Takes the cell whose row and column the record begins with.
-    fn include(&mut self, data: &[u8]) -> Result<(), Refusal> {
+    /// Includes the cell whose row and column the record begins with.
+    fn include(&mut self, data: &[u8]) -> Result<(), WorkbookError> {
         let row = u16_at(data, 0)?;
         let (first, last) = self.rows.unwrap_or((row, row));
         self.rows = Some((first.min(row), last.max(row)));
         self.include_column(u16_at(data, 2)?.into())
     }
 
-    fn include_column(&mut self, column: u32) -> Result<(), Refusal> {
+    fn include_column(&mut self, column: u32) -> Result<(), WorkbookError> {
         if column >= COLUMNS {
             return Err(damaged());
         }
@@ -209,8 +203,8 @@ impl Extent {
     }
 }
 
-/// The records of a stream: their kind and their data. It ends where the bytes do
-/// not make a record any more, which is where calamine gives up.
+/// The records of a stream: their kind and their data. It ends where the bytes are no
+/// record, which is where calamine gives up.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
@@ -225,8 +219,8 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-fn damaged() -> Refusal {
-    Refusal::corrupt("a sheet in it contradicts itself")
+fn damaged() -> WorkbookError {
+    WorkbookError::corrupt("a sheet in it contradicts itself")
 }
 
 #[cfg(test)]
@@ -242,7 +236,7 @@ mod tests {
         record(0x0203, &[row.to_le_bytes(), column.to_le_bytes()].concat())
     }
 
-    fn cells(records: &[u8]) -> Result<u64, Refusal> {
+    fn cells(records: &[u8]) -> Result<u64, WorkbookError> {
         let mut size = Size::default();
         size.add_sheet(records, &SharedStrings::default())?;
         Ok(size.cells)
@@ -283,11 +277,11 @@ mod tests {
     #[test]
     fn a_text_weighs_as_often_as_cells_refer_to_it() {
         let text = [&[0; 8][..], b"\xFF\xFF\0", &[b'a'; 65_535]].concat();
-        let strings = SharedStrings::read(&[&text]);
+        let strings = SharedStrings::read(&[&text]).unwrap();
         let label = record(kind::LABEL_SST, &[0; 10]);
         let weigh = |count| Size::default().add_sheet(&label.repeat(count), &strings);
-        assert!(weigh(4_000).is_ok());
-        let refused = weigh(5_000).unwrap_err();
-        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Memory)));
+        assert!(weigh(2_500).is_ok());
+        let error = weigh(3_000).unwrap_err();
+        assert!(matches!(error, WorkbookError::TooLarge(TooLarge::Memory)));
     }
 }

@@ -6,16 +6,15 @@ use calamine::{Data, DataRef};
 
 use super::time;
 
-/// Appends what the cell says. A number is written in plain digits, however the
-/// sheet shows it: a phone number of twelve digits is shown as `4.47911E+11` in a
-/// narrow column and is none the less that number.
+/// Appends the text of a cell. A number is written in plain digits, however the sheet
+/// shows it: a phone number of twelve digits is shown as `4.47911E+11` in a narrow column.
 pub(super) fn push_text(out: &mut String, cell: &DataRef<'_>) {
     match cell {
         DataRef::Empty => {}
         DataRef::String(text) => out.push_str(text),
         DataRef::SharedString(text) => out.push_str(text),
         DataRef::Int(number) => push_displayed(out, number),
-        DataRef::Float(number) => push_number(out, *number),
+        DataRef::Float(number) => time::push_number(out, *number),
         DataRef::Bool(true) => out.push_str("TRUE"),
         DataRef::Bool(false) => out.push_str("FALSE"),
         DataRef::DateTime(time) => time::push_serial(out, time),
@@ -25,7 +24,7 @@ pub(super) fn push_text(out: &mut String, cell: &DataRef<'_>) {
     }
 }
 
-/// The cell as [`push_text`] takes it.
+/// The cell in the form that [`push_text`] takes.
 pub(super) fn borrowed(cell: &Data) -> DataRef<'_> {
     match cell {
         Data::Empty => DataRef::Empty,
@@ -40,19 +39,8 @@ pub(super) fn borrowed(cell: &Data) -> DataRef<'_> {
     }
 }
 
-/// Appends the fewest digits that tell the number from its neighbours, never with
-/// an exponent.
-pub(super) fn push_number(out: &mut String, number: f64) {
-    match number {
-        // What a sheet shows of a number that is none.
-        _ if !number.is_finite() => out.push_str("#NUM!"),
-        0.0 => out.push('0'),
-        _ => push_displayed(out, &number),
-    }
-}
-
 fn push_displayed(out: &mut String, value: &dyn std::fmt::Display) {
-    // A `String` takes everything; the result is the trait's, not its.
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{value}");
 }
 

@@ -1,17 +1,16 @@
 //! A sheet's cells in memory: one buffer of text, and where each cell is in it.
 
-use super::error::{Refusal, TooLarge};
+use super::error::{TooLarge, WorkbookError};
 
-/// The last row and column that Excel has, from 0; LibreOffice can be told to
-/// have no more either. A cell beyond them is a sign of a damaged file.
+/// The last row and column that Excel has, from 0. A cell beyond them means a damaged file.
 const LAST_ROW: u32 = 1_048_575;
 const LAST_COLUMN: u32 = 16_383;
 
 /// The most cells with something in them. A full sheet of 64 columns; 1 GiB.
 const MAX_CELLS: usize = 1 << 26;
 
-/// The most bytes of text in all cells together. A text that a file holds once
-/// may stand in any number of cells, so the file's size does not bound it.
+/// The most bytes of text in all cells together. Any number of cells may have the same
+/// text, so the file's size does not bound it.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
 /// Cells that hold something, by row and column.
@@ -21,11 +20,11 @@ pub(super) struct Grid {
     cells: Vec<Cell>,
     /// Where in `cells` each row begins, and at last where the last one ends.
     row_starts: Vec<usize>,
-    /// The columns that every row has at least: as many as the first row.
+    /// The least number of columns of every row: as many as the first has.
     width: usize,
 }
 
-/// A cell's place in the sheet, from 0, and its text's place in the buffer.
+/// A cell's position in the sheet, from 0, and its text's in the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     row: u32,
@@ -44,13 +43,13 @@ pub(super) struct GridBuilder {
 
 impl GridBuilder {
     /// Adds the cell in `row` and `column` (both from 0), whose text is what `write`
-    /// appends to the buffer; a cell without text is none.
+    /// appends to the buffer; a cell without text is left out.
     pub(super) fn push(
         &mut self,
         row: u32,
         column: u32,
         write: impl FnOnce(&mut String),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), WorkbookError> {
         let start = self.text.len();
         write(&mut self.text);
         let len = self.text.len() - start;
@@ -58,12 +57,12 @@ impl GridBuilder {
             return Ok(());
         }
         if row > LAST_ROW || column > LAST_COLUMN {
-            return Err(Refusal::corrupt("a cell lies outside the sheet"));
+            return Err(WorkbookError::corrupt("a cell lies outside the sheet"));
         }
         if self.cells.len() == MAX_CELLS {
-            return Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS as u64)));
+            return Err(WorkbookError::TooLarge(TooLarge::Cells(MAX_CELLS as u64)));
         }
-        let too_much_text = Refusal::TooLarge(TooLarge::Text(MAX_TEXT_BYTES as u64 >> 20));
+        let too_much_text = WorkbookError::TooLarge(TooLarge::Text(MAX_TEXT_BYTES as u64 >> 20));
         if self.text.len() > MAX_TEXT_BYTES {
             return Err(too_much_text);
         }
@@ -156,22 +155,22 @@ impl<'a> SheetRow<'a> {
         self.filled().max(self.width)
     }
 
-    /// How many cells it has up to the last that holds anything.
+    /// How many cells it has up to the last with content.
     pub(super) fn filled(&self) -> usize {
-        self.cells.last().map_or(0, |cell| self.place(cell) + 1)
+        self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }
 
-    /// The same below a header of so many cells.
+    /// The same row below a header of `width` cells.
     pub(super) fn below(self, width: usize) -> SheetRow<'a> {
         SheetRow { width, ..self }
     }
 
-    /// Whether it has no cell, which no row of a sheet is.
+    /// Whether it has no cell; never for a row of a sheet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of its text and of the places of its cells in a batch.
+    /// The bytes of its text and its cells in a batch.
     pub(super) fn size(&self) -> usize {
         let text: usize = self.cells.iter().map(|cell| cell.len as usize).sum();
         text + size_of::<usize>() * self.len()
@@ -182,17 +181,12 @@ impl<'a> SheetRow<'a> {
         let row = *self;
         let mut rest = row.cells.iter().peekable();
         (0..row.len()).map(move |place| {
-            rest.next_if(|cell| row.place(cell) == place)
+            rest.next_if(|cell| cell.column as usize == place)
                 .map_or("", |cell| {
                     let start = cell.start as usize;
                     &row.grid.text[start..start + cell.len as usize]
                 })
         })
-    }
-
-    /// Where in the row the cell stands, from 0.
-    fn place(&self, cell: &Cell) -> usize {
-        cell.column as usize
     }
 }
 
@@ -262,6 +256,6 @@ mod tests {
     fn a_cell_outside_any_sheet_is_a_sign_of_damage() {
         let mut builder = GridBuilder::default();
         let outside = builder.push(LAST_ROW + 1, 0, |out| out.push('x'));
-        assert!(matches!(outside, Err(Refusal::Corrupt(_))));
+        assert!(matches!(outside, Err(WorkbookError::Corrupt(_))));
     }
 }

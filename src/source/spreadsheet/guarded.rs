@@ -1,8 +1,8 @@
-//! A workbook's bytes, of which calamine gets to see no part that has not been weighed.
+//! A workbook's bytes, of which calamine reads no part before it is weighed.
 //!
-//! Which parts calamine reads, and which one is the sheet, is said by other parts, and
-//! any name will do for any of them. So it is not asked what a part is called: a part
-//! is weighed when the first of its bytes is read.
+//! Other parts say which parts calamine reads and which one is the sheet, under any name.
+//! So names do not matter here: a part is weighed when calamine reads the first of its
+//! bytes.
 
 use std::cell::RefCell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 use zip::ZipArchive;
 
-use super::error::Refusal;
+use super::error::WorkbookError;
 use super::weight::{Weight, check_pieces, check_records};
 
-/// A sheet of this size does no harm even if it is a single cell, and is not read twice.
+/// A sheet of this size does no harm even as a single cell, so it is not read twice.
 const SMALL_PART_BYTES: u64 = 64 << 20;
 
 /// How the parts of a workbook are written.
@@ -26,12 +26,12 @@ pub(super) enum Parts {
     Records,
 }
 
-/// Where calamine is.
+/// What calamine is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It reads parts whole, and keeps what they say.
     Opening,
-    /// It hands out the cells of a sheet one by one.
+    /// It returns the cells of a sheet one by one.
     Reading,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Guarded<'a> {
     scales: Rc<RefCell<Scales<'a>>>,
 }
 
-/// What is left to do, and how it went.
+/// What is left to be weighed, and the first error.
 struct Scales<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     kind: Parts,
@@ -50,18 +50,21 @@ struct Scales<'a> {
     /// Where the bytes of the parts are that have not been weighed, and their places in
     /// the archive.
     unweighed: Vec<(Range<u64>, usize)>,
-    refusal: Option<Refusal>,
+    error: Option<WorkbookError>,
 }
 
-/// What the one who opens a [`Guarded`] workbook keeps of it.
+/// What the caller keeps of a [`Guarded`] workbook.
 pub(super) struct Guard<'a>(Rc<RefCell<Scales<'a>>>);
 
-/// The workbook `bytes`, to be read, and the guard that says whether all is well.
-pub(super) fn guarded(bytes: &[u8], kind: Parts) -> Result<(Guarded<'_>, Guard<'_>), Refusal> {
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(Refusal::corrupt)?;
+/// The workbook `bytes` for calamine, and the guard that knows of the errors.
+pub(super) fn guarded(
+    bytes: &[u8],
+    kind: Parts,
+) -> Result<(Guarded<'_>, Guard<'_>), WorkbookError> {
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(WorkbookError::corrupt)?;
     let unweighed = (0..zip.len())
         .filter_map(|index| {
-            // What has no place in the file cannot be read by calamine either.
+            // calamine cannot read what has no place in the file either.
             let part = zip.by_index_raw(index).ok()?;
             let start = part.data_start()?;
             Some((start..start.saturating_add(part.compressed_size()), index))
@@ -73,7 +76,7 @@ pub(super) fn guarded(bytes: &[u8], kind: Parts) -> Result<(Guarded<'_>, Guard<'
         stage: Stage::Opening,
         weight: Weight::default(),
         unweighed,
-        refusal: None,
+        error: None,
     }));
     let bytes = Cursor::new(bytes);
     let guard = Guard(Rc::clone(&scales));
@@ -81,24 +84,27 @@ pub(super) fn guarded(bytes: &[u8], kind: Parts) -> Result<(Guarded<'_>, Guard<'
 }
 
 impl Guard<'_> {
-    /// From now on calamine hands out cells one by one.
+    /// From now on calamine returns cells one by one.
     pub(super) fn start_reading(&self) {
         self.0.borrow_mut().stage = Stage::Reading;
     }
 
-    /// What calamine has given, unless a part was refused: of some parts it takes no
-    /// notice when they cannot be read.
-    pub(super) fn judge<T>(&self, given: Result<T, Refusal>) -> Result<T, Refusal> {
-        match self.0.borrow_mut().refusal.take() {
-            Some(refusal) => Err(refusal),
-            None => given,
+    /// What calamine has returned, unless a part was refused: it ignores some parts that
+    /// cannot be read.
+    pub(super) fn judge<T, E>(&self, given: Result<T, E>) -> Result<T, WorkbookError>
+    where
+        WorkbookError: From<E>,
+    {
+        match self.0.borrow_mut().error.take() {
+            Some(error) => Err(error),
+            None => Ok(given?),
         }
     }
 }
 
 impl Scales<'_> {
     /// Weighs the parts that have bytes in `wanted`.
-    fn weigh(&mut self, wanted: &Range<u64>) -> Result<(), Refusal> {
+    fn weigh(&mut self, wanted: &Range<u64>) -> Result<(), WorkbookError> {
         while let Some(at) = self
             .unweighed
             .iter()
@@ -110,8 +116,8 @@ impl Scales<'_> {
         Ok(())
     }
 
-    fn weigh_part(&mut self, index: usize) -> Result<(), Refusal> {
-        // calamine cannot read it either, and tells it.
+    fn weigh_part(&mut self, index: usize) -> Result<(), WorkbookError> {
+        // calamine cannot read it either, and reports it.
         let Ok(part) = self.zip.by_index(index) else {
             return Ok(());
         };
@@ -136,10 +142,10 @@ impl Read for Guarded<'_> {
         let start = self.bytes.position();
         let wanted = start..start.saturating_add(buffer.len() as u64);
         let mut scales = self.scales.borrow_mut();
-        if let Err(refusal) = scales.weigh(&wanted) {
-            scales.refusal = Some(refusal);
+        if let Err(error) = scales.weigh(&wanted) {
+            scales.error = Some(error);
         }
-        if scales.refusal.is_some() {
+        if scales.error.is_some() {
             return Err(io::Error::other("a part was refused"));
         }
         self.bytes.read(buffer)

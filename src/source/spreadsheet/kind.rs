@@ -1,8 +1,8 @@
 //! Which format a file is, by its content.
 
 use super::archive::Archive;
-use super::error::Refusal;
-use super::ole::Compound;
+use super::compound;
+use super::error::WorkbookError;
 
 /// What every compound file begins with (MS-CFB 2.2), so .xls and whatever Excel
 /// encrypts.
@@ -14,9 +14,8 @@ const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
 const ODS_MIME: &str = "application/vnd.oasis.opendocument.spreadsheet";
 
-/// Whether a file that begins so is a workbook or something else that is no text
-/// and that [`Sheet::open`](super::Sheet::open) can name: a zip archive or a
-/// compound file. Eight bytes are enough to tell.
+/// Whether a file that begins with these bytes, eight at least, is a workbook or another
+/// zip archive or compound file, which [`Sheet::open`](super::Sheet::open) can name.
 pub fn is_workbook(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(OLE_MAGIC) || first_bytes.starts_with(ZIP_MAGIC)
 }
@@ -31,27 +30,28 @@ pub(super) enum Kind {
 }
 
 /// What the bytes are.
-pub(super) fn kind_of(bytes: &[u8]) -> Result<Kind, Refusal> {
+pub(super) fn kind_of(bytes: &[u8]) -> Result<Kind, WorkbookError> {
     if bytes.starts_with(OLE_MAGIC) {
-        return kind_of_compound(&Compound::open(bytes)?);
+        return kind_of_compound(bytes);
     }
     if bytes.starts_with(ZIP_MAGIC) {
         return kind_of_archive(&mut Archive::open(bytes)?);
     }
-    Err(Refusal::NotAWorkbook {
+    Err(WorkbookError::NotAWorkbook {
         what: "a text or an unknown format",
         hint: "name a .csv, .xlsx, .xls or .ods file",
     })
 }
 
-fn kind_of_compound(file: &Compound<'_>) -> Result<Kind, Refusal> {
-    if file.has("EncryptedPackage") {
-        return Err(Refusal::Password);
+fn kind_of_compound(bytes: &[u8]) -> Result<Kind, WorkbookError> {
+    let file = compound::open(bytes)?;
+    if file.exists("EncryptedPackage") {
+        return Err(WorkbookError::Password);
     }
-    if file.has("Workbook") || file.has("Book") {
+    if file.exists("Workbook") || file.exists("Book") {
         return Ok(Kind::Xls);
     }
-    let (what, hint) = if file.has("WordDocument") {
+    let (what, hint) = if file.exists("WordDocument") {
         (
             "a Word document",
             "put the contacts on the sheet of a spreadsheet, and name that",
@@ -62,15 +62,15 @@ fn kind_of_compound(file: &Compound<'_>) -> Result<Kind, Refusal> {
             "save the contacts as .xlsx or as CSV, and name that",
         )
     };
-    Err(Refusal::NotAWorkbook { what, hint })
+    Err(WorkbookError::NotAWorkbook { what, hint })
 }
 
-fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, Refusal> {
+fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, WorkbookError> {
     if let Some(mime) = archive.mime()? {
         return match mime {
             mime if mime.starts_with(ODS_MIME) => Ok(Kind::Ods),
             mime if mime.starts_with("application/vnd.oasis.opendocument") => {
-                Err(Refusal::NotAWorkbook {
+                Err(WorkbookError::NotAWorkbook {
                     what: "an OpenDocument file of another kind",
                     hint: "put the contacts on the sheet of a spreadsheet, and name that",
                 })
@@ -90,7 +90,7 @@ fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, Refusal> {
 }
 
 /// What an archive without a workbook in it is.
-fn not_a_workbook(archive: &Archive<'_>) -> Refusal {
+fn not_a_workbook(archive: &Archive<'_>) -> WorkbookError {
     let (what, hint) = if archive.has(|name| name.starts_with("word/")) {
         (
             "a Word document",
@@ -112,7 +112,7 @@ fn not_a_workbook(archive: &Archive<'_>) -> Refusal {
             "unpack it and name the file inside that holds the contacts",
         )
     };
-    Refusal::NotAWorkbook { what, hint }
+    WorkbookError::NotAWorkbook { what, hint }
 }
 
 #[cfg(test)]

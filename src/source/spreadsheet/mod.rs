@@ -1,66 +1,56 @@
 //! Workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) to rows of text.
 //!
-//! Rule: a workbook is known by its content, never by its name, and is read
-//! whole: its rows are not in one piece of the file. What the service is sent is
-//! text, so every cell becomes text here, in one way for all formats.
+//! Rule: a workbook is recognized by its content, never by its name, and is read whole:
+//! its rows are not in one piece of the file. Every cell becomes text here, in the same
+//! way for all formats.
 //!
-//! `calamine` decodes the formats. It trusts what a file says of itself, so what a
-//! file would take in memory is checked before it sees it ([`archive`], [`guarded`],
-//! [`biff`], [`opendocument`]), and it runs where a panic in it ends nothing else
-//! ([`crate::contain`]).
+//! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
+//! checked first: [`archive`] for what it unpacks to, [`guarded`] and [`weight`] for .xlsx
+//! and .xlsb, [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for
+//! .ods. It runs where a panic ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
 mod cell;
+mod compound;
 mod error;
 mod grid;
 mod guarded;
 mod kind;
 mod load;
-mod ole;
 mod opendocument;
 mod reader;
 mod shared_strings;
 mod time;
 mod weight;
 
-pub use error::{SheetError, TooLarge};
+pub use error::{TooLarge, WorkbookError};
 pub use grid::SheetRow;
 pub use kind::is_workbook;
 pub use reader::SheetReader;
 
 use crate::contain;
-use error::Refusal;
 use grid::Grid;
 
 /// The rows of one sheet of a workbook, every cell as text.
 #[derive(Debug)]
 pub struct Sheet {
-    /// What the workbook is called in messages.
-    source: String,
     name: String,
     names: Vec<String>,
     grid: Grid,
 }
 
 impl Sheet {
-    /// Reads one sheet of the workbook `bytes`, which is called `source` in messages.
+    /// Reads one sheet of the workbook `bytes`.
     ///
-    /// `wanted` is the sheet's name as it stands, or else one that differs in letter
+    /// `wanted` is the sheet's name as it is, or else one that differs in letter
     /// case only, of which Excel allows no two. Without it the sheet is
-    /// the first one that a person sees on opening the file: the first worksheet
+    /// the first one that the user sees on opening the file: the first worksheet
     /// that is not hidden, or the first of all if every one is. Charts, macros and
     /// dialogs are no worksheets.
-    pub fn open(source: &str, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, SheetError> {
-        let loaded = contain::run(|| load::load(bytes, wanted))
-            .unwrap_or_else(|| Err(Refusal::corrupt("it contradicts itself")))
-            .map_err(|refusal| refusal.into_error(source, wanted))?;
-        Ok(Sheet {
-            source: source.to_owned(),
-            name: loaded.name,
-            names: loaded.names,
-            grid: loaded.grid,
-        })
+    pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
+        contain::run(|| load::load(bytes, wanted))
+            .unwrap_or_else(|| Err(WorkbookError::corrupt("it contradicts itself")))
     }
 
     /// What the sheet is called.

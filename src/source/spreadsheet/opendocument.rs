@@ -1,9 +1,8 @@
-//! Whether an OpenDocument sheet can be unfolded.
+//! Whether an OpenDocument sheet fits into memory.
 //!
-//! A cell or a row may be given once and be repeated any number of times, and its text
-//! with it, so a few bytes can stand for all the memory there is; and calamine waits for
-//! ever for the end of a table that is never closed. So the content is read twice:
-//! here for its form and its size alone.
+//! A cell or a row is written once with a number of repeats, so a few bytes can take all
+//! memory; and calamine waits forever for the end of a table that is never closed. So the
+//! content is read here first, only for its form and its size.
 
 use std::io::Read;
 
@@ -11,10 +10,10 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::{Archive, number_in};
-use super::error::{Refusal, TooLarge};
-use super::weight::{MAX_WEIGHT, Pieces, STRUCTURE_BYTES, Weight};
+use super::error::{MAX_WEIGHT, TooLarge, WorkbookError};
+use super::weight::{Pieces, STRUCTURE_BYTES, Weight};
 
-/// The most cells after unfolding, empty ones between filled ones too. Each takes
+/// The most cells with all repeats, empty ones between filled ones too. Each takes
 /// about a hundred bytes while calamine puts them in order.
 const MAX_CELLS: u64 = 1 << 24;
 
@@ -29,25 +28,24 @@ const TEXTS: [&str; 4] = [
     "table:formula",
 ];
 
-/// calamine hands out a copy of the sheet that it keeps.
+/// calamine returns a copy of the sheet that it keeps.
 const COPIES: u64 = 2;
 
-/// Makes sure that the document's parts are closed XML and its tables of a size
-/// that can be held.
-pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Refusal> {
+/// Makes sure that the document's parts are complete XML and its tables fit into memory.
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), WorkbookError> {
     let mut size = Size::default();
     for name in ["META-INF/manifest.xml", "content.xml"] {
         let part = archive
             .part(name)?
-            .ok_or_else(|| Refusal::Corrupt(format!("its part {name} is missing")))?;
+            .ok_or_else(|| WorkbookError::Corrupt(format!("its part {name} is missing")))?;
         check_part(part, &mut size)?;
     }
     Ok(())
 }
 
-fn check_part(part: impl Read, size: &mut Size) -> Result<(), Refusal> {
+fn check_part(part: impl Read, size: &mut Size) -> Result<(), WorkbookError> {
     let mut reader = Reader::from_reader(Pieces::new(part));
-    // The default, and what all of this is for: an end that has no beginning is an error.
+    // The default, and needed: an end without a beginning is an error.
     reader.config_mut().check_end_names = true;
     reader.config_mut().expand_empty_elements = true;
     let mut buffer = Vec::new();
@@ -67,25 +65,25 @@ fn check_part(part: impl Read, size: &mut Size) -> Result<(), Refusal> {
             Ok(Event::Text(text)) => size.text(text.len() as u64)?,
             Ok(Event::GeneralRef(_)) => size.text(LONGEST_CHARACTER)?,
             Ok(Event::Eof) if depth == 0 => return Ok(()),
-            Ok(Event::Eof) => return Err(Refusal::corrupt("it ends in the middle")),
+            Ok(Event::Eof) => return Err(WorkbookError::corrupt("it ends in the middle")),
             Ok(_) => {}
             Err(_) if reader.get_ref().is_exceeded => {
-                return Err(Refusal::TooLarge(TooLarge::Piece));
+                return Err(WorkbookError::TooLarge(TooLarge::Piece));
             }
-            Err(error) => return Err(Refusal::corrupt(error)),
+            Err(error) => return Err(WorkbookError::corrupt(error)),
         }
     }
 }
 
-/// How many cells the tables unfold to, and what else takes memory.
+/// How many cells the tables have, and what else takes memory.
 #[derive(Debug, Default)]
 struct Size {
-    /// Texts, with all their repeats, and what is kept of tables and styles.
+    /// Texts with all their repeats, tables and styles.
     weight: Weight,
-    /// Cells of all rows that are given, each row once.
-    given: u64,
-    /// Cells of all tables that are closed.
-    unfolded: u64,
+    /// Cells of all rows, each row once.
+    written: u64,
+    /// Cells of all closed tables, with repeats.
+    repeated: u64,
     table: TableSize,
     row: RowSize,
 }
@@ -104,12 +102,12 @@ struct RowSize {
     filled: u64,
     /// The bytes of text in all its cells.
     text: u64,
-    /// How often the cell at hand stands in it, if it is not empty.
+    /// How often it has the current cell, if that is not empty.
     cell_repeats: u64,
 }
 
 impl Size {
-    fn open(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
+    fn open(&mut self, element: &BytesStart<'_>) -> Result<(), WorkbookError> {
         match element.name().as_ref() {
             "table:table" => {
                 self.table = TableSize::default();
@@ -119,7 +117,7 @@ impl Size {
             "style:table-properties" | "table:named-range" | "table:named-expression" => {
                 self.weight.add(STRUCTURE_BYTES)?;
             }
-            // Spaces in a row are written as their number.
+            // Several spaces are written as their number.
             "text:s" => self.text(repeats(element, "text:c")?)?,
             "table:table-row" => {
                 self.row = RowSize {
@@ -133,14 +131,14 @@ impl Size {
         Ok(())
     }
 
-    fn cell(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
+    fn cell(&mut self, element: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let repeats = repeats(element, "table:number-columns-repeated")?;
         self.row.cells = self.row.cells.saturating_add(repeats);
         let mut is_filled = false;
         let mut text = 0;
         for attribute in element.attributes().flatten() {
             let name = attribute.key.as_ref();
-            // Only an empty cell has neither a value nor a formula.
+            // Every cell but an empty one has a value or a formula.
             is_filled |= name.starts_with("office:")
                 || name.starts_with("calcext:")
                 || name == "table:formula";
@@ -156,57 +154,59 @@ impl Size {
         Ok(())
     }
 
-    /// Takes text of the cell at hand. A row is weighed when it is closed; one that weighs
-    /// too much already need not be read to its end.
-    fn text(&mut self, bytes: u64) -> Result<(), Refusal> {
+    /// Adds text of the current cell. A row is weighed when it is closed, or when its text
+    /// is too much already.
+    fn text(&mut self, bytes: u64) -> Result<(), WorkbookError> {
         let text = bytes.saturating_mul(self.row.cell_repeats);
         self.row.text = self.row.text.saturating_add(text);
         if self.row.text > MAX_WEIGHT {
-            Err(Refusal::TooLarge(TooLarge::Memory))
+            Err(WorkbookError::TooLarge(TooLarge::Memory))
         } else {
             Ok(())
         }
     }
 
-    fn close(&mut self, name: &str) -> Result<(), Refusal> {
+    fn close(&mut self, name: &str) -> Result<(), WorkbookError> {
         match name {
             "table:table-cell" | "table:covered-table-cell" => self.row.cell_repeats = 0,
             "table:table-row" => self.close_row()?,
             "table:table" => {
                 let table = std::mem::take(&mut self.table);
                 let cells = table.rows.saturating_mul(table.width);
-                self.unfolded = self.unfolded.saturating_add(cells);
+                self.repeated = self.repeated.saturating_add(cells);
             }
             _ => {}
         }
-        match self.given.saturating_add(self.unfolded) {
-            cells if cells > MAX_CELLS => Err(Refusal::TooLarge(TooLarge::Cells(MAX_CELLS))),
+        match self.written.saturating_add(self.repeated) {
+            cells if cells > MAX_CELLS => Err(WorkbookError::TooLarge(TooLarge::Cells(MAX_CELLS))),
             _ => Ok(()),
         }
     }
 
-    fn close_row(&mut self) -> Result<(), Refusal> {
+    fn close_row(&mut self) -> Result<(), WorkbookError> {
         let row = std::mem::take(&mut self.row);
         let table = &mut self.table;
         if row.filled > 0 {
             let text = row.text.saturating_mul(row.repeats).saturating_mul(COPIES);
             self.weight.add(text)?;
-            self.given = self.given.saturating_add(row.filled);
+            self.written = self.written.saturating_add(row.filled);
             table.rows = table
                 .rows
                 .saturating_add(std::mem::take(&mut table.empty_rows))
                 .saturating_add(row.repeats);
             table.width = table.width.max(row.filled);
         } else if table.rows > 0 {
-            // Empty rows before the first and after the last filled one are left out.
+            // Empty rows before the first filled one and after the last do not count.
             table.empty_rows = table.empty_rows.saturating_add(row.repeats);
         }
         Ok(())
     }
 }
 
-fn repeats(element: &BytesStart<'_>, name: &str) -> Result<u64, Refusal> {
-    let value = element.try_get_attribute(name).map_err(Refusal::corrupt)?;
+fn repeats(element: &BytesStart<'_>, name: &str) -> Result<u64, WorkbookError> {
+    let value = element
+        .try_get_attribute(name)
+        .map_err(WorkbookError::corrupt)?;
     Ok(value.map_or(1, |value| number_in(&value.value)))
 }
 
@@ -214,7 +214,7 @@ fn repeats(element: &BytesStart<'_>, name: &str) -> Result<u64, Refusal> {
 mod tests {
     use super::*;
 
-    fn check_table(rows: &str) -> Result<(), Refusal> {
+    fn check_table(rows: &str) -> Result<(), WorkbookError> {
         let xml = format!("<d><table:table>{rows}</table:table></d>");
         check_part(xml.as_bytes(), &mut Size::default())
     }
@@ -234,14 +234,14 @@ mod tests {
             <table:table-cell office:value="1" table:number-columns-repeated="16384"/></table:table-row>"#;
         assert!(matches!(
             check_table(rows),
-            Err(Refusal::TooLarge(TooLarge::Cells(_)))
+            Err(WorkbookError::TooLarge(TooLarge::Cells(_)))
         ));
         let rows = r#"<table:table-row><table:table-cell office:value="1"/></table:table-row>
             <table:table-row table:number-rows-repeated="99999999999999999999"/>
             <table:table-row><table:table-cell office:value="1"/></table:table-row>"#;
         assert!(matches!(
             check_table(rows),
-            Err(Refusal::TooLarge(TooLarge::Cells(_)))
+            Err(WorkbookError::TooLarge(TooLarge::Cells(_)))
         ));
     }
 
@@ -251,7 +251,10 @@ mod tests {
             let rows = format!(
                 "<table:table-row table:number-rows-repeated=\"1000\">{cell}</table:table-row>"
             );
-            matches!(check_table(&rows), Err(Refusal::TooLarge(TooLarge::Memory)))
+            matches!(
+                check_table(&rows),
+                Err(WorkbookError::TooLarge(TooLarge::Memory))
+            )
         };
         let cell = |repeats: u32, text: &str| {
             format!(
@@ -266,7 +269,7 @@ mod tests {
             "<table:table-cell office:date-value=\"{long}\" table:number-columns-repeated=\"1000\"/>"
         );
         assert!(is_too_heavy(&date));
-        // What stands in an empty cell is not read.
+        // The text of an empty cell is not read.
         let empty = cell(1000, &long).replace("office:value-type=\"string\"", "");
         assert!(!is_too_heavy(&empty));
     }
@@ -275,7 +278,7 @@ mod tests {
     fn a_table_that_is_never_closed_is_damage() {
         for xml in ["<d><table:table>", "<d></e>", "<d><office:annotation>"] {
             let result = check_part(xml.as_bytes(), &mut Size::default());
-            assert!(matches!(result, Err(Refusal::Corrupt(_))), "{xml}");
+            assert!(matches!(result, Err(WorkbookError::Corrupt(_))), "{xml}");
         }
     }
 }

@@ -1,32 +1,35 @@
-//! A sheet's rows in batches, as [`CsvReader`](crate::source::CsvReader) gives those of a CSV file.
+//! A sheet's rows in batches, as [`CsvReader`](crate::source::CsvReader) returns those of a CSV file.
 
 use std::sync::Arc;
 
-use super::{Sheet, SheetError, SheetRow};
+use super::{Sheet, SheetRow};
 use crate::lead::RowId;
+use crate::source::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use crate::source::footer::only_words;
-use crate::source::reader::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
-use crate::source::{Flaw, FooterLine, Header, RowBatch};
+use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
 
-/// Hands out the rows of one sheet from top to bottom. The sheet is in memory
+/// Returns the rows of one sheet from top to bottom. The sheet is in memory
 /// once, however many readers it has.
 #[derive(Debug)]
 pub struct SheetReader {
+    /// The workbook's name in messages.
+    workbook: String,
     sheet: Arc<Sheet>,
     next: usize,
     /// How many cells the header has.
     width: usize,
     /// Where the rows of the list end.
     end: usize,
-    /// What stands below it.
+    /// The lines below the list.
     footer: Vec<FooterLine>,
 }
 
 impl SheetReader {
-    /// Starts at the top of `sheet`.
-    pub fn new(sheet: Arc<Sheet>) -> Self {
+    /// Starts at the top of a sheet of `workbook`.
+    pub fn new(workbook: &str, sheet: Arc<Sheet>) -> Self {
         let (end, footer) = end_of_list(&sheet);
         SheetReader {
+            workbook: workbook.to_owned(),
             sheet,
             next: 0,
             width: 0,
@@ -37,12 +40,12 @@ impl SheetReader {
 
     /// Reads the header, which must come before any row; see
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
-    pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SheetError> {
+    pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         self.next += above;
         self.width = self.next_row().map_or(0, |row| row.filled());
         let Some(row) = self.next_row() else {
-            return Err(SheetError::Empty {
-                name: self.sheet.source.clone(),
+            return Err(SourceError::EmptySheet {
+                name: self.workbook.clone(),
                 sheet: self.sheet.name.clone(),
             });
         };
@@ -63,7 +66,7 @@ impl SheetReader {
         self.next >= self.end
     }
 
-    /// What stands below the list.
+    /// The lines below the list.
     pub fn footer(&self) -> &[FooterLine] {
         &self.footer
     }
@@ -74,7 +77,7 @@ impl SheetReader {
         self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
     }
 
-    /// So many of the next rows, to be looked at.
+    /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> RowBatch {
         self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
     }
@@ -89,7 +92,7 @@ impl SheetReader {
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
             self.next += 1;
         }
-        batch.without_room()
+        batch.without_spare_capacity()
     }
 
     /// The row that comes next.
@@ -98,7 +101,7 @@ impl SheetReader {
     }
 }
 
-/// Where the rows of a sheet end, and what stands below them after an empty row.
+/// Where the rows of a sheet end, and the footer lines below them after an empty row.
 fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
     let grid = &sheet.grid;
     let words = |at: usize| only_words(grid.row(at).cells());
@@ -106,7 +109,7 @@ fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
     while first > 1 && words(first - 1).is_some() {
         first -= 1;
     }
-    // The empty row may stand between lines that look alike.
+    // The empty row may be between lines that look alike.
     let follows_gap = |at: &usize| grid.row(*at).number() > grid.row(at - 1).number() + 1;
     let end = (first.max(1)..grid.len()).find(follows_gap);
     let end = end.unwrap_or(grid.len());

@@ -1,77 +1,53 @@
 //! The texts that the cells of an .xls share (MS-XLS 2.4.265), by their length alone:
 //! calamine copies a text into every cell that refers to it.
 
-use super::ole::{u16_at, u32_at};
+use super::compound::{u16_at, u32_at};
 
-/// The most bytes of UTF-8 that a character of one byte and one of two bytes become,
-/// whatever code page the file names: calamine decodes two bytes for either.
-pub(super) const NARROW: u64 = 4;
-const WIDE: u64 = 6;
+/// The most bytes of UTF-8 that a character becomes, whatever code page the file names.
+pub(super) const CHARACTER_BYTES: u64 = 6;
 
-/// How long the texts are.
-#[derive(Debug)]
-pub(super) enum SharedStrings {
-    Known(Vec<u64>),
-    /// The table is not one that can be followed: any text may be all of it.
-    Unknown(u64),
-}
-
-impl Default for SharedStrings {
-    fn default() -> Self {
-        SharedStrings::Known(Vec::new())
-    }
-}
+/// How long the texts are, in bytes of UTF-8 at most.
+#[derive(Debug, Default)]
+pub(super) struct SharedStrings(Vec<u64>);
 
 impl SharedStrings {
-    /// Reads the table's record and those that continue it.
-    pub(super) fn read(blocks: &[&[u8]]) -> Self {
-        let mut table = Table::new(blocks);
-        match table.lengths() {
-            Some(lengths) => SharedStrings::Known(lengths),
-            None => {
-                let bytes: usize = blocks.iter().map(|block| block.len()).sum();
-                SharedStrings::Unknown(NARROW * bytes as u64)
-            }
+    /// Reads the table's record and those that continue it; none where it contradicts
+    /// itself, which is where calamine gives up too.
+    pub(super) fn read(blocks: &[&[u8]]) -> Option<Self> {
+        let Some((first, rest)) = blocks.split_first() else {
+            return Some(SharedStrings::default());
+        };
+        let mut table = Table {
+            // How many texts there are comes first, and is not relied upon.
+            block: first.get(8..)?,
+            rest,
+        };
+        let mut lengths = Vec::new();
+        while !table.block.is_empty() || table.next_block() {
+            lengths.push(table.string()?);
         }
+        Some(SharedStrings(lengths))
     }
 
     /// The bytes of the text at `index`.
     pub(super) fn len(&self, index: u32) -> u64 {
-        match self {
-            SharedStrings::Known(lengths) => lengths.get(index as usize).copied().unwrap_or(0),
-            SharedStrings::Unknown(longest) => *longest,
-        }
+        self.0.get(index as usize).copied().unwrap_or(0)
     }
 }
 
 /// The table's bytes, which are cut into blocks anywhere.
 struct Table<'a> {
     block: &'a [u8],
-    rest: std::slice::Iter<'a, &'a [u8]>,
+    rest: &'a [&'a [u8]],
 }
 
-impl<'a> Table<'a> {
-    fn new(blocks: &'a [&'a [u8]]) -> Self {
-        let mut rest = blocks.iter();
-        // How many texts there are stands first, and is not relied upon.
-        let block = rest.next().and_then(|block| block.get(8..)).unwrap_or(&[]);
-        Table { block, rest }
-    }
-
-    fn lengths(&mut self) -> Option<Vec<u64>> {
-        let mut lengths = Vec::new();
-        while !self.block.is_empty() || self.next_block() {
-            lengths.push(self.string()?);
-        }
-        Some(lengths)
-    }
-
-    /// A text (MS-XLS 2.5.293), and what is told of its looks behind it.
+impl Table<'_> {
+    /// Skips a text (MS-XLS 2.5.293) and its formatting behind it; returns its length.
     fn string(&mut self) -> Option<u64> {
         if self.block.is_empty() {
             return Some(0);
         }
-        let characters = u64::from(u16_at(self.block, 0).ok()?);
+        let characters = u16_at(self.block, 0).ok()?;
         let flags = *self.block.get(2)?;
         self.block = &self.block[3..];
         let mut behind = 0;
@@ -83,20 +59,16 @@ impl<'a> Table<'a> {
             behind += u32_at(self.block, 0).ok()? as usize;
             self.block = &self.block[4..];
         }
-        let len = self.characters(characters, flags)?;
+        self.skip_characters(usize::from(characters), flags)?;
         self.skip(behind)?;
-        Some(len)
+        Some(CHARACTER_BYTES * u64::from(characters))
     }
 
-    /// So many characters, each block of them with a width of its own.
-    fn characters(&mut self, count: u64, mut flags: u8) -> Option<u64> {
-        let mut left = count as usize;
-        let mut len = 0;
+    /// Skips this many characters, of which each block has a width of its own.
+    fn skip_characters(&mut self, mut left: usize, mut flags: u8) -> Option<()> {
         while left > 0 {
-            let is_wide = flags & 0x1 != 0;
-            let width = if is_wide { 2 } else { 1 };
+            let width = if flags & 0x1 != 0 { 2 } else { 1 };
             let here = left.min(self.block.len() / width);
-            len += here as u64 * if is_wide { WIDE } else { NARROW };
             self.block = &self.block[here * width..];
             left -= here;
             if left > 0 {
@@ -107,7 +79,7 @@ impl<'a> Table<'a> {
                 self.block = &self.block[1..];
             }
         }
-        Some(len)
+        Some(())
     }
 
     fn skip(&mut self, mut bytes: usize) -> Option<()> {
@@ -123,13 +95,11 @@ impl<'a> Table<'a> {
     }
 
     fn next_block(&mut self) -> bool {
-        match self.rest.next() {
-            Some(block) => {
-                self.block = block;
-                true
-            }
-            None => false,
-        }
+        let Some((block, rest)) = self.rest.split_first() else {
+            return false;
+        };
+        (self.block, self.rest) = (block, rest);
+        true
     }
 }
 
@@ -142,10 +112,7 @@ mod tests {
         let blocks: Vec<&[u8]> = std::iter::once(&first[..])
             .chain(blocks[1..].iter().copied())
             .collect();
-        match SharedStrings::read(&blocks) {
-            SharedStrings::Known(lengths) => Some(lengths),
-            SharedStrings::Unknown(_) => None,
-        }
+        SharedStrings::read(&blocks).map(|strings| strings.0)
     }
 
     #[test]
@@ -154,21 +121,19 @@ mod tests {
         let wide = b"\x02\0\x01a\0b\0";
         let formatted = b"\x01\0\x08\x01\0a\0\0\0\0";
         let all = [&narrow[..], wide, formatted, b"\0\0\0"].concat();
-        assert_eq!(lengths(&[&all]), Some(vec![12, 12, 4, 0]));
+        assert_eq!(lengths(&[&all]), Some(vec![18, 12, 6, 0]));
     }
 
     #[test]
     fn a_text_goes_on_in_the_next_record_in_a_width_of_its_own() {
         assert_eq!(
             lengths(&[b"\x03\0\0ab", b"\x01c\0\x01\0\0x"]),
-            Some(vec![14, 4])
+            Some(vec![18, 6])
         );
     }
 
     #[test]
-    fn in_a_table_that_cannot_be_followed_any_text_may_be_all_of_it() {
+    fn a_table_that_ends_within_a_text_is_damage() {
         assert_eq!(lengths(&[b"\x03\0\0ab"]), None);
-        let cut_off = [&[0; 8][..], b"\x03\0\0ab"].concat();
-        assert_eq!(SharedStrings::read(&[&cut_off]).len(7), 4 * 13);
     }
 }

@@ -1,24 +1,33 @@
-//! Dates, times and durations to text.
+//! Numbers, dates, times and durations to text.
 //!
-//! Whether a stored number is a date is told by the cell's number format; whether
-//! it is a date, a time of day or both is told by the number, since the format
-//! may show less than is there.
+//! The cell's number format decides whether a stored number is a date; the number itself
+//! whether it is a date, a time of day or both, since the format may show less.
 
 use std::fmt::Write;
 
 use calamine::ExcelDateTime;
 use jiff::SignedDuration;
 
-use super::cell::push_number;
-
 /// The serial number of the day after 9999-12-31, the last that Excel has.
 const SERIAL_END: f64 = 2_958_466.0;
 
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
+/// Appends the fewest digits that distinguish the number from its neighbours, never
+/// with an exponent.
+pub(super) fn push_number(out: &mut String, number: f64) {
+    match number {
+        // What a sheet shows for it.
+        _ if !number.is_finite() => out.push_str("#NUM!"),
+        0.0 => out.push('0'),
+        _ => {
+            let _ = write!(out, "{number}");
+        }
+    }
+}
+
 /// Appends an Excel serial number: `2026-11-21`, `2026-11-21T10:30:00`,
-/// `10:30:00`, or for a duration the hours that it has, `36:30:00`. A number that
-/// is no date, such as a phone number in a column of dates, stays a number.
+/// `10:30:00`, or for a duration its hours, `36:30:00`. A number that is no date, such as a phone number in a column of dates, stays a number.
 pub(super) fn push_serial(out: &mut String, time: &ExcelDateTime) {
     let serial = time.as_f64();
     if !(-SERIAL_END..SERIAL_END).contains(&serial) || (serial < 0.0 && !time.is_duration()) {

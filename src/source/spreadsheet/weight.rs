@@ -1,10 +1,9 @@
 //! What a part of a workbook takes in memory once it is decoded.
 //!
 //! The size of a part says little about that. An empty tag of five bytes becomes a
-//! structure of two hundred; a text that stands once is copied to every place that
-//! refers to it, so that a few kilobytes of number formats can take gigabytes; and one
-//! text of a gigabyte packs to a megabyte. So calamine gets to see a part only after
-//! it has been read here, in little memory, and weighed.
+//! structure of two hundred; a text is copied to every place that refers to it, so that a
+//! few kilobytes of number formats can take gigabytes; and one text of a gigabyte packs to
+//! a megabyte. So a part is read here first, in little memory, and weighed.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -12,20 +11,13 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::number_in;
-use super::error::{Refusal, TooLarge};
-
-/// The most memory that decoded parts may take. A million rows of twenty different
-/// texts each stay below it.
-pub(super) const MAX_WEIGHT: u64 = 2 << 30;
-
-/// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
-pub(super) const MAX_PIECE_BYTES: usize = 16 << 20;
+use super::error::{MAX_PIECE_BYTES, MAX_WEIGHT, TooLarge, WorkbookError};
 
 /// What a shared string takes besides its text.
 const STRING_BYTES: u64 = 56;
 
-/// Room for a string, which is made for as many as a part announces.
-const ROOM_FOR_A_STRING: u64 = 24;
+/// What is reserved for each string that a part announces.
+const RESERVED_STRING_BYTES: u64 = 24;
 
 /// What a sheet, a font, a cell format and the like takes besides its texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
@@ -45,27 +37,27 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// Adds so many bytes, and refuses what is too much.
-    pub(super) fn add(&mut self, bytes: u64) -> Result<(), Refusal> {
+    /// Adds bytes, and refuses what is too much.
+    pub(super) fn add(&mut self, bytes: u64) -> Result<(), WorkbookError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_WEIGHT {
-            Err(Refusal::TooLarge(TooLarge::Memory))
+            Err(WorkbookError::TooLarge(TooLarge::Memory))
         } else {
             Ok(())
         }
     }
 
     /// Adds an XML part of `size` bytes that calamine reads whole.
-    pub(super) fn add_xml(&mut self, part: impl Read, size: u64) -> Result<(), Refusal> {
+    pub(super) fn add_xml(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
         self.add(size)?;
         walk(part, |tag| self.add_tag(tag, size))
     }
 
-    fn add_tag(&mut self, tag: &BytesStart<'_>, part_size: u64) -> Result<(), Refusal> {
+    fn add_tag(&mut self, tag: &BytesStart<'_>, part_size: u64) -> Result<(), WorkbookError> {
         let len = tag.len() as u64;
         match tag.local_name().as_ref() {
             "si" => self.add(STRING_BYTES),
-            "sst" => self.add(announced_strings(tag, part_size)? * ROOM_FOR_A_STRING),
+            "sst" => self.add(announced_strings(tag, part_size)? * RESERVED_STRING_BYTES),
             // Font names, number formats and paths are copied to whatever uses them.
             "name" | "numFmt" | "Relationship" => {
                 self.longest = self.longest.max(len);
@@ -78,13 +70,13 @@ impl Weight {
     }
 
     /// Adds a binary part of `size` bytes (MS-XLSB 2.1.4) that calamine reads whole.
-    pub(super) fn add_records(&mut self, part: impl Read, size: u64) -> Result<(), Refusal> {
+    pub(super) fn add_records(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
         // Its text is UTF-16 and becomes UTF-8.
         self.add(size.saturating_mul(2))?;
         walk_records(part, |kind, data| self.add_record(kind, data))
     }
 
-    fn add_record(&mut self, kind: u16, data: &[u8]) -> Result<(), Refusal> {
+    fn add_record(&mut self, kind: u16, data: &[u8]) -> Result<(), WorkbookError> {
         /// The kinds of record (MS-XLSB 2.3) that become more than they are.
         mod kind {
             pub(super) const SHARED_STRING: u16 = 0x0013;
@@ -114,15 +106,15 @@ impl Weight {
     }
 }
 
-/// How many strings the root element says that there are: calamine makes room for them,
-/// and a lack of memory ends the process at once.
-fn announced_strings(root: &BytesStart<'_>, part_size: u64) -> Result<u64, Refusal> {
+/// How many strings the root element announces: calamine reserves memory for them, and
+/// a lack of memory ends the process at once.
+fn announced_strings(root: &BytesStart<'_>, part_size: u64) -> Result<u64, WorkbookError> {
     let count = root
         .try_get_attribute("uniqueCount")
-        .map_err(Refusal::corrupt)?;
+        .map_err(WorkbookError::corrupt)?;
     let count = count.map_or(0, |count| number_in(&count.value));
     if count > part_size / MIN_STRING_BYTES + HARMLESS_STRINGS {
-        Err(Refusal::corrupt("its list of strings is damaged"))
+        Err(WorkbookError::corrupt("its list of strings is damaged"))
     } else {
         Ok(count)
     }
@@ -130,21 +122,20 @@ fn announced_strings(root: &BytesStart<'_>, part_size: u64) -> Result<u64, Refus
 
 /// Makes sure that no cell and no tag of an XML part is too long to be held. The cells
 /// of a sheet are decoded one by one, so nothing else in it weighs anything.
-pub(super) fn check_pieces(part: impl Read) -> Result<(), Refusal> {
+pub(super) fn check_pieces(part: impl Read) -> Result<(), WorkbookError> {
     walk(part, |_| Ok(()))
 }
 
 /// The same for the records of a binary part.
-pub(super) fn check_records(part: impl Read) -> Result<(), Refusal> {
+pub(super) fn check_records(part: impl Read) -> Result<(), WorkbookError> {
     walk_records(part, |_, _| Ok(()))
 }
 
-/// Reads XML as calamine does, tag by tag. What is no XML is not told here: calamine
-/// comes no further and tells it.
+/// Reads XML as calamine does, tag by tag. Where it is not XML, calamine reports it.
 fn walk(
     part: impl Read,
-    mut see: impl FnMut(&BytesStart<'_>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+    mut see: impl FnMut(&BytesStart<'_>) -> Result<(), WorkbookError>,
+) -> Result<(), WorkbookError> {
     let mut reader = Reader::from_reader(Pieces::new(part));
     reader.config_mut().check_end_names = false;
     let mut buffer = Vec::new();
@@ -181,11 +172,11 @@ fn is_cell(name: &str) -> bool {
 /// The records of a binary part: their kind and their data.
 fn walk_records(
     part: impl Read,
-    mut see: impl FnMut(u16, &[u8]) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+    mut see: impl FnMut(u16, &[u8]) -> Result<(), WorkbookError>,
+) -> Result<(), WorkbookError> {
     let mut part = BufReader::new(part);
     let mut data = Vec::new();
-    // Where the bytes make no record any more calamine gives up, and tells it.
+    // Where the bytes are no record, calamine gives up and reports it.
     while let (Some(kind), Some(len)) = (number(&mut part, 2), number(&mut part, 4)) {
         let len = len as usize;
         if len > MAX_PIECE_BYTES {
@@ -200,7 +191,7 @@ fn walk_records(
     Ok(())
 }
 
-/// A number of up to so many bytes, of seven bits each, lowest first.
+/// A number of at most this many bytes, of seven bits each, lowest first.
 fn number(part: &mut impl Read, most_bytes: u32) -> Option<u32> {
     let mut number = 0;
     for at in 0..most_bytes {
@@ -214,15 +205,15 @@ fn number(part: &mut impl Read, most_bytes: u32) -> Option<u32> {
     Some(number)
 }
 
-fn piece_too_long() -> Refusal {
-    Refusal::TooLarge(TooLarge::Piece)
+fn piece_too_long() -> WorkbookError {
+    WorkbookError::TooLarge(TooLarge::Piece)
 }
 
-/// A part whose tags and texts have an end: the parser holds each of them whole.
+/// A part whose tags and texts are bounded: the parser holds each of them whole.
 pub(super) struct Pieces<R> {
     part: BufReader<R>,
     left: usize,
-    /// Whether what was asked for last was longer than a piece may be.
+    /// Whether the last piece was longer than it may be.
     pub(super) is_exceeded: bool,
 }
 
@@ -269,14 +260,14 @@ impl<R: Read> BufRead for Pieces<R> {
 mod tests {
     use super::*;
 
-    fn weigh(xml: &str) -> Result<u64, Refusal> {
+    fn weigh(xml: &str) -> Result<u64, WorkbookError> {
         let mut weight = Weight::default();
         weight.add_xml(xml.as_bytes(), xml.len() as u64)?;
         Ok(weight.bytes - xml.len() as u64)
     }
 
-    fn is_too_heavy(result: Result<u64, Refusal>) -> bool {
-        matches!(result, Err(Refusal::TooLarge(TooLarge::Memory)))
+    fn is_too_heavy(result: Result<u64, WorkbookError>) -> bool {
+        matches!(result, Err(WorkbookError::TooLarge(TooLarge::Memory)))
     }
 
     #[test]
@@ -297,7 +288,7 @@ mod tests {
     fn the_cells_of_a_sheet_weigh_nothing_and_shared_strings_something() {
         assert_eq!(weigh("<row><c r=\"A1\"><v>1</v></c></row>").unwrap(), 0);
         let strings = "<x:sst uniqueCount=\"2\"><si><t>a</t></si><si/></x:sst>";
-        let expected = 2 * (STRING_BYTES + ROOM_FOR_A_STRING);
+        let expected = 2 * (STRING_BYTES + RESERVED_STRING_BYTES);
         assert_eq!(weigh(strings).unwrap(), expected);
     }
 
@@ -305,7 +296,7 @@ mod tests {
     fn more_strings_than_fit_the_part_are_damage() {
         for count in ["999999999999", "99999999999999999999999"] {
             let strings = format!("<sst uniqueCount=\"{count}\"/>");
-            assert!(matches!(weigh(&strings), Err(Refusal::Corrupt(_))));
+            assert!(matches!(weigh(&strings), Err(WorkbookError::Corrupt(_))));
         }
     }
 
@@ -313,8 +304,8 @@ mod tests {
     fn one_long_piece_is_refused_and_many_short_ones_are_not() {
         let is_refused = |xml: &str| match check_pieces(xml.as_bytes()) {
             Ok(()) => false,
-            Err(Refusal::TooLarge(TooLarge::Piece)) => true,
-            Err(refusal) => panic!("{refusal:?}"),
+            Err(WorkbookError::TooLarge(TooLarge::Piece)) => true,
+            Err(error) => panic!("{error:?}"),
         };
         let long = "a".repeat(MAX_PIECE_BYTES + 1);
         assert!(is_refused(&format!("<c><is><t>{long}</t></is></c>")));
@@ -349,7 +340,7 @@ mod tests {
         let part = record(0x01, &vec![0; MAX_PIECE_BYTES + 1]);
         assert!(matches!(
             check_records(&part[..]),
-            Err(Refusal::TooLarge(TooLarge::Piece))
+            Err(WorkbookError::TooLarge(TooLarge::Piece))
         ));
     }
 }

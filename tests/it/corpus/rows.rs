@@ -173,7 +173,7 @@ corpus! {
     ";
     quote_in_the_header_that_is_never_closed: "phone,\"name\n+447400123456,Ada\n+447400123457,Bob\n", "" => "
         exit 2
-        a quote (\") in the header of `leads.csv` (line 1) is never closed
+        the header of `leads.csv` (line 1) has a quote (\") that is never closed
     ";
     nothing_at_all: "", "" => "
         exit 2

@@ -46,6 +46,6 @@ corpus! {
     ";
     a_sheet_for_a_text: named("a.csv", "phone\n+447400123456\n").and("d.xlsx", workbook()), "--sheet Sheet1" => "
         exit 2
-        `a.csv` is no spreadsheet, so it has no sheet to choose
+        `a.csv` is not a spreadsheet, so it has no sheet to choose
     ";
 }

@@ -1,0 +1,224 @@
+//! Which of the many encodings that are not Unicode an input is in.
+//!
+//! `chardetng`, the detector of Firefox, recognizes them by which letters follow which.
+//! It does not know those of the Mac, in which Excel there writes its plain "CSV", and
+//! takes every such list for one of Windows: it is then full of `MŸller` and `JosŽ`. So
+//! where it says one of these, the words decide.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+use super::Encoding;
+
+/// How much is kept, in bytes of lines that have letters beyond ASCII. The detector
+/// takes a second for ten million, and learns no more from them than from a million.
+const SAMPLE_BYTES: usize = 1 << 20;
+
+/// The encodings for which those of the Mac are taken, each with that.
+const MACS: [(Encoding, Encoding); 2] = [
+    (Encoding::WINDOWS_1252, Encoding::MACINTOSH),
+    (Encoding::WINDOWS_1251, Encoding::X_MAC_CYRILLIC),
+];
+
+/// How many times as many misfits the words must have in the encoding of Windows before
+/// that of the Mac is preferred.
+const LEAD: usize = 4;
+
+/// The lines of an input with letters beyond ASCII, as far as they are needed. The others
+/// are the same in every encoding.
+#[derive(Debug, Default)]
+pub(super) struct LegacySample {
+    lines: Vec<u8>,
+    /// Whether the last piece ended within a line that is kept.
+    is_within_line: bool,
+}
+
+impl LegacySample {
+    /// Takes the next piece.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if !self.is_within_line && bytes.is_ascii() {
+            return;
+        }
+        // No encoding has line feeds within characters.
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.lines.len() >= SAMPLE_BYTES {
+                return;
+            }
+            if self.is_within_line || !line.is_ascii() {
+                self.lines.extend_from_slice(line);
+                self.is_within_line = !line.ends_with(b"\n");
+            }
+        }
+    }
+
+    /// How many bytes beyond ASCII it has.
+    pub(super) fn letters(&self) -> u64 {
+        self.lines.iter().filter(|byte| !byte.is_ascii()).count() as u64
+    }
+
+    /// The most likely encoding.
+    pub(super) fn guess(&self) -> Encoding {
+        // A list in ISO-2022-JP is ASCII to the last byte, and does not come here.
+        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+        // Not marked as the last: the sample may end within a character.
+        detector.feed(&self.lines, false);
+        let guess = detector.guess(None, Utf8Detection::Deny);
+        let guess = Encoding::new(guess).unwrap_or(Encoding::WINDOWS_1252);
+        let misfits = |encoding: Encoding| {
+            misfits(&encoding.inner().decode_without_bom_handling(&self.lines).0)
+        };
+        let mac = MACS.iter().find(|(windows, _)| *windows == guess);
+        mac.map(|(_, mac)| *mac)
+            .filter(|mac| misfits(guess) > LEAD * misfits(*mac))
+            .unwrap_or(guess)
+    }
+}
+
+/// How many characters are in odd places: in the wrong encoding an accent becomes a sign
+/// or a capital in the middle of a word, as in `Stra§e`, `JosŽ`, `MŸller`.
+fn misfits(text: &str) -> usize {
+    let (mut before, mut misfits) = (' ', 0);
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        if !c.is_ascii() {
+            let after = characters.peek().copied().unwrap_or(' ');
+            misfits += usize::from(is_misfit(before, c, after));
+        }
+        before = c;
+    }
+    misfits
+}
+
+fn is_misfit(before: char, c: char, after: char) -> bool {
+    if !is_letter(before) {
+        return false;
+    }
+    match c {
+        // Databases that know ASCII only write `MüLLER`, so a small letter may be anywhere.
+        c if is_letter(c) => c.is_uppercase() && (before.is_lowercase() || after.is_lowercase()),
+        // An undefined byte, or an accent by itself.
+        '\u{80}'..='\u{9F}' | 'ƒ' | '¯' | '¸' | 'ˆ'..='˝' => true,
+        // As in O’Brien, O´Brien, Mª, nº.
+        '\u{A0}' | '\u{AD}' | '‘' | '’' | '´' | 'ª' | 'º' => false,
+        // `Acme•Corp` is two words.
+        _ => is_letter(after) && !(before.is_lowercase() && after.is_uppercase()),
+    }
+}
+
+/// Whether it is a letter of a language that these encodings are for.
+fn is_letter(c: char) -> bool {
+    matches!(c, 'a'..='z' | 'A'..='Z' | 'À'..='ž' | 'Ѐ'..='џ') && c.is_alphabetic() && c != 'ı'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample_lists::{self, encoded, in_language};
+    use super::*;
+
+    fn guessed(bytes: &[u8]) -> Encoding {
+        let mut sample = LegacySample::default();
+        sample.feed(bytes);
+        sample.guess()
+    }
+
+    fn read_as_guessed(bytes: &[u8]) -> (Encoding, String) {
+        let guess = guessed(bytes);
+        let text = guess.inner().decode_without_bom_handling(bytes).0;
+        (guess, text.into_owned())
+    }
+
+    /// What it has to be is the text: many encodings have most letters in common.
+    #[test]
+    fn lists_in_every_language_are_read_right() {
+        for list in sample_lists::ALL {
+            for label in list.labels {
+                let (guess, text) = read_as_guessed(&encoded(&list.csv(), label));
+                assert_eq!(text, list.csv(), "{} in {label}: {guess}", list.language);
+            }
+        }
+    }
+
+    /// The two that are left out are known to fail: Italian has its accents at the
+    /// end of a word, where a sign may be; and the capitals of a Mac's Cyrillic are
+    /// those of IBM866 but for `Ё`.
+    #[test]
+    fn lists_in_capitals_are_read_right() {
+        for list in sample_lists::ALL {
+            for label in list.labels {
+                if matches!(
+                    (list.language, *label),
+                    ("Italian", "macintosh") | (_, "x-mac-cyrillic")
+                ) {
+                    continue;
+                }
+                let capitals = list.csv().to_uppercase();
+                let (guess, text) = read_as_guessed(&encoded(&capitals, label));
+                assert_eq!(text, capitals, "{} in {label}: {guess}", list.language);
+            }
+        }
+    }
+
+    #[test]
+    fn two_rows_of_a_western_list_are_enough() {
+        for language in [
+            "German",
+            "French",
+            "Spanish",
+            "Portuguese",
+            "Italian",
+            "Swedish",
+        ] {
+            let csv = in_language(language).csv();
+            let rows: String = csv.split_inclusive('\n').take(3).collect();
+            for label in ["windows-1252", "macintosh"] {
+                let (guess, text) = read_as_guessed(&encoded(&rows, label));
+                assert_eq!(text, rows, "{language} in {label}: {guess}");
+            }
+        }
+    }
+
+    #[test]
+    fn capitals_by_a_database_that_knows_ascii_only_stay_windows() {
+        for language in ["German", "French", "Spanish", "Portuguese", "Danish"] {
+            for changed in [str::to_ascii_uppercase, str::to_ascii_lowercase] {
+                let csv = changed(&in_language(language).csv());
+                let guess = guessed(&encoded(&csv, "windows-1252"));
+                assert_eq!(guess, Encoding::WINDOWS_1252, "{language}");
+            }
+        }
+    }
+
+    #[test]
+    fn apostrophes_and_quotes_of_windows_are_none_of_a_mac() {
+        let bytes = "Kevin O\u{92}Brien;\u{93}Acme\u{94} Ltd.;5 \u{80};Acme\u{95}Corp\n".repeat(30);
+        let bytes: Vec<u8> = bytes.chars().map(|c| c as u8).collect();
+        assert_eq!(guessed(&bytes), Encoding::WINDOWS_1252);
+    }
+
+    /// No DOS code page but IBM866 is one of the standard's: such a list is read with
+    /// undecodable bytes, which is reported, rather than as a Mac's, which is not.
+    #[test]
+    fn a_list_from_dos_is_not_taken_for_that_of_a_mac() {
+        let csv = in_language("German").csv();
+        let dos = "\u{81}\u{84}\u{94}\u{8E}\u{99}\u{9A}\u{E1}";
+        let bytes: Vec<u8> = csv
+            .chars()
+            .map(|c| {
+                "üäöÄÖÜß"
+                    .chars()
+                    .position(|umlaut| umlaut == c)
+                    .map_or(c, |at| dos.chars().nth(at).unwrap())
+            })
+            .map(|c| c as u8)
+            .collect();
+        assert_ne!(guessed(&bytes), Encoding::MACINTOSH);
+    }
+
+    #[test]
+    fn slovenian_letters_that_windows_1252_has_are_read_right() {
+        let csv = in_language("Slovenian without č").csv();
+        for label in ["windows-1250", "windows-1252"] {
+            let (_, text) = read_as_guessed(&encoded(&csv, label));
+            assert_eq!(text, csv);
+        }
+    }
+}

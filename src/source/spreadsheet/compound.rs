@@ -1,0 +1,108 @@
+//! The compound file that an .xls is (MS-CFB): a file system of streams, whose sectors are
+//! linked in chains.
+//!
+//! calamine follows a chain that leads back into itself until there is no memory left,
+//! and looks streams up in another way than the `cfb` crate, which refuses such a chain.
+//! So calamine never sees the file: it gets one that is written here, which holds the
+//! stream that was read and checked.
+
+use std::io::{self, Cursor, Read, Write};
+
+use cfb::{CompoundFile, Version};
+
+use super::error::WorkbookError;
+
+/// Larger numbers mark the end of a chain.
+const LAST_SECTOR: u32 = 0xFFFF_FFFA;
+
+/// How many sectors one sector of the list of sector tables covers: 127 tables of 128
+/// sectors each. With larger sectors it is more.
+const SECTORS_LISTED: usize = 127 * 128;
+
+/// Opens the file. Its tables then take little more memory than the file itself.
+pub(super) fn open(bytes: &[u8]) -> Result<CompoundFile<Cursor<&[u8]>>, WorkbookError> {
+    check_table_list(bytes)?;
+    CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())
+}
+
+/// The records of an .xls: its only stream that matters.
+pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, WorkbookError> {
+    let mut file = open(bytes)?;
+    // The older name is that of Excel 5 and 95.
+    let name = if file.is_stream("Workbook") {
+        "Workbook"
+    } else {
+        "Book"
+    };
+    let mut stream = Vec::new();
+    file.open_stream(name)
+        .and_then(|mut reader| reader.read_to_end(&mut stream))
+        .map_err(|_| damaged())?;
+    Ok(stream)
+}
+
+/// A compound file that holds only these records.
+pub(super) fn with_stream(stream: &[u8]) -> io::Result<Cursor<Vec<u8>>> {
+    // calamine takes a file of version 4 without small streams for an empty one.
+    let mut file = CompoundFile::create_with_version(Version::V3, Cursor::new(Vec::new()))?;
+    file.create_stream("Workbook")?.write_all(stream)?;
+    file.flush()?;
+    Ok(file.into_inner())
+}
+
+/// Makes sure that the list of sector tables is no longer than the file needs: the crate
+/// reads all tables before it finds out that it has read one a million times.
+fn check_table_list(bytes: &[u8]) -> Result<(), WorkbookError> {
+    let sector_bytes = match bytes.get(30) {
+        Some(9) => 512,
+        Some(12) => 4096,
+        _ => return Err(damaged()),
+    };
+    let mut next = u32_at(bytes, 68)?;
+    let mut length = 0;
+    while next < LAST_SECTOR {
+        length += 1;
+        if length > bytes.len() / sector_bytes / SECTORS_LISTED + 1 {
+            return Err(damaged());
+        }
+        // The header takes the space of one sector, and the last number of each in the
+        // list says which comes next.
+        let end = (next as usize + 2).saturating_mul(sector_bytes);
+        next = u32_at(bytes, end - 4)?;
+    }
+    Ok(())
+}
+
+/// The 16-bit number at `at`, lowest byte first.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
+    match bytes.get(at..at + 2) {
+        Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
+        _ => Err(damaged()),
+    }
+}
+
+/// The 32-bit number at `at`, lowest byte first.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, WorkbookError> {
+    let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
+    Ok(u32::from(low) | u32::from(high) << 16)
+}
+
+fn damaged() -> WorkbookError {
+    WorkbookError::corrupt("it is cut off or damaged, as after a broken download")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tables_that_is_longer_than_the_file_needs_is_damage() {
+        let mut bytes = with_stream(&[0; 100_000]).unwrap().into_inner();
+        assert_eq!(workbook_stream(&bytes).unwrap(), [0; 100_000]);
+        // The first sector is its own successor.
+        bytes[68..72].copy_from_slice(&0_u32.to_le_bytes());
+        let end = 2 * 512;
+        bytes[end - 4..end].copy_from_slice(&0_u32.to_le_bytes());
+        assert!(workbook_stream(&bytes).is_err());
+    }
+}
