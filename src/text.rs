@@ -4,7 +4,36 @@
 //! the cursor or retitle the window, and may be longer than anybody reads.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+/// Lists of words from a file beside the code: `[name]` begins a list, `#` a comment, and
+/// white space separates words.
+pub struct WordLists(HashMap<&'static str, HashSet<String>>);
+
+impl WordLists {
+    /// Reads the lists of a file, each word in the form that `normalize` gives it.
+    pub fn read(file: &'static str, normalize: fn(&str) -> String) -> WordLists {
+        let lists = file.split("\n[").filter_map(|list| list.split_once("]\n"));
+        let words = |text: &'static str| {
+            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            lines
+                .flat_map(str::split_whitespace)
+                .map(normalize)
+                .collect()
+        };
+        WordLists(lists.map(|(name, text)| (name, words(text))).collect())
+    }
+
+    /// The words of a list, which the file must have.
+    pub fn of(&self, list: &str) -> &HashSet<String> {
+        &self.0[list]
+    }
+
+    /// Whether the word is in a list.
+    pub fn has(&self, list: &str, word: &str) -> bool {
+        self.of(list).contains(word)
+    }
+}
 
 /// The text with every control character and direction mark replaced by `�`.
 pub fn printable(text: &str) -> Cow<'_, str> {

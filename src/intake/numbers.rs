@@ -114,7 +114,7 @@ impl NumberReader {
     /// wrong with the first that is not empty.
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
-        let (columns, codes) = (&mapping.region_columns, &mapping.code_columns);
+        let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
         let of_row = self.regions.read(columns, codes, row);
         let mut wrong = Wrong::Problem(PhoneProblem::Missing);
         for column in &mapping.phone_columns {
@@ -150,8 +150,11 @@ impl NumberReader {
         let country = of_row.known();
         let is_national = written != Written::International;
         let by_region = self.region.filter(|_| is_national && country.is_none());
-        let named =
-            by_region.and_then(|_| self.regions.read(&mapping.vague_regions, &[], row).known());
+        let named = by_region.and_then(|_| {
+            self.regions
+                .read(&mapping.countries.vague, &[], row)
+                .known()
+        });
         let is_contradicted = match (named, by_region) {
             (Some(named), Some(region)) => !named.shares_calling_code(region),
             _ => false,

@@ -408,8 +408,8 @@ impl<'p> Gathered<'p> {
             return false;
         }
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
-        let ListColumns { regions, codes, .. } = &plan.columns;
-        let of_row = self.regions.read(regions, codes, row);
+        let countries = &plan.columns.countries;
+        let of_row = self.regions.read(&countries.used, &countries.codes, row);
         let mut has_number = false;
         for column in &plan.columns.phones {
             let cell = row.cell(*column).unwrap_or_default();

@@ -89,7 +89,7 @@ fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: say which are to be called, in order: of each row the first usable number is taken. For all of them, --phone-column Mobile --phone-column Phone"
+        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: say which to call, in order: of each row the first usable number is taken. For all of them, --phone-column Mobile --phone-column Phone"
     );
 }
 
