@@ -2,24 +2,24 @@
 
 use std::ops::Range;
 
-/// What stands where the secret stood.
+/// What replaces the secret.
 const MASK: &str = "[token]";
 
 /// How many times over a text may be encoded: a URL within a URL.
 const LEVELS: usize = 3;
 
-/// One byte of a decoded text, and where in the original it came from.
+/// One byte of a decoded text, and where it is in the original.
 #[derive(Debug, Clone)]
 struct Decoded {
     byte: u8,
     from: Range<usize>,
 }
 
-/// The text with `secret` replaced wherever it stands: as it is, percent-encoded (also
-/// in part, and more than once), with slashes escaped as in JSON, or with characters
-/// in between that cannot be seen.
+/// The text with `secret` replaced wherever it is: unchanged, percent-encoded (also in part,
+/// and more than once), with slashes escaped as in JSON, or with invisible characters in
+/// between.
 pub(super) fn masked(text: &str, secret: &str) -> String {
-    // So are most ids, of which there is one in each answer.
+    // True of most ids, of which each answer has one.
     if text.bytes().all(is_always_itself) && !text.contains(secret) {
         return text.to_owned();
     }
@@ -50,13 +50,13 @@ pub(super) fn masked(text: &str, secret: &str) -> String {
     shown
 }
 
-/// Whether the byte stands for nothing but itself, whatever stands beside it.
+/// Whether the byte means only itself, whatever is beside it.
 fn is_always_itself(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'%' | b'\\')
 }
 
-/// Where in the original `secret` stands. It is ASCII, and so are the beginnings and
-/// ends of all that decodes to it.
+/// Where in the original `secret` is. It is ASCII, and so are the beginnings and ends of
+/// everything that decodes to it.
 fn occurrences(decoded: &[Decoded], secret: &[u8]) -> Vec<Range<usize>> {
     let is_secret = |window: &&[Decoded]| window.iter().map(|d| &d.byte).eq(secret);
     decoded
