@@ -25,7 +25,7 @@ use common::{contacts, phone};
 use leadload::api::Head;
 use leadload::api::verdict::{Verdict, judge};
 use leadload::api::wire::LeadForm;
-use leadload::intake::{PlannedInput, SurveyedInput};
+use leadload::intake::{InspectedInput, PlannedInput};
 use leadload::lead::{CampaignId, RowId};
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneNumber, PhoneReader, PhoneRules};
@@ -139,7 +139,7 @@ fn each_batch(rows: usize, list: &Path, mut take: impl FnMut(&PlannedInput, &Row
 
 fn planned(file: &Path) -> PlannedInput {
     let input = Input::open(file).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
     PlannedInput::new(surveyed, &MappingSpec::default()).unwrap()
 }
 
