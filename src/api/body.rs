@@ -96,7 +96,7 @@ fn value(value: &RawValue) -> Option<Value> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads what arrived, as text: bytes that are no text are replaced.
+    /// Reads what arrived, as text: bytes that are not text are replaced.
     pub(super) fn read(text: &'a str) -> Body<'a> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let json = Object::read(text).or_else(|| match *items(text)? {
@@ -210,7 +210,7 @@ impl<'a> Body<'a> {
         texts.join("\n").to_lowercase()
     }
 
-    /// What the sentences about the lead say of it. Where single fields are complained about,
+    /// Whether sentences about the lead say that it exists. Where single fields are complained about,
     /// those on the others are not about the lead, unless they say so: another field may have
     /// "already been taken" too.
     fn find_out(&self, what: impl Fn(&str, About) -> Option<Presence>) -> Option<Presence> {

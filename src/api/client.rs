@@ -93,7 +93,7 @@ pub struct Client {
     service: Arc<Service>,
 }
 
-/// What is called, and by whom.
+/// The calls of the service and the tokens.
 #[derive(Debug)]
 struct Service {
     lead_url: Url,

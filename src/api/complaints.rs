@@ -21,7 +21,7 @@ pub(super) struct Complaints {
 pub(super) struct Complaint {
     /// The field's name, in lower case.
     field: String,
-    /// What is said of it.
+    /// The complaint.
     pub(super) text: String,
 }
 

@@ -51,7 +51,9 @@ pub enum ListError {
     )]
     NoAnswer(String),
     /// An answer that is no list.
-    #[error("the answer of the service is no list of campaigns ({0})\n\nhint: check the base URL")]
+    #[error(
+        "the answer of the service is not a list of campaigns ({0})\n\nhint: check the base URL"
+    )]
     Unreadable(String),
 }
 

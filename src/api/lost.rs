@@ -21,7 +21,7 @@ pub enum Lost {
     #[error("no answer within the time limit")]
     TimedOut,
     /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
-    #[error("the answer is no HTTP")]
+    #[error("the answer is not HTTP")]
     NotHttp,
     /// An answer arrived in full, and its compression is not known.
     #[error("the answer is compressed in a way that is not known here (`Content-Encoding`)")]
@@ -76,7 +76,7 @@ pub enum NotSent {
     #[error("no connection to the service: the proxy cannot be reached")]
     NoProxy,
     /// The proxy wants a login.
-    #[error("no connection to the service: the proxy asks for a user name and password")]
+    #[error("no connection to the service: the proxy wants a user name and password")]
     ProxyLogin,
     /// The proxy does not connect.
     #[error("no connection to the service: the proxy refuses it")]

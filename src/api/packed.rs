@@ -1,7 +1,7 @@
 //! Compressed bodies (RFC 9110, 8.4), which some servers send though the client never asks.
 //!
 //! Rule: pure. The output is bounded as plain bodies are, and so is the time: a small
-//! compressed body may stand for any amount.
+//! compressed body may hold any amount.
 
 use std::io::Read;
 

@@ -236,7 +236,7 @@ fn says_when(head: &Head, body: &Body<'_>) -> bool {
     head.retry_after.is_some() || body.retry_after().time().is_some()
 }
 
-/// How long the service asks to wait: by `Retry-After`, else by `retry_after` in the body,
+/// How long the service wants the client to wait: by `Retry-After`, else by `retry_after` in the body,
 /// else until the time at which it allows more.
 fn wait_hint(head: &Head, body: &Body<'_>) -> Wait {
     let from_header = head

@@ -1,4 +1,4 @@
-//! How long an answer asks to wait before the next request.
+//! The wait before the next request that an answer demands.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The longest wait that is believed, a day: services count by the day at most.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The wait where the service asks for a longer one. After it, the next request may get the
+/// The wait where the service wants a longer one. After it, the next request may get the
 /// same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 

@@ -34,7 +34,7 @@ pub enum ErrorCode {
     RowTooLong,
     /// The row has no usable campaign.
     CampaignInvalid,
-    /// A cell holds bytes that are no text in the file's encoding.
+    /// A cell holds bytes that are not text in the file's encoding.
     Encoding,
     /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
@@ -101,9 +101,9 @@ impl FromStr for ErrorCode {
     }
 }
 
-/// A word that is no error code.
+/// A word that is not an error code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no error code")]
+#[error("`{0}` is not an error code")]
 pub struct UnknownErrorCode(String);
 
 /// What precedes an HTTP status.

@@ -83,9 +83,9 @@ impl FromStr for Status {
     }
 }
 
-/// A word that is no status.
+/// A word that is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no status")]
+#[error("`{0}` is not a status")]
 pub struct UnknownStatus(String);
 
 impl fmt::Display for Status {

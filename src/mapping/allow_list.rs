@@ -120,8 +120,7 @@ fn names_of<'a>(columns: &'a Columns<'_>, column: usize) -> impl Iterator<Item =
     [header, number].into_iter().filter(means_it)
 }
 
-/// `NAME=COL`. A name that holds a `=` itself cannot stand there: such a one is made of the
-/// header again.
+/// `NAME=COL`. A name with a `=` cannot be written so: it is made from the header again.
 fn variable(
     columns: &Columns<'_>,
     name: &str,

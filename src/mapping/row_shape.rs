@@ -13,10 +13,10 @@ use crate::text::counted;
 /// How to fix a row whose cells may have shifted, in its rejects file.
 const HOW_TO_FIX: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
-/// What is said of a row that may be no contact.
+/// The error of a row that may be no contact.
 pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
 
-/// What a workbook has in place of bytes that are no text.
+/// What a workbook has in place of bytes that are not text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The lengths of rows.
@@ -129,7 +129,7 @@ impl RowShape {
                 (None, Some(column)) => (
                     ErrorCode::Encoding,
                     format!(
-                        "the cell in column {} has bytes that are no text in the file's encoding",
+                        "the cell in column {} has bytes that are not text in the file's encoding",
                         column + 1
                     ),
                 ),

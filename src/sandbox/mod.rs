@@ -1,4 +1,4 @@
-//! The embedded stand-in for the lead service, with faults on demand.
+//! The embedded imitation of the lead service, with faults on demand.
 //!
 //! The rule: it follows the interface document to the letter, refuses what a client should not
 //! have sent, and decides what goes wrong from the request alone (seed, campaign, number,

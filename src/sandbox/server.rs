@@ -1,7 +1,7 @@
 //! The HTTP side: routes, waiting, and the ways an exchange ends.
 //!
-//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait as told and
-//! send what they were given.
+//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait and send
+//! what it decides.
 
 use std::future::{Future, IntoFuture};
 use std::io;

@@ -193,7 +193,7 @@ fn a_base_url_must_be_one_and_safe() {
     let text = |url: &str| leads_message(&folder, &["--base-url", url]);
     assert_eq!(
         text("app.example.com"),
-        "`app.example.com` is no URL\n\nhint: did you mean `https://app.example.com`?"
+        "`app.example.com` is not a URL\n\nhint: did you mean `https://app.example.com`?"
     );
     assert_eq!(
         text("http://app.example.com/api"),

@@ -941,7 +941,7 @@ mod at_a_terminal {
         terminal.type_in("crm\r");
         terminal.wait_for("Address of the service");
         terminal.type_in("example\r");
-        terminal.wait_for("`example` is no URL");
+        terminal.wait_for("`example` is not a URL");
         terminal.type_in(&format!("{}/api\r", service.base_url()));
         terminal.wait_for("Access token");
         terminal.type_in("wrong-s3cret\r");
