@@ -15,15 +15,17 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::hint::black_box;
+use std::iter;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
 use common::ledger::NewLedger;
 use common::{contacts, phone};
-use leadload::api::verdict::{Reply, Verdict, judge};
+use leadload::api::Head;
+use leadload::api::verdict::{Verdict, judge};
 use leadload::api::wire::LeadForm;
-use leadload::intake::{PlannedInput, SurveyedInput};
+use leadload::intake::{InspectedInput, PlannedInput};
 use leadload::lead::{CampaignId, RowId};
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneNumber, PhoneReader, PhoneRules};
@@ -137,7 +139,7 @@ fn each_batch(rows: usize, list: &Path, mut take: impl FnMut(&PlannedInput, &Row
 
 fn planned(file: &Path) -> PlannedInput {
     let input = Input::open(file).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
     PlannedInput::new(surveyed, &MappingSpec::default()).unwrap()
 }
 
@@ -179,14 +181,8 @@ fn judge_rejected(times: usize, _: &Path) {
 
 fn judge_often(times: usize, status: u16, body: &[u8]) {
     for _ in 0..times {
-        let reply = Reply {
-            status,
-            retry_after: None,
-            quota: None,
-            redirects_to: None,
-            body: black_box(body),
-        };
-        let verdict = judge(reply, SystemTime::UNIX_EPOCH);
+        let head = Head::read(status, iter::empty(), SystemTime::UNIX_EPOCH);
+        let verdict = judge(&head, black_box(body));
         let verdict: Verdict = verdict.presentable(str::to_owned);
         black_box(verdict);
     }

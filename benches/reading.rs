@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use leadload::intake::{PlannedInput, SurveyedInput};
+use leadload::intake::{InspectedInput, PlannedInput};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::source::{FormChoice, Input};
@@ -89,7 +89,7 @@ fn read(file: &Path) {
 /// The same, and makes the variables of every row.
 fn map(file: &Path) {
     let input = Input::open(file).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     let mut reader = planned.input.read(&planned.form).unwrap();
     reader.read_header(&planned.form).unwrap();

@@ -1,13 +1,13 @@
 //! Which campaign a row is for: ids, names, and the list that names them.
 //!
 //! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
-//! the id of the one campaign that bears it, or a message that lists what exists.
+//! the id of the one campaign that has it, or a message that lists what exists.
 
 mod picked;
 mod unclear;
 
 pub use picked::{Unclear, picked};
-pub use unclear::{NamedRows, NamesInRows, Resolved, UnclearNames};
+pub use unclear::{NamedRows, NamesInRows, UnclearNames};
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -33,20 +33,11 @@ pub struct Campaign {
     pub updated_at: String,
 }
 
-/// Words for a campaign that calls people, without what stands between their letters.
+/// Words for a campaign that calls people, letters alone.
+#[rustfmt::skip]
 const ACTIVE: [&str; 12] = [
-    "active",
-    "activated",
-    "calling",
-    "enabled",
-    "inprogress",
-    "launched",
-    "live",
-    "ongoing",
-    "open",
-    "running",
-    "started",
-    "working",
+    "active", "activated", "calling", "enabled", "inprogress", "launched", "live", "ongoing",
+    "open", "running", "started", "working",
 ];
 
 impl Campaign {
@@ -92,10 +83,14 @@ impl fmt::Display for CampaignChoice {
 
 /// All digits, but more than an id can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "`{0}` is too long for a campaign id\n\nhint: `leadload campaigns` lists the campaigns with their ids"
-)]
+#[error("{}\n\nhint: `leadload campaigns` lists the campaigns with their ids", self.what())]
 pub struct IdTooLong(String);
+
+impl IdTooLong {
+    fn what(&self) -> String {
+        format!("`{}` is too long for a campaign id", self.0)
+    }
+}
 
 impl CampaignChoice {
     /// Reads a flag's value or a cell; none where there is only white space.
@@ -116,26 +111,18 @@ impl CampaignChoice {
 
 /// Names that do not each mean one campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}\n\nhint: {}", self.what_and_hint().0, self.what_and_hint().1)]
 pub enum CampaignError {
-    /// No campaign bears these names.
-    #[error("no campaign is called {}\n\nhint: {}", listed(names), match nearest {
-        Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
-        None => String::new(),
-    } + &if existing.is_empty() { "the service lists no campaign for this token".to_owned() } else { format!("the campaigns are {}", listed(existing)) })]
+    /// No campaign has these names.
     Unknown {
-        /// The names that were asked for.
+        /// The names that were looked for.
         names: Vec<String>,
         /// The existing name most like the first of them.
         nearest: Option<String>,
         /// All names that exist.
         existing: Vec<String>,
     },
-    /// Several campaigns bear this name.
-    #[error(
-        "several campaigns are called `{}`: their ids are {}\n\nhint: give the id instead of the name",
-        shown_name(name),
-        ids.join(", ")
-    )]
+    /// Several campaigns have this name.
     Ambiguous {
         /// The name.
         name: String,
@@ -143,11 +130,6 @@ pub enum CampaignError {
         ids: Vec<String>,
     },
     /// The campaign's id is not the integer that the lead endpoint takes.
-    #[error(
-        "the campaign `{}` has the id `{}`, and leads need an id that is a whole number\n\nhint: this looks like another product's API; check the base URL",
-        shown_name(name),
-        printable(id)
-    )]
     NotAnInteger {
         /// The name.
         name: String,
@@ -166,19 +148,55 @@ impl CampaignError {
             }
         }
     }
+
+    /// What is wrong, and what to do about it.
+    fn what_and_hint(&self) -> (String, String) {
+        match self {
+            CampaignError::Unknown {
+                names,
+                nearest,
+                existing,
+            } => (
+                format!("no campaign is called {}", listed(names)),
+                match nearest {
+                    Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
+                    None => String::new(),
+                } + &if existing.is_empty() {
+                    "the service lists no campaign for this token".to_owned()
+                } else {
+                    format!("the campaigns are {}", listed(existing))
+                },
+            ),
+            CampaignError::Ambiguous { name, ids } => (
+                format!(
+                    "several campaigns are called `{}`: their ids are {}",
+                    shown_name(name),
+                    ids.join(", ")
+                ),
+                "give the id instead of the name".to_owned(),
+            ),
+            CampaignError::NotAnInteger { name, id } => (
+                format!(
+                    "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
+                    shown_name(name),
+                    printable(id)
+                ),
+                "this looks like another product's API; check the base URL".to_owned(),
+            ),
+        }
+    }
 }
 
-/// What tells campaigns apart: two keys are the same if and only if the campaigns
-/// are.
+/// Two keys are equal if and only if the campaigns are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CampaignKey(pub u32);
 
 /// The campaign of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowCampaign {
-    /// What tells campaigns apart, also those whose id is not known.
+    /// Its key, also where the id is not known.
     pub key: CampaignKey,
-    /// The id; none in a dry run that knows a name only, or nothing.
+    /// The id; none in a dry run that knows only a name, or nothing.
     pub id: Option<CampaignId>,
 }
 
@@ -201,7 +219,7 @@ impl CampaignBook {
         }
     }
 
-    /// The campaigns that are named, with their ids.
+    /// The named campaigns with their ids.
     pub fn ids(&self) -> BTreeMap<&str, i64> {
         let ids = self.ids.iter();
         ids.map(|(name, id)| (name.as_str(), id.0)).collect()
@@ -220,7 +238,7 @@ impl CampaignBook {
     /// The campaign of a row whose campaign cell, if there is one, is `cell`.
     pub fn of(&mut self, cell: Option<&str>) -> Result<RowCampaign, RowOutcome> {
         let choice = CampaignChoice::parse(cell.unwrap_or_default())
-            .map_err(|error| invalid(&error))?
+            .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error.what()))?
             .or_else(|| self.default.clone());
         // A name and an id that mean one campaign must be one key.
         let choice = match choice {
@@ -244,13 +262,6 @@ impl CampaignBook {
         let key = *self.keys.entry(choice).or_insert(next);
         Ok(RowCampaign { key, id })
     }
-}
-
-/// A row's error is one line: what to do next stands in the summary.
-fn invalid(error: &IdTooLong) -> RowOutcome {
-    let text = error.to_string();
-    let what = text.split("\n\n").next().unwrap_or_default();
-    RowOutcome::invalid(ErrorCode::CampaignInvalid, what)
 }
 
 #[cfg(test)]

@@ -1,10 +1,39 @@
 //! Text from files and from the service, made fit to be shown.
 //!
 //! Rule: pure. A header or an answer may hold escape sequences that would move
-//! the cursor or retitle the window, and may be longer than anybody reads.
+//! the cursor or retitle the window, and may be longer than anyone reads.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+/// Lists of words from a file beside the code: `[name]` begins a list, `#` a comment, and
+/// white space separates words.
+pub struct WordLists(HashMap<&'static str, HashSet<String>>);
+
+impl WordLists {
+    /// Reads the lists of a file, each word in the form that `normalize` gives it.
+    pub fn read(file: &'static str, normalize: fn(&str) -> String) -> WordLists {
+        let lists = file.split("\n[").filter_map(|list| list.split_once("]\n"));
+        let words = |text: &'static str| {
+            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            lines
+                .flat_map(str::split_whitespace)
+                .map(normalize)
+                .collect()
+        };
+        WordLists(lists.map(|(name, text)| (name, words(text))).collect())
+    }
+
+    /// The words of a list, which the file must have.
+    pub fn of(&self, list: &str) -> &HashSet<String> {
+        &self.0[list]
+    }
+
+    /// Whether the word is in a list.
+    pub fn has(&self, list: &str, word: &str) -> bool {
+        self.of(list).contains(word)
+    }
+}
 
 /// The text with every control character and direction mark replaced by `�`.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -31,8 +60,7 @@ pub fn printable_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Whether the text looks as if somebody had put a token where something else was asked
-/// for.
+/// Whether the text looks like a token that was entered in the wrong place.
 pub fn looks_secret(text: &str) -> bool {
     let is_long_word = text.len() >= 20 && !text.contains(['/', '\\', '.', ' ']);
     let names_scheme = text.trim_start().to_lowercase().starts_with("bearer ");
@@ -48,18 +76,18 @@ pub fn quoted_unless_secret(text: &str) -> String {
     }
 }
 
-/// What somebody has typed, in backquotes: as far as it can be neither a token nor a phone
-/// number, since what is said may end in a log.
+/// What the user typed, in backquotes, without what may be a token or a phone number: the
+/// message may end in a log.
 pub fn quoted_value(value: &str) -> String {
     without_numbers(&quoted_unless_secret(value))
 }
 
-/// How much of a name is shown, in characters: what is longer was not meant as one, such as
-/// a whole file that was read in another encoding.
+/// How much of a name is shown, in characters: a longer one is none, but a whole file, say,
+/// that was read in another encoding.
 const LONGEST_NAME: usize = 60;
 
-/// The name of a column, a sheet or a campaign as it may be shown: the header of a file
-/// without one is its first contact.
+/// The name of a column, a sheet or a campaign as it may be shown. Numbers are left out: the
+/// header of a file without one is its first contact.
 pub fn shown_name(name: &str) -> String {
     shortened(&without_numbers(&printable(name)), LONGEST_NAME)
 }
@@ -67,25 +95,25 @@ pub fn shown_name(name: &str) -> String {
 /// Names in backquotes with commas between them, as a sentence lists them. Of a
 /// very long list the beginning.
 pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
-    const MOST: usize = 40;
+    const MAX: usize = 40;
     let mut text = names
         .iter()
-        .take(MOST)
+        .take(MAX)
         .map(|name| format!("`{}`", shown_name(name.as_ref())))
         .collect::<Vec<_>>()
         .join(", ");
-    if names.len() > MOST {
+    if names.len() > MAX {
         text.push_str(" and more");
     }
     text
 }
 
-/// At most `most` characters of the text, the last of them `…` if any was cut.
-pub fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// At most `max` characters of the text, the last of them `…` if any was cut.
+pub fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some(_) => {
-            let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+            let mut short: String = text.chars().take(max.saturating_sub(1)).collect();
             short.push('…');
             short
         }
@@ -93,9 +121,9 @@ pub fn shortened(text: &str, most: usize) -> String {
 }
 
 /// The text with every run of digits that is long enough for a phone number
-/// replaced by `…`: for what is shown outside the files that hold people.
+/// replaced by `…`: for what is shown outside the files that may hold personal data.
 pub fn without_numbers(text: &str) -> String {
-    const FEWEST: usize = 7;
+    const MIN_DIGITS: usize = 7;
     let is_part = |c: char| c.is_numeric() || matches!(c, ' ' | '-' | '.' | '(' | ')' | '/');
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -105,7 +133,7 @@ pub fn without_numbers(text: &str) -> String {
         let run = from_digit[..end].trim_end_matches(|c: char| !c.is_numeric());
         shown.push_str(before);
         match run.chars().filter(|c| c.is_numeric()).count() {
-            digits if digits >= FEWEST => shown.push('…'),
+            digits if digits >= MIN_DIGITS => shown.push('…'),
             _ => shown.push_str(run),
         }
         rest = &from_digit[run.len()..];
@@ -114,14 +142,14 @@ pub fn without_numbers(text: &str) -> String {
     shown
 }
 
-/// The text with an ellipsis for every word of these values: what is said to everybody
-/// repeats nothing of a row. Words of one or two characters tell nobody anything.
+/// The text with an ellipsis for every word of these values, so that it repeats no personal
+/// data of a row. Words of one or two characters say nothing.
 pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -> String {
-    const SHORTEST: usize = 3;
+    const MIN_LENGTH: usize = 3;
     let is_split = |c: char| !c.is_alphanumeric();
     let words: HashSet<String> = values
         .flat_map(|value| value.split(is_split))
-        .filter(|word| word.chars().count() >= SHORTEST)
+        .filter(|word| word.chars().count() >= MIN_LENGTH)
         .map(str::to_lowercase)
         .collect();
     let shown = |piece: &str| {
@@ -160,7 +188,7 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
         .map(|(_, name)| name)
 }
 
-/// Where rows stand of which the first few are known, each by its input (from 0) and its
+/// Where rows are of which the first few are known, each by its input (from 0) and its
 /// line: `in lines 3, 7`, `the first in line 3 of a.csv`.
 pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
     let begin = if first.len() as u64 == rows {
@@ -259,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_told_apart() {
+    fn thousands_are_separated() {
         for (number, text) in [
             (0, "0"),
             (999, "999"),

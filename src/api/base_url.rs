@@ -16,7 +16,7 @@ pub struct BaseUrl(Url);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BaseUrlError {
     /// It cannot be read as a URL of the web.
-    #[error("{} is no URL\n\nhint: {}", quoted_unless_secret(.0), match BaseUrl::with_https(.0) {
+    #[error("{} is not a URL\n\nhint: {}", quoted_unless_secret(.0), match BaseUrl::with_https(.0) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "a base URL looks like `https://app.example.com`".to_owned(),
     })]

@@ -66,7 +66,7 @@ impl Certificates {
         let mut certificates = Vec::new();
         for (index, certificate) in CertificateDer::pem_slice_iter(text).enumerate() {
             let certificate = certificate.ok().and_then(|der| {
-                // Trusted by nobody: only to see whether it can be.
+                // Only to see whether it can be trusted.
                 RootCertStore::empty().add(der.clone()).ok()?;
                 reqwest::Certificate::from_der(&der).ok()
             });

@@ -23,24 +23,60 @@ use reqwest::{Method, Request, Response, Url};
 use thiserror::Error;
 use tracing::{Level, enabled};
 
-use super::answer::{Answer, Head};
 use super::packed::unpacked;
-use super::redirect;
-use super::tokens::{TokenInUse, Tokens};
+use super::tokens::Tokens;
 use super::unread;
 use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
-use super::{BaseUrl, Certificates, Limits, Token};
+use super::{Answer, BaseUrl, Certificates, Head, Token};
 
 /// The most bytes that are read of a lead request's answer, which may echo all of
 /// the row's variables.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// The most bytes that are read of one page of campaigns.
-const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The status that says that the token is not accepted.
 const UNAUTHORIZED: u16 = 401;
+
+/// How long a kept connection is used again: the HTTP library's own default, named here
+/// because [`Limits::without_old_connections`] departs from it.
+const REUSE_IDLE_FOR: Duration = Duration::from_secs(90);
+
+/// The same where a lost answer is a lost row. The shortest time for which servers usually
+/// keep an idle connection is five seconds (Apache's `KeepAliveTimeout`, Node's
+/// `keepAliveTimeout`). A request that is written at the moment at which the server closes is
+/// a request whose answer is lost.
+const REUSE_YOUNG_FOR: Duration = Duration::from_secs(4);
+
+/// The time limits of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For each request as a whole, from connecting to the last byte of the answer.
+    pub timeout: Duration,
+    /// How long after an answer its connection may still be used for another request.
+    pub reuse_idle_for: Duration,
+}
+
+impl Limits {
+    /// The usual ones.
+    pub fn within(timeout: Duration) -> Limits {
+        Limits {
+            timeout,
+            reuse_idle_for: REUSE_IDLE_FOR,
+        }
+    }
+
+    /// For requests that must not be repeated when their answer is lost.
+    #[must_use]
+    pub fn without_old_connections(self) -> Limits {
+        Limits {
+            reuse_idle_for: REUSE_YOUNG_FOR,
+            ..self
+        }
+    }
+}
 
 /// The longest that making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -57,7 +93,7 @@ pub struct Client {
     service: Arc<Service>,
 }
 
-/// What is called, and by whom.
+/// The calls of the service and the tokens.
 #[derive(Debug)]
 struct Service {
     lead_url: Url,
@@ -65,28 +101,14 @@ struct Service {
     tokens: Tokens,
 }
 
-/// Why no client could be made.
+/// The HTTP library makes no client: mostly because https is impossible where the system
+/// trusts no certificate at all. What is behind its error says more than the error.
 #[derive(Debug, Error)]
-pub enum ClientError {
-    /// The token cannot stand in a header.
-    #[error("the token has characters that no HTTP header can carry")]
-    Token,
-    /// The HTTP library says no: mostly because https is impossible where the system
-    /// trusts no certificate at all.
-    #[error(
-        "cannot set up the HTTP client: {}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
-        reason(.0)
-    )]
-    Http(reqwest::Error),
-}
-
-/// What is behind an error of the HTTP library, which itself says little.
-fn reason(error: &reqwest::Error) -> String {
-    match error.source() {
-        Some(source) => source.to_string(),
-        None => error.to_string(),
-    }
-}
+#[error(
+    "cannot set up the HTTP client: {}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
+    .0.source().map_or_else(|| .0.to_string(), ToString::to_string)
+)]
+pub struct ClientError(reqwest::Error);
 
 /// An answer as received.
 pub(super) struct Received {
@@ -110,7 +132,7 @@ impl Failed {
 
 impl Received {
     pub(super) fn is_success(&self) -> bool {
-        (200..300).contains(&self.head.status)
+        self.head.is_success()
     }
 }
 
@@ -123,7 +145,6 @@ impl Client {
         certificates: Certificates,
         limits: Limits,
     ) -> Result<Self, ClientError> {
-        let tokens = Tokens::new(token).ok_or(ClientError::Token)?;
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let mut builder = reqwest::Client::builder()
@@ -140,19 +161,19 @@ impl Client {
             builder = builder.no_proxy();
         }
         builder = if base_url.is_loopback() && !base_url.is_https() {
-            // None is ever looked at, so that the sandbox works where the system has none.
+            // None is needed, so that the sandbox works where the system has none.
             builder.tls_certs_only([])
         } else {
             builder.tls_certs_merge(certificates.into_inner())
         };
-        // Fails only where the program has chosen one already, which is as well.
+        // Fails only where the program has chosen one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Client {
-            http: builder.build().map_err(ClientError::Http)?,
+            http: builder.build().map_err(ClientError)?,
             service: Arc::new(Service {
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
-                tokens,
+                tokens: Tokens::new(token),
             }),
         })
     }
@@ -163,7 +184,7 @@ impl Client {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // Wanted again only where an answer is shown.
+        // Needed again only where an answer is logged.
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
@@ -175,12 +196,21 @@ impl Client {
             self.log_unread(received, &values_in(&sent));
         }
         if answer.http_status == Some(UNAUTHORIZED) && self.service.tokens.renew(&token) {
-            return answer.of_replaced_token();
+            return Answer {
+                verdict: Verdict::TokenReplaced,
+                ..answer
+            };
         }
-        answer.presentable(|text| self.mask(text))
+        self.presentable(answer)
     }
 
-    /// Logs how an answer begins that was not understood.
+    /// The answer with the tokens masked in what the service said, and fit to be shown.
+    fn presentable(&self, mut answer: Answer) -> Answer {
+        answer.verdict = answer.verdict.presentable(|text| self.mask(text));
+        answer
+    }
+
+    /// Logs the beginning of an answer that was not understood.
     pub(super) fn log_unread(&self, received: &Received, values: &[String]) {
         let Received { head, body } = received;
         unread::log(head.status, body, |text| self.mask(text), values);
@@ -201,20 +231,20 @@ impl Client {
         &self.service.campaigns_url
     }
 
-    /// What an answer means, with the token masked in all that the service said.
+    /// What an answer means, with the tokens masked in what the service said.
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        answer_of(received)
-            .presentable(|text| self.mask(text))
-            .verdict
+        self.presentable(answer_of(received)).verdict
     }
 
     async fn exchange(
         &self,
         mut request: Request,
-        token: &TokenInUse,
+        token: &Token,
         most_bytes: usize,
     ) -> Result<Received, Failed> {
-        request.headers_mut().insert(AUTHORIZATION, token.header());
+        request
+            .headers_mut()
+            .insert(AUTHORIZATION, token.authorization());
         let response = self.http.execute(request).await.map_err(|error| Failed {
             head: None,
             lost: Lost::of(&error),
@@ -223,15 +253,12 @@ impl Client {
         let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let head = Head::read(response.status().as_u16(), headers, SystemTime::now());
         let location = response.headers().get(LOCATION);
-        let location = location.filter(|_| response.status().is_redirection());
-        let head = head.redirecting_to(
-            location.and_then(|location| redirect::target(response.url(), location.as_bytes())),
-        );
+        let head = head.with_location(response.url(), location.map(HeaderValue::as_bytes));
         let encodings = response.headers().get_all(CONTENT_ENCODING);
         let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
-            // What is no text is no encoding that is known.
+            // A name that is no text is no known encoding.
             let encodings = encodings.iter().map(|value| value.to_str().unwrap_or("?"));
             unpacked(encodings, body, most_bytes)
         });
@@ -252,8 +279,8 @@ fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
     }
 }
 
-/// The body up to a bound. What is longer is no answer of this service; its
-/// beginning is judged, and the rest is not read: the connection is closed instead.
+/// The body up to a bound. A longer one is no answer of this service: its beginning is
+/// judged, and the connection is closed without reading the rest.
 async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {

@@ -5,7 +5,6 @@
 //! objects that name their field (RFC 9457, JSON:API), or as one text; `detail` as a list of
 //! objects with `loc` and `msg` (FastAPI); and the like in place of a message.
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// What an answer complains about.
@@ -22,24 +21,17 @@ pub(super) struct Complaints {
 pub(super) struct Complaint {
     /// The field's name, in lower case.
     field: String,
-    /// What is said of it.
+    /// The complaint.
     pub(super) text: String,
 }
 
-/// What may stand before a field's own name.
+/// What may precede a field's own name.
 const WRAPPERS: &[&str] = &["body", "data", "attributes", "request", "payload", "query"];
 
 /// Where an object names the field that it is about.
+#[rustfmt::skip]
 const FIELD_KEYS: &[&str] = &[
-    "loc",
-    "field",
-    "path",
-    "pointer",
-    "parameter",
-    "param",
-    "property",
-    "attribute",
-    "source",
+    "loc", "field", "path", "pointer", "parameter", "param", "property", "attribute", "source",
 ];
 
 /// Where an object has its sentence, the most telling first.
@@ -47,15 +39,12 @@ const TEXT_KEYS: &[&str] = &["message", "msg", "detail", "description", "error",
 
 impl Complaints {
     /// Reads what the field `errors` holds, and what others hold if that is of this kind.
-    pub(super) fn read<'a>(
-        errors: Option<&RawValue>,
-        others: impl Iterator<Item = &'a RawValue>,
-    ) -> Complaints {
+    pub(super) fn read(errors: Option<Value>, others: impl Iterator<Item = Value>) -> Complaints {
         let mut complaints = Complaints::default();
-        if let Some(errors) = errors.and_then(value) {
+        if let Some(errors) = errors {
             complaints.take(&errors);
         }
-        for mut other in others.filter_map(value).filter(are_complaints) {
+        for mut other in others.filter(are_complaints) {
             if let Value::Object(fields) = &mut other {
                 // Anything else may be the request, sent back.
                 fields.retain(|_, said| said.is_array());
@@ -69,7 +58,7 @@ impl Complaints {
         match holder {
             Value::Object(by_field) => {
                 let of_fields = by_field.iter().map(|(field, said)| Complaint {
-                    field: own_name(&[field]),
+                    field: own_name(field),
                     text: sentences(said),
                 });
                 self.of_fields.extend(of_fields);
@@ -81,15 +70,15 @@ impl Complaints {
 
     fn add(&mut self, item: &Value) {
         let text = sentences(item);
-        let fields = item.as_object();
-        match fields.and_then(field) {
-            Some(field) if fields.is_some_and(|fields| fields.contains_key("loc")) => {
-                let text = with_name(&field, text);
-                self.of_fields.push(Complaint { field, text });
-            }
-            Some(field) => self.of_fields.push(Complaint { field, text }),
-            None => self.general.push(text),
-        }
+        let Some((fields, field)) = item.as_object().and_then(|f| Some((f, field(f)?))) else {
+            return self.general.push(text);
+        };
+        let text = if fields.contains_key("loc") {
+            with_name(&field, text)
+        } else {
+            text
+        };
+        self.of_fields.push(Complaint { field, text });
     }
 }
 
@@ -106,10 +95,6 @@ impl Complaint {
     pub(super) fn is_about_campaign(&self) -> bool {
         self.field.starts_with("campaign")
     }
-}
-
-fn value(raw: &RawValue) -> Option<Value> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 /// Whether something that may hold a sentence holds complaints about fields: objects in a
@@ -129,10 +114,13 @@ pub(super) fn are_complaints(value: &Value) -> bool {
 fn field(fields: &Map<String, Value>) -> Option<String> {
     let named = FIELD_KEYS.iter().find_map(|key| fields.get(*key))?;
     let name = match named {
-        Value::String(name) => own_name(&[name]),
+        Value::String(name) => own_name(name),
         Value::Array(path) => {
-            let path: Vec<String> = path.iter().map(as_text).collect();
-            own_name(&path)
+            let part = |part: &Value| {
+                part.as_str()
+                    .map_or_else(|| part.to_string(), str::to_owned)
+            };
+            own_name(&path.iter().map(part).collect::<Vec<_>>().join("."))
         }
         Value::Object(source) => return field(source),
         _ => return None,
@@ -140,31 +128,18 @@ fn field(fields: &Map<String, Value>) -> Option<String> {
     (!name.is_empty() && !WRAPPERS.contains(&name.as_str())).then_some(name)
 }
 
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// A field's name without the objects around it: `["body", "phone_number"]`,
+/// A field's name without the objects around it: `body.phone_number`,
 /// `/data/attributes/phone_number`.
-fn own_name(path: &[impl AsRef<str>]) -> String {
-    let parts = path
-        .iter()
-        .flat_map(|part| part.as_ref().split(['.', '/', '#']));
-    let parts: Vec<String> = parts
-        .filter(|part| !part.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let outer = parts
-        .iter()
-        .take_while(|part| WRAPPERS.contains(&part.as_str()));
+fn own_name(path: &str) -> String {
+    let path = path.to_lowercase();
+    let parts = path.split(['.', '/', '#']).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.collect();
+    let outer = parts.iter().take_while(|part| WRAPPERS.contains(part));
     let outer = outer.count().min(parts.len().saturating_sub(1));
     parts[outer..].join(".")
 }
 
-/// A sentence that leaves to its field what it is about, as FastAPI's do.
+/// A sentence with its field, where it does not name it itself, as in FastAPI.
 fn with_name(field: &str, text: String) -> String {
     let words = field.split(|c: char| !c.is_alphabetic());
     let mut words = words.filter(|word| !word.is_empty());
@@ -200,16 +175,14 @@ pub(super) fn sentences(value: &Value) -> String {
     joined(said.iter().map(String::as_str), "; ")
 }
 
-/// Sentences one after another. `between` stands where one has no end.
+/// Sentences one after another, with `between` behind one that has no punctuation.
 pub(super) fn joined<'t>(said: impl Iterator<Item = &'t str>, between: &str) -> String {
     let mut text = String::new();
     for sentence in said.filter(|sentence| !sentence.is_empty()) {
         let is_ended = text.ends_with(['.', '!', '?', ':', ';']);
-        text.push_str(match text.is_empty() {
-            true => "",
-            false if is_ended => " ",
-            false => between,
-        });
+        if !text.is_empty() {
+            text.push_str(if is_ended { " " } else { between });
+        }
         text.push_str(sentence);
     }
     text

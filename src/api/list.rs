@@ -13,15 +13,15 @@ use super::wire::CampaignPage;
 use crate::backoff::Backoff;
 use crate::campaign::Campaign;
 
-/// How often a page is asked for. Listing changes nothing, so that any failure
-/// may be tried again; but somebody waits for it.
+/// How often a page is requested. Listing changes nothing, so that any failure may be tried
+/// again; but the user waits for it.
 const ATTEMPTS: u32 = 5;
 
 /// The longest wait between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The longest that listing may take in all, with every page, attempt and pause.
-/// Somebody waits for it, and a service may trickle pages for ever.
+/// The longest that listing may take in all, with every page, attempt and pause. The user
+/// waits for it, and a service may trickle pages for ever.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// More pages than any account has: a list that never ends is an error.
@@ -45,13 +45,15 @@ pub enum ListError {
         /// What the service said.
         text: String,
     },
-    /// No usable answer, however often it was asked.
+    /// No usable answer after all attempts.
     #[error(
         "the campaigns cannot be listed: {0}\n\nhint: check the base URL and the connection, then run the same command again"
     )]
     NoAnswer(String),
     /// An answer that is no list.
-    #[error("the answer of the service is no list of campaigns ({0})\n\nhint: check the base URL")]
+    #[error(
+        "the answer of the service is not a list of campaigns ({0})\n\nhint: check the base URL"
+    )]
     Unreadable(String),
 }
 
@@ -72,7 +74,7 @@ impl Client {
         self.campaigns_within(LONGEST).await
     }
 
-    /// The same, for those who do not wait as long.
+    /// The same within a shorter time.
     pub async fn campaigns_within(&self, longest: Duration) -> Result<Vec<Campaign>, ListError> {
         let listing = tokio::time::timeout(longest, self.all_campaigns());
         listing.await.unwrap_or_else(|_| {
@@ -123,8 +125,7 @@ impl Client {
     async fn campaign_page(&self, url: Url) -> Result<Received, ListError> {
         let mut failed = String::new();
         for attempt in 1..=ATTEMPTS {
-            let received = self.get(url.clone()).await;
-            let received = match received {
+            let received = match self.get(url.clone()).await {
                 Ok(received) if received.is_success() => return Ok(received),
                 other => other,
             };
@@ -138,7 +139,7 @@ impl Client {
                     failed = text;
                     wait.time()
                 }
-                // The same question would get the same answer.
+                // The same request would get the same answer.
                 Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
                     return Err(ListError::NoAnswer(text));
                 }
@@ -165,11 +166,12 @@ impl Client {
 }
 
 fn read_page(body: &[u8]) -> Result<CampaignPage, ListError> {
-    serde_json::from_slice(body).map_err(|error| {
-        // Only where it fails: the error would quote what the service said.
+    let json = serde_json::from_slice(body).map_err(|error| {
+        // The error itself may quote what the service said.
         let place = format!("line {}, column {}", error.line(), error.column());
         ListError::Unreadable(format!("it cannot be read at {place}"))
-    })
+    })?;
+    CampaignPage::read(&json).ok_or_else(|| ListError::Unreadable("it has no campaigns".into()))
 }
 
 /// The next page's address: followed on the same host only, since the token goes

@@ -1,7 +1,12 @@
 //! Why there is no complete answer, and whether the request can have been taken.
 
 use std::error::Error;
-use std::{io, iter};
+use std::io;
+use std::io::ErrorKind::{
+    AddrNotAvailable, BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset,
+    HostUnreachable, NetworkDown, NetworkUnreachable, UnexpectedEof,
+};
+use std::iter;
 
 use rustls::CertificateError;
 use thiserror::Error;
@@ -16,27 +21,27 @@ pub enum Lost {
     #[error("no answer within the time limit")]
     TimedOut,
     /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
-    #[error("the answer is no HTTP")]
+    #[error("the answer is not HTTP")]
     NotHttp,
-    /// An answer arrived in full, and nobody here knows how its body is packed.
-    #[error("the answer is packed in a way that is not known here (`Content-Encoding`)")]
+    /// An answer arrived in full, and its compression is not known.
+    #[error("the answer is compressed in a way that is not known here (`Content-Encoding`)")]
     UnknownPacking,
-    /// An answer arrived in full, and its body is not what was packed.
-    #[error("the answer is packed, and damaged")]
+    /// An answer arrived in full, and its compressed body is damaged.
+    #[error("the answer is compressed, and damaged")]
     Damaged,
     /// Sent, wholly or partly, and the connection broke before the answer was complete.
     #[error("the connection broke before the answer was complete")]
     Broken,
 }
 
-/// Why nothing was written. The texts name no host: they stand in logs and results, and
-/// what is known of a proxy may have its password in it.
+/// Why nothing was written. The texts name no host: they go into logs and results, and the
+/// address of a proxy may have its password in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NotSent {
     /// The name is not known to the DNS, or the DNS cannot be asked.
     #[error("no connection to the service: its name has no address")]
     NoAddress,
-    /// Nobody listens there.
+    /// No program listens there.
     #[error("no connection to the service: it was refused")]
     Refused,
     /// There is no way to it.
@@ -64,14 +69,14 @@ pub enum NotSent {
     /// There is something else about the certificate.
     #[error("no connection to the service: its certificate is not accepted")]
     BadCertificate,
-    /// The two do not agree on how to talk in secret, or one of them does not try.
+    /// TLS cannot be negotiated, or one side does not try.
     #[error("no connection to the service: TLS cannot be agreed on")]
     NoTls,
     /// The proxy is not there.
     #[error("no connection to the service: the proxy cannot be reached")]
     NoProxy,
-    /// The proxy does not know us.
-    #[error("no connection to the service: the proxy asks for a user name and password")]
+    /// The proxy wants a login.
+    #[error("no connection to the service: the proxy wants a user name and password")]
     ProxyLogin,
     /// The proxy does not connect.
     #[error("no connection to the service: the proxy refuses it")]
@@ -119,7 +124,7 @@ impl Lost {
 }
 
 impl NotSent {
-    /// Whether the next attempt would come to the same: somebody has to see to it first.
+    /// Whether the next attempt would come to the same, until the operator has fixed it.
     fn is_lasting(self) -> bool {
         matches!(
             self,
@@ -127,7 +132,7 @@ impl NotSent {
         )
     }
 
-    /// Why no connection was made. Only the wording hangs on it.
+    /// Why no connection was made. Only the wording depends on it.
     fn of(error: &reqwest::Error) -> NotSent {
         if let Some(reason) = causes(error).find_map(of_a_proxy) {
             reason
@@ -143,24 +148,22 @@ impl NotSent {
     }
 }
 
-/// What is behind an error, the nearest first.
+/// The causes of an error, the nearest first.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     iter::successors(error.source(), |cause| next_cause(*cause))
 }
 
+/// The source of an I/O error that wraps another is that other's source: the other itself is
+/// taken.
 fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    // The source of an I/O error that wraps another is that other's source.
-    match cause
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-    {
+    match cause.downcast_ref().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => cause.source(),
     }
 }
 
-/// What was wrong with a proxy that was to tunnel. The library has a type for it that
-/// cannot be named, and so its words are looked at.
+/// What was wrong with a proxy's tunnel. The library's type for it is private, so its words
+/// are read.
 fn of_a_proxy(cause: &(dyn Error + 'static)) -> Option<NotSent> {
     let text = cause.to_string();
     Some(match text.strip_prefix("tunnel error: ")? {
@@ -178,29 +181,22 @@ fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<NotSent> {
         });
     }
     Some(match cause.downcast_ref::<io::Error>()?.kind() {
-        io::ErrorKind::ConnectionRefused => NotSent::Refused,
-        io::ErrorKind::HostUnreachable
-        | io::ErrorKind::NetworkUnreachable
-        | io::ErrorKind::NetworkDown
-        | io::ErrorKind::AddrNotAvailable => NotSent::Unreachable,
-        io::ErrorKind::ConnectionReset
-        | io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::BrokenPipe
-        | io::ErrorKind::UnexpectedEof => NotSent::BrokeOff,
+        ConnectionRefused => NotSent::Refused,
+        HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => {
+            NotSent::Unreachable
+        }
+        ConnectionReset | ConnectionAborted | BrokenPipe | UnexpectedEof => NotSent::BrokeOff,
         _ => return None,
     })
 }
 
 fn of_a_certificate(error: &CertificateError) -> NotSent {
+    use CertificateError as Bad;
     match error {
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => NotSent::Untrusted,
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            NotSent::OtherName
-        }
-        CertificateError::Expired
-        | CertificateError::ExpiredContext { .. }
-        | CertificateError::NotValidYet
-        | CertificateError::NotValidYetContext { .. } => NotSent::OutOfDate,
+        Bad::UnknownIssuer | Bad::BadSignature => NotSent::Untrusted,
+        Bad::NotValidForName | Bad::NotValidForNameContext { .. } => NotSent::OtherName,
+        Bad::Expired | Bad::ExpiredContext { .. } => NotSent::OutOfDate,
+        Bad::NotValidYet | Bad::NotValidYetContext { .. } => NotSent::OutOfDate,
         _ => NotSent::BadCertificate,
     }
 }

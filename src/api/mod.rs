@@ -1,27 +1,24 @@
 //! The service: its two calls, what is sent, and what its answers mean.
 //!
-//! Rule: the only place that knows the service. `wire` is what goes over the
-//! line, `verdict` judges one `answer` by itself and is pure (with `body` for what it says,
-//! `complaints`, `presence` and `balance` for what its sentences mean, `wait` and `quota` for
-//! what it says of time and limits), `client` is the one place that opens connections, and
-//! `lost` knows what its failures mean. `packed` unpacks what comes, `redirect` says where
-//! else it is to be had, and `unread` logs what was not understood.
+//! Rule: the only place that knows the service. `wire` is what is sent and received, `client`
+//! the one place that opens connections. `verdict` judges one answer by itself and is pure:
+//! `head` is its status and what it says about time (`wait`) and limits (`quota`), `body` what
+//! it says else (`complaints` about fields, `sentence` for what a sentence means), and `lost`
+//! why there is none.
 
 mod answer;
-mod balance;
 mod base_url;
 mod body;
 mod certificates;
 mod client;
 mod complaints;
-mod limits;
+mod head;
 mod list;
 mod lost;
 mod mask;
 mod packed;
-mod presence;
 mod quota;
-mod redirect;
+mod sentence;
 mod token;
 mod tokens;
 mod unread;
@@ -30,12 +27,10 @@ mod wait;
 pub mod wire;
 
 pub use answer::Answer;
-#[cfg(test)]
-pub(crate) use answer::Head;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use certificates::{Certificates, CertificatesError};
-pub use client::{Client, ClientError};
-pub use limits::Limits;
+pub use client::{Client, ClientError, Limits};
+pub use head::Head;
 pub use list::ListError;
 pub use quota::Quota;
 pub use token::{Token, TokenError};

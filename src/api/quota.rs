@@ -1,4 +1,4 @@
-//! What an answer says of the service's limit, whatever else it says.
+//! What an answer says about the service's rate limit, whatever else it says.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,25 +51,15 @@ impl Quota {
         header: impl Fn(&str) -> Option<&'a str>,
         now: SystemTime,
     ) -> Option<Quota> {
-        let [
-            limit,
-            remaining,
-            reset,
-            other_limit,
-            other_remaining,
-            other_reset,
-        ] = Quota::HEADERS;
-        let first_number = |name: &str, other_name: &str| {
-            let text = header(name).or_else(|| header(other_name))?;
+        let number = |at: usize| {
+            let text = header(Quota::HEADERS[at]).or_else(|| header(Quota::HEADERS[at + 3]))?;
             // The drafts let spans follow: `100, 100;w=60`.
             text.split([',', ';']).next().map(str::trim)
         };
-        let limit =
-            first_number(limit, other_limit).and_then(|text| text.parse::<NonZeroU32>().ok());
-        let remaining = first_number(remaining, other_remaining)
-            .and_then(|text| text.parse().ok())
-            .filter(|&remaining| limit.is_none_or(|limit| remaining <= limit.get()));
-        let reset = first_number(reset, other_reset).and_then(|text| time_until(text, now));
+        let limit = number(0).and_then(|text| text.parse::<NonZeroU32>().ok());
+        let remaining = number(1).and_then(|text| text.parse().ok());
+        let remaining = remaining.filter(|&rest| limit.is_none_or(|limit| rest <= limit.get()));
+        let reset = number(2).and_then(|text| time_until(text, now));
         let quota = Quota {
             limit,
             remaining,

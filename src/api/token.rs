@@ -11,12 +11,14 @@ use crate::text::quoted_unless_secret;
 
 /// The fewest characters of a token's part that are masked: shorter ones would
 /// occur in any text.
-const FEWEST_MASKED: usize = 8;
+const MIN_MASKED: usize = 8;
 
 /// An access token.
 #[derive(Debug, Clone)]
 pub struct Token {
     secret: SecretString,
+    /// The value of the header `Authorization`, marked so that it is not printed.
+    header: HeaderValue,
     /// The file that it was read from.
     file: Option<PathBuf>,
 }
@@ -69,15 +71,15 @@ impl Token {
         })
     }
 
-    /// What its file holds now; nothing where it came from no regular file, or that holds
-    /// no token any more.
+    /// The token that its file holds now; none where it came from no regular file, or the
+    /// file holds no token any more.
     pub(super) fn read_again(&self) -> Option<Token> {
         // A pipe has nothing more to say, and would be waited for.
         let file = self.file.as_deref().filter(|file| file.is_file())?;
         Token::from_file(file).ok()
     }
 
-    /// Reads a token from text; `from` says in messages where it stood.
+    /// Reads a token from text; `from` says in messages where it comes from.
     pub fn from_text(text: &str, from: &str) -> Result<Token, TokenError> {
         let text = text.trim_start_matches('\u{FEFF}').trim();
         let token = match text.split_at_checked("Bearer".len()) {
@@ -92,25 +94,27 @@ impl Token {
         if token.is_empty() {
             return Err(TokenError::Empty { from: from.into() });
         }
-        if !token.bytes().all(|b| b.is_ascii_graphic()) {
+        let header = Some(token).filter(|token| token.bytes().all(|b| b.is_ascii_graphic()));
+        let header = header.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
+        let Some(Ok(mut header)) = header else {
             return Err(TokenError::NotOneLine { from: from.into() });
-        }
+        };
+        header.set_sensitive(true);
         Ok(Token {
             secret: SecretString::from(token),
+            header,
             file: None,
         })
     }
 
-    /// The token itself, for the sandbox, which has to compare it.
+    /// The token itself, for the sandbox, which compares it.
     pub(crate) fn expose(&self) -> &str {
         self.secret.expose_secret()
     }
 
-    /// The value of the header `Authorization`, marked so that it is not printed.
-    pub(super) fn authorization(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::try_from(format!("Bearer {}", self.expose())).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+    /// The value of the header `Authorization`.
+    pub(super) fn authorization(&self) -> HeaderValue {
+        self.header.clone()
     }
 
     /// `text` with the token, and with its part behind a `|` (the secret half of
@@ -119,7 +123,7 @@ impl Token {
         let token = self.expose();
         let text = masked(text, token);
         match token.split_once('|') {
-            Some((_, secret)) if secret.len() >= FEWEST_MASKED => masked(&text, secret),
+            Some((_, secret)) if secret.len() >= MIN_MASKED => masked(&text, secret),
             _ => text,
         }
     }

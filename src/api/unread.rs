@@ -1,7 +1,7 @@
-//! How an answer begins that was not understood, for those who ask for everything (`-vv`).
+//! The beginning of an answer that was not understood, for the log at `-vv`.
 //!
-//! Rule: logs, and changes nothing. Lines name nobody: token, numbers and the values of the
-//! row that was sent are masked before anything is cut off.
+//! Rule: no personal data. Token, numbers and the values of the row that was sent are masked
+//! before anything is cut off.
 
 use serde_json::Value;
 use tracing::debug;
@@ -11,7 +11,7 @@ use crate::text::{one_line, shortened, without_numbers, without_words_of};
 /// How many characters are shown.
 const MAX_SHOWN: usize = 300;
 
-/// How much is looked at, in bytes: what is masked takes less room afterwards.
+/// How many bytes are looked at: masked text is shorter.
 const MAX_READ: usize = 64 * 1024;
 
 /// Logs how the body begins. `values` are those of the row.
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_names_nobody() {
+    fn the_beginning_has_no_personal_data() {
         assert_eq!(
             shown("<html>\r\n\t<b>Welcome, ADA of Leeds</b>\u{1b}[2J +44 7911 123456 s3cret\n"),
             "<html> <b>Welcome, … of …</b>\u{FFFD}[2J +… [token]"

@@ -4,8 +4,8 @@
 //! than one row refused, say) is decided in `pipeline::stops`.
 //!
 //! The service's document states no error codes or bodies. What is known was
-//! seen in public, and no text of the service is relied on where a status or a
-//! field says the same. Two questions matter before all others:
+//! seen in public, and where a status or a field says it, no text is relied on.
+//! Two questions matter before all others:
 //!
 //! - **Was the lead made?** Only a 2xx with an id says so for certain.
 //! - **Can it have been made?** After a refused connection, a 429 or a 503 with
@@ -13,12 +13,10 @@
 //!   connection or a 5xx: perhaps, and a second attempt may be a second call to
 //!   the same person unless the service refuses duplicates.
 
-use std::time::SystemTime;
-
-use super::Quota;
+use super::Head;
 use super::body::Body;
 pub use super::lost::{Lost, NotSent};
-use super::presence::Presence;
+use super::sentence::Presence;
 pub use super::wait::{LONGEST_WAIT, Wait};
 use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
@@ -27,21 +25,6 @@ use crate::text::{printable, shortened};
 /// The most characters that are kept of what the service says.
 const MAX_TEXT: usize = 300;
 
-/// An answer whose head and body have arrived (the body up to a bound).
-#[derive(Debug, Clone, Copy)]
-pub struct Reply<'a> {
-    /// The HTTP status.
-    pub status: u16,
-    /// The header `Retry-After`, if there is one.
-    pub retry_after: Option<&'a str>,
-    /// What its head says of the limit.
-    pub quota: Option<Quota>,
-    /// Where a redirect leads to.
-    pub redirects_to: Option<&'a str>,
-    /// The body.
-    pub body: &'a [u8],
-}
-
 /// What becomes of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -49,12 +32,12 @@ pub enum Verdict {
     Created {
         /// The lead's id.
         lead_id: String,
-        /// What the service says of the lead besides, if that matters.
+        /// What else the service says about the lead, if it matters.
         remark: Option<String>,
     },
     /// The service has the number already.
     Duplicate {
-        /// The existing lead's id, where it is said.
+        /// The existing lead's id, if the answer has it.
         lead_id: Option<String>,
         /// What the service said.
         text: String,
@@ -91,8 +74,8 @@ pub enum Verdict {
         /// What happened.
         text: String,
     },
-    /// The token was refused, and there is another one by now: send again with that. It is
-    /// no attempt at the row.
+    /// The token was refused and has been replaced meanwhile: send again with the new one.
+    /// No attempt at the row is counted.
     TokenReplaced,
     /// Refused for a reason that is likely to hold for every row.
     Fatal {
@@ -112,7 +95,7 @@ pub enum FatalCause {
     Token,
     /// 402: no money. Certain with the first answer.
     Payment,
-    /// 403: the token is not allowed to do this, or a firewall steps in.
+    /// 403: the token is not allowed to do this, or a firewall intervenes.
     Forbidden,
     /// 404, which may also mean a wrong address, or a 422 about the campaign.
     Campaign,
@@ -143,25 +126,28 @@ impl FatalCause {
     }
 }
 
-/// Judges an attempt. `now` is what a `Retry-After` date is compared with: the time that
-/// the answer itself says it is, if it does.
-pub fn judge(reply: Reply<'_>, now: SystemTime) -> Verdict {
-    let text = String::from_utf8_lossy(reply.body);
+/// Judges an answer whose head and body arrived (the body up to a bound).
+pub fn judge(head: &Head, body: &[u8]) -> Verdict {
+    let text = String::from_utf8_lossy(body);
     let body = Body::read(&text);
-    let code = ErrorCode::Http(reply.status);
-    // Of most answers, those of leads that were made, nobody wants it.
-    let text = || body.text(reply.status);
+    let status = head.status;
+    let code = ErrorCode::Http(status);
+    // Not wanted of most answers, those of leads that were made.
+    let text = || body.text(status);
     let fatal = |cause| Verdict::Fatal {
         cause,
         code,
         text: text(),
     };
-    match reply.status {
+    match status {
         200..=299 => judge_success(&body, code, text),
         300..=399 => Verdict::Fatal {
             cause: FatalCause::Redirect,
             code,
-            text: redirect_text(&reply, text()),
+            text: match &head.redirects_to {
+                Some(place) => format!("HTTP {status} to {place}"),
+                None => text(),
+            },
         },
         400 | 409 | 422 if body.duplicate() == Some(Presence::Here) => Verdict::Duplicate {
             lead_id: body.lead_id(),
@@ -182,18 +168,11 @@ pub fn judge(reply: Reply<'_>, now: SystemTime) -> Verdict {
             text: text(),
             is_lasting: false,
         },
-        429 => Verdict::RetryLater {
-            wait: wait_hint(&reply, &body, now),
+        429 | 503 if status == 429 || says_when(head, &body) => Verdict::RetryLater {
+            wait: wait_hint(head, &body),
             code,
             text: text(),
         },
-        503 if reply.retry_after.is_some() || body.retry_after().time().is_some() => {
-            Verdict::RetryLater {
-                wait: wait_hint(&reply, &body, now),
-                code,
-                text: text(),
-            }
-        }
         400..=499 => Verdict::Rejected { code, text: text() },
         // 5xx, and what no service should send. A 500 may follow the insert.
         _ => Verdict::PerhapsTaken { code, text: text() },
@@ -218,23 +197,15 @@ pub fn judge_lost(lost: Lost) -> Verdict {
     Verdict::PerhapsTaken { code, text }
 }
 
-/// Nobody needs to know what a page says that nobody goes to.
-fn redirect_text(reply: &Reply<'_>, said: String) -> String {
-    match reply.redirects_to {
-        Some(place) => format!("HTTP {} to {place}", reply.status),
-        None => said,
-    }
-}
-
 fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) -> Verdict {
     let lead_id = body.lead_id();
-    // With an id, the mere word may stand in "no duplicate found", and a lead that another
-    // campaign has is no reason against one in this.
-    let said = match lead_id {
+    // With an id, the mere word may be in "no duplicate found", and a lead in another campaign
+    // is no reason against one in this.
+    let presence = match lead_id {
         Some(_) => body.presence(),
         None => body.duplicate(),
     };
-    if said == Some(Presence::Here) {
+    if presence == Some(Presence::Here) {
         return Verdict::Duplicate {
             lead_id,
             text: text(),
@@ -259,25 +230,29 @@ fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) ->
     }
 }
 
-/// How long the service asks to wait: by `Retry-After`, else by `retry_after` in the body,
+/// Whether the answer says when to try again: a service that does so has not processed the
+/// request.
+fn says_when(head: &Head, body: &Body<'_>) -> bool {
+    head.retry_after.is_some() || body.retry_after().time().is_some()
+}
+
+/// How long the service wants the client to wait: by `Retry-After`, else by `retry_after` in the body,
 /// else until the time at which it allows more.
-fn wait_hint(reply: &Reply<'_>, body: &Body<'_>, now: SystemTime) -> Wait {
-    let from_header = reply
+fn wait_hint(head: &Head, body: &Body<'_>) -> Wait {
+    let from_header = head
         .retry_after
-        .map_or(Wait::Unsaid, |text| Wait::of_header(text, now));
+        .as_ref()
+        .map_or(Wait::Unsaid, |text| Wait::of_header(text, head.now));
     // Where some are left, it is another limit that was hit.
-    let quota = reply
-        .quota
-        .filter(|quota| quota.remaining.unwrap_or(0) == 0);
-    let from_quota = quota
-        .and_then(|quota| quota.reset)
-        .map_or(Wait::Unsaid, Wait::of_duration);
+    let quota = head.quota.filter(|quota| quota.remaining.unwrap_or(0) == 0);
+    let reset = quota.and_then(|quota| quota.reset);
+    let from_quota = reset.map_or(Wait::Unsaid, Wait::of_duration);
     from_header.or(body.retry_after()).or(from_quota)
 }
 
 impl Verdict {
     /// Whether the service has dealt with the request, one way or the other. Everything
-    /// else says nothing of the row, and asks for another attempt.
+    /// else says nothing about the row, which needs another attempt.
     pub fn is_about_row(&self) -> bool {
         matches!(
             self,
@@ -288,7 +263,7 @@ impl Verdict {
         )
     }
 
-    /// What the service has said where it has not taken the lead, or not surely.
+    /// What the service said where it has not taken the lead, or not surely.
     pub fn refusal(&self) -> Option<&str> {
         match self {
             Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
@@ -303,17 +278,17 @@ impl Verdict {
     /// The verdict with its texts put through `mask` and made fit to be shown.
     /// Masked first and shortened then: a cut must not leave half a secret.
     pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {
-        let (first, second) = match &mut self {
-            Verdict::Created { lead_id, remark } => (Some(lead_id), remark.as_mut()),
-            Verdict::Duplicate { lead_id, text } => (lead_id.as_mut(), Some(text)),
-            Verdict::TokenReplaced => (None, None),
+        let texts = match &mut self {
+            Verdict::Created { lead_id, remark } => [Some(lead_id), remark.as_mut()],
+            Verdict::Duplicate { lead_id, text } => [lead_id.as_mut(), Some(text)],
+            Verdict::TokenReplaced => [None, None],
             Verdict::Rejected { text, .. }
             | Verdict::RetryLater { text, .. }
             | Verdict::NeverTaken { text, .. }
             | Verdict::PerhapsTaken { text, .. }
-            | Verdict::Fatal { text, .. } => (None, Some(text)),
+            | Verdict::Fatal { text, .. } => [Some(text), None],
         };
-        for text in [first, second].into_iter().flatten() {
+        for text in texts.into_iter().flatten() {
             *text = shortened(&printable(&mask(text)), MAX_TEXT);
         }
         self

@@ -2,32 +2,27 @@
 //! number in the project's table of exchanges.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::*;
+use crate::api::Quota;
 
-const NOW: SystemTime = SystemTime::UNIX_EPOCH;
-
-fn reply(status: u16, body: &str) -> Verdict {
-    let reply = Reply {
+fn head(status: u16, retry_after: Option<&str>) -> Head {
+    Head {
         status,
-        retry_after: None,
+        retry_after: retry_after.map(str::to_owned),
         quota: None,
         redirects_to: None,
-        body: body.as_bytes(),
-    };
-    judge(reply, NOW)
+        now: SystemTime::UNIX_EPOCH,
+    }
+}
+
+fn reply(status: u16, body: &str) -> Verdict {
+    judge(&head(status, None), body.as_bytes())
 }
 
 fn reply_after(status: u16, retry_after: &str, body: &str) -> Verdict {
-    let reply = Reply {
-        status,
-        retry_after: Some(retry_after),
-        quota: None,
-        redirects_to: None,
-        body: body.as_bytes(),
-    };
-    judge(reply, NOW)
+    judge(&head(status, Some(retry_after)), body.as_bytes())
 }
 
 fn created(id: &str) -> Verdict {
@@ -182,15 +177,12 @@ fn row_10_a_redirect_is_fatal() {
 
 #[test]
 fn row_10_a_redirect_tells_where_to() {
-    let redirect = |redirects_to| {
-        let reply = Reply {
-            status: 302,
-            retry_after: None,
-            quota: None,
-            redirects_to,
-            body: br#"{"message":"Moved."}"#,
+    let redirect = |redirects_to: Option<&str>| {
+        let head = Head {
+            redirects_to: redirects_to.map(str::to_owned),
+            ..head(302, None)
         };
-        judge(reply, NOW)
+        judge(&head, br#"{"message":"Moved."}"#)
     };
     for (place, text) in [
         (
@@ -578,18 +570,16 @@ fn a_silly_wait_is_bounded_or_ignored() {
 #[test]
 fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
     let wait = |status, retry_after, limit, remaining, body: &str| {
-        let reply = Reply {
-            status,
-            retry_after,
-            quota: Some(Quota {
-                limit: NonZeroU32::new(limit),
-                remaining,
-                reset: Some(Duration::from_secs(20)),
-            }),
-            redirects_to: None,
-            body: body.as_bytes(),
+        let quota = Quota {
+            limit: NonZeroU32::new(limit),
+            remaining,
+            reset: Some(Duration::from_secs(20)),
         };
-        match judge(reply, NOW) {
+        let head = Head {
+            quota: Some(quota),
+            ..head(status, retry_after)
+        };
+        match judge(&head, body.as_bytes()) {
             Verdict::RetryLater { wait, .. } => Some(wait),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! How long an answer asks to wait before the next request.
+//! The wait before the next request that an answer demands.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,26 +7,26 @@ use serde_json::Value;
 /// The longest wait that is believed, a day: services count by the day at most.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// How long is waited where a longer one is asked for. After it, the service is asked again
-/// and may say the same again.
+/// The wait where the service wants a longer one. After it, the next request may get the
+/// same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
 /// What an answer says of the wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Nothing, or "now", which is no hint either: whoever follows it is refused again,
-    /// at full speed. A date that has passed is "now" too.
+    /// Nothing, or "now", which is no hint either: a client that follows it is refused again,
+    /// at full speed. A date in the past is "now" too.
     Unsaid,
-    /// So long, which is more than nothing and at most [`LONGEST_WAIT`].
+    /// This long: more than zero and at most [`LONGEST_WAIT`].
     Said(Duration),
-    /// Longer than [`LONGEST_WAIT`]: an hour is waited instead.
+    /// Longer than [`LONGEST_WAIT`]: replaced by an hour.
     Bounded,
     /// Something that is no time: a negative number, a word.
     Senseless,
 }
 
 impl Wait {
-    /// How long to wait, where that is said in a way that makes sense.
+    /// How long to wait, where the answer says so in a way that makes sense.
     pub fn time(self) -> Option<Duration> {
         match self {
             Wait::Said(time) => Some(time),
@@ -59,7 +59,7 @@ impl Wait {
         seconds.map_or(Wait::Senseless, Wait::of_seconds)
     }
 
-    /// So long from now.
+    /// This long from now.
     pub(super) fn of_duration(time: Duration) -> Wait {
         if time.is_zero() {
             Wait::Unsaid
@@ -80,7 +80,7 @@ impl Wait {
         }
     }
 
-    /// This, or what stands elsewhere where this is of no use.
+    /// This, or the other where this is of no use.
     pub(super) fn or(self, other: Wait) -> Wait {
         match (self, other) {
             (Wait::Said(_) | Wait::Bounded, _) => self,

@@ -1,11 +1,9 @@
-//! What goes over the line, in the form of the interface document.
+//! What is sent and received, in the form of the interface document.
 
 use std::fmt;
 
 use bytes::Bytes;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::campaign::Campaign;
@@ -53,8 +51,7 @@ impl LeadForm {
         self.json(phone, campaign, variables).into()
     }
 
-    /// The same to be looked at, also where the campaign is not known yet: `null`
-    /// stands in its place, which is never sent.
+    /// The same to be shown, with `null` for a campaign that is not known yet; never sent.
     pub fn preview<'a>(
         &self,
         phone: PhoneNumber,
@@ -125,11 +122,7 @@ impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Variables
         let object = Object(self.pairs.clone());
         match self.shape {
             VariablesShape::Object => object.serialize(serializer),
-            VariablesShape::Array => {
-                let mut array = serializer.serialize_seq(Some(1))?;
-                array.serialize_element(&object)?;
-                array.end()
-            }
+            VariablesShape::Array => [object].serialize(serializer),
         }
     }
 }
@@ -138,11 +131,7 @@ struct Object<I>(I);
 
 impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Object<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, value) in self.0.clone() {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.clone())
     }
 }
 
@@ -153,93 +142,42 @@ pub(super) struct CampaignPage {
     pub(super) next_page_url: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct ListedCampaign {
-    #[serde(default)]
-    id: LooseText,
-    #[serde(default)]
-    name: LooseText,
-    #[serde(default)]
-    status: LooseText,
-    #[serde(default)]
-    created_at: LooseText,
-    #[serde(default)]
-    updated_at: LooseText,
-}
-
-/// Text, or whatever else stands in its place: deployments send ids as strings or
-/// as numbers, and nothing here may fail on the others.
-#[derive(Default)]
-struct LooseText(String);
-
-impl<'de> Deserialize<'de> for LooseText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(LooseText(match Value::deserialize(deserializer)? {
-            Value::Null => String::new(),
-            Value::String(text) => text.trim().to_owned(),
-            other => other.to_string(),
-        }))
-    }
-}
-
-impl ListedCampaign {
-    fn into_campaign(self) -> Option<Campaign> {
-        Some(Campaign {
-            id: Some(self.id.0).filter(|id| !id.is_empty())?,
-            name: self.name.0,
-            status: self.status.0,
-            created_at: self.created_at.0,
-            updated_at: self.updated_at.0,
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for CampaignPage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CampaignPageVisitor)
-    }
-}
-
-struct CampaignPageVisitor;
-
-impl<'de> Visitor<'de> for CampaignPageVisitor {
-    type Value = CampaignPage;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of campaigns, or an object with `campaigns` or `data`")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<CampaignPage, A::Error> {
-        let mut campaigns = Vec::new();
-        while let Some(listed) = seq.next_element::<ListedCampaign>()? {
-            // One without an id cannot be used, and is no reason to refuse the others.
-            campaigns.extend(listed.into_campaign());
+impl CampaignPage {
+    /// An array of campaigns, or an object with one in `campaigns` or `data`; `data` may itself
+    /// be a page: {"data":{"campaigns":[…]}}.
+    pub(super) fn read(json: &Value) -> Option<CampaignPage> {
+        if let Value::Array(items) = json {
+            return Some(CampaignPage {
+                // One without an id cannot be used, and is no reason to refuse the others.
+                campaigns: items.iter().filter_map(campaign).collect(),
+                next_page_url: None,
+            });
         }
-        Ok(CampaignPage {
-            campaigns,
-            next_page_url: None,
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CampaignPage, A::Error> {
-        let mut inner: Option<CampaignPage> = None;
-        let mut next_page_url = None;
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                // `data` may itself be a page: {"data":{"campaigns":[…]}}.
-                "campaigns" | "data" => inner = Some(map.next_value()?),
-                "next_page_url" => next_page_url = map.next_value::<Option<String>>()?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        let inner = inner.ok_or_else(|| serde::de::Error::missing_field("campaigns"))?;
-        Ok(CampaignPage {
+        let inner = json.get("campaigns").or_else(|| json.get("data"))?;
+        let inner = CampaignPage::read(inner)?;
+        let next_page_url = json.get("next_page_url").and_then(Value::as_str);
+        Some(CampaignPage {
             campaigns: inner.campaigns,
-            next_page_url: next_page_url.or(inner.next_page_url),
+            next_page_url: next_page_url.map(str::to_owned).or(inner.next_page_url),
         })
     }
+}
+
+/// A listed campaign, if it has an id. Ids are strings or numbers, and no form of the other
+/// fields is an error.
+fn campaign(json: &Value) -> Option<Campaign> {
+    let text = |field| match json.get(field) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.trim().to_owned(),
+        Some(other) => other.to_string(),
+    };
+    Some(Campaign {
+        id: Some(text("id")).filter(|id| !id.is_empty())?,
+        name: text("name"),
+        status: text("status"),
+        created_at: text("created_at"),
+        updated_at: text("updated_at"),
+    })
 }
 
 #[cfg(test)]
@@ -297,7 +235,7 @@ mod tests {
             format!(r#"{{"data":[{one},{two}],"next_page_url":null,"total":2}}"#),
             format!(r#"{{"data":{{"campaigns":[{one},{two}]}}}}"#),
         ] {
-            let page: CampaignPage = serde_json::from_str(&json).unwrap();
+            let page = CampaignPage::read(&serde_json::from_str(&json).unwrap()).unwrap();
             let ids: Vec<_> = page
                 .campaigns
                 .iter()
@@ -309,6 +247,6 @@ mod tests {
                 "{json}"
             );
         }
-        assert!(serde_json::from_str::<CampaignPage>(r#"{"message":"x"}"#).is_err());
+        assert!(CampaignPage::read(&serde_json::json!({"message": "x"})).is_none());
     }
 }

@@ -1,6 +1,6 @@
-//! Which campaign of a list somebody means who answers with a few letters.
+//! Which campaign of a list the user means by a few letters.
 //!
-//! Rule: one that is not certainly meant is not picked. People would be called by another.
+//! Rule: no guess. With the wrong campaign, people get the wrong call.
 
 use thiserror::Error;
 

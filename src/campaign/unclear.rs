@@ -1,4 +1,4 @@
-//! Names of campaigns in rows, and what they mean by the service's list.
+//! Names of campaigns in rows, and what they mean in the service's list.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -7,7 +7,7 @@ use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
 use crate::text::{counted, in_lines, nearest, shown_name};
 
-/// How many places are remembered of each name.
+/// How many places of each name are remembered.
 const MAX_PLACES: usize = 3;
 
 /// How many names are listed with their lines.
@@ -22,12 +22,12 @@ pub struct NamesInRows(BTreeMap<String, NamedRows>);
 pub struct NamedRows {
     /// How many there are.
     pub rows: u64,
-    /// Where the first few of them stand: the input, counted from 0, and the line there.
+    /// Where the first few of them are: the input, counted from 0, and the line there.
     pub first: Vec<(usize, u64)>,
 }
 
 impl NamesInRows {
-    /// Takes a row that has this name.
+    /// Adds a row that has this name.
     pub fn note(&mut self, name: String, file: usize, line: u64) {
         let named = self.0.entry(name).or_default();
         named.rows += 1;
@@ -36,7 +36,7 @@ impl NamesInRows {
         }
     }
 
-    /// Takes the choice that was made for all rows, if it is a name: it stands in none.
+    /// Adds the choice for all rows, if it is a name: no row has it.
     pub fn note_default(&mut self, choice: Option<&CampaignChoice>) {
         if let Some(CampaignChoice::Name(name)) = choice {
             self.0.entry(name.clone()).or_default();
@@ -58,8 +58,12 @@ impl NamesInRows {
         self.0.get(name).cloned().unwrap_or_default()
     }
 
-    /// What the names mean by the service's list.
-    pub fn resolved(self, list: &[Campaign], inputs: &[&str]) -> Resolved {
+    /// The ids of the names that mean one campaign in the service's list, and the other names.
+    pub fn resolved(
+        self,
+        list: &[Campaign],
+        inputs: &[&str],
+    ) -> (HashMap<String, CampaignId>, Option<UnclearNames>) {
         let mut ids = HashMap::new();
         let mut errors = Vec::new();
         let mut unknown = Vec::new();
@@ -91,20 +95,11 @@ impl NamesInRows {
             names: self,
             inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
         });
-        Resolved { ids, unclear }
+        (ids, unclear)
     }
 }
 
-/// What names mean.
-#[derive(Debug)]
-pub struct Resolved {
-    /// The ids of those that mean one campaign.
-    pub ids: HashMap<String, CampaignId>,
-    /// The others, where there are any.
-    pub unclear: Option<UnclearNames>,
-}
-
-/// Names that do not each mean one campaign, and where they stand.
+/// Names that do not each mean one campaign, and where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnclearNames {
     /// What is wrong with them.
@@ -123,9 +118,9 @@ impl UnclearNames {
         })
     }
 
-    /// What is wrong in a sentence each, and behind them where the names stand.
+    /// What is wrong in a sentence each, and behind them where the names are.
     pub fn lines(&self) -> Vec<String> {
-        let errors = self.errors.iter().map(|error| parts(error).0);
+        let errors = self.errors.iter().map(|error| error.what_and_hint().0);
         let mut lines: Vec<String> = errors.collect();
         let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
         let in_rows: Vec<_> = self
@@ -145,7 +140,7 @@ impl UnclearNames {
 
     /// What to do about them.
     pub fn hint(&self) -> String {
-        let hints = self.errors.iter().map(|error| parts(error).1);
+        let hints = self.errors.iter().map(|error| error.what_and_hint().1);
         let mut hints: Vec<String> = hints.collect();
         hints.dedup();
         hints.join("; ")
@@ -160,19 +155,12 @@ impl fmt::Display for UnclearNames {
     }
 }
 
-/// What is wrong, and what to do about it.
-fn parts(error: &CampaignError) -> (String, String) {
-    let text = error.to_string();
-    let (what, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
-    (what.to_owned(), hint.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::campaign;
     use super::*;
 
-    fn resolved(names: &[(&str, u64)]) -> Resolved {
+    fn resolved(names: &[(&str, u64)]) -> (HashMap<String, CampaignId>, Option<UnclearNames>) {
         let list = [
             campaign("1", "Spring"),
             campaign("2", "News"),
@@ -187,14 +175,14 @@ mod tests {
     }
 
     fn said(names: &[(&str, u64)]) -> String {
-        resolved(names).unclear.unwrap().to_string()
+        resolved(names).1.unwrap().to_string()
     }
 
     #[test]
     fn a_name_is_matched_exactly_and_only_once() {
-        let found = resolved(&[("Spring", 2)]);
-        assert_eq!(found.ids["Spring"], CampaignId(1));
-        assert_eq!(found.unclear, None);
+        let (ids, unclear) = resolved(&[("Spring", 2)]);
+        assert_eq!(ids["Spring"], CampaignId(1));
+        assert_eq!(unclear, None);
         assert_eq!(
             said(&[("spring", 2), ("x", 3)]),
             "no campaign is called `spring`, `x`\n\
@@ -212,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_unclear_is_told_at_once_with_the_first_places_of_each() {
+    fn all_that_is_unclear_is_reported_at_once_with_the_first_places_of_each() {
         let rows: Vec<_> = (5..15).map(|line| ("x", line)).collect();
         let mut names = vec![("News", 2), ("Spring", 3)];
         names.extend(rows);
@@ -225,14 +213,14 @@ mod tests {
              hint: the campaigns are `Spring`, `News`, `News`, `Uuid`; \
              give the id instead of the name"
         );
-        assert_eq!(resolved(&names).ids["Spring"], CampaignId(1));
+        assert_eq!(resolved(&names).0["Spring"], CampaignId(1));
     }
 
     #[test]
-    fn a_name_that_was_given_for_all_rows_stands_in_no_line() {
+    fn a_name_that_was_given_for_all_rows_has_no_line() {
         let mut names = NamesInRows::default();
         names.note_default(Some(&CampaignChoice::Name("x".into())));
-        let unclear = names.resolved(&[], &[]).unclear.unwrap();
+        let unclear = names.resolved(&[], &[]).1.unwrap();
         assert_eq!(
             unclear.to_string(),
             "no campaign is called `x`\n\nhint: the service lists no campaign for this token"

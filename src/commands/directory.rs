@@ -7,7 +7,7 @@ use tracing::warn;
 
 use super::service;
 use crate::api::{Client, ListError};
-use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows, Resolved};
+use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::source::SourceError;
@@ -77,7 +77,7 @@ impl Directory {
         if names.is_empty() {
             return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
         }
-        let Resolved { ids, unclear } = names.resolved(self.list().await?, &intake.names());
+        let (ids, unclear) = names.resolved(self.list().await?, &intake.names());
         match unclear {
             Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear)),
             None => Ok(CampaignBook::new(default.cloned(), ids)),

@@ -12,7 +12,7 @@ use tracing::warn;
 use super::rejects::Ancestors;
 use super::service;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::intake::{Intake, PlannedInput, SurveyedInput};
+use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;
 use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
@@ -32,7 +32,7 @@ use crate::text::{counted, grouped, printable, shown_name};
 pub(super) async fn survey(
     files: &[PathBuf],
     layers: Layers,
-) -> Result<(Layers, Vec<SurveyedInput>), Failure> {
+) -> Result<(Layers, Vec<InspectedInput>), Failure> {
     let options = layers.options();
     let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
     let to = Service::name(&options).or_stopped(StoppedBy::Usage)?;
@@ -47,10 +47,10 @@ pub(super) async fn survey(
     .unwrap_or_else(broke_off)
 }
 
-fn survey_each(files: &[PathBuf], options: &Options) -> Result<Vec<SurveyedInput>, Failure> {
+fn survey_each(files: &[PathBuf], options: &Options) -> Result<Vec<InspectedInput>, Failure> {
     let form = form_choice(&options.reading);
     let inputs = open_each(files)?.into_iter();
-    let surveyed = inputs.map(|input| SurveyedInput::new(input, &form));
+    let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
     Ok(surveyed.collect::<Result<_, SourceError>>()?)
 }
 
@@ -85,7 +85,7 @@ impl Planned {
 /// Fits the flags to the inputs.
 pub(super) async fn plan(
     settings: &ReadingSettings,
-    surveyed: Vec<SurveyedInput>,
+    surveyed: Vec<InspectedInput>,
 ) -> Result<Planned, Failure> {
     let settings = settings.clone();
     service::on_a_thread(move || plan_each(&settings, surveyed))
@@ -93,7 +93,10 @@ pub(super) async fn plan(
         .unwrap_or_else(broke_off)
 }
 
-fn plan_each(settings: &ReadingSettings, surveyed: Vec<SurveyedInput>) -> Result<Planned, Failure> {
+fn plan_each(
+    settings: &ReadingSettings,
+    surveyed: Vec<InspectedInput>,
+) -> Result<Planned, Failure> {
     let planned: Vec<PlannedInput> = surveyed
         .into_iter()
         .map(|input| PlannedInput::new(input, &settings.mapping))

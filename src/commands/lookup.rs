@@ -9,7 +9,7 @@ use tracing::warn;
 use super::directory::{self, PATIENCE};
 use super::service;
 use crate::api::Limits;
-use crate::campaign::{CampaignChoice, NamesInRows, Resolved};
+use crate::campaign::{CampaignChoice, NamesInRows};
 use crate::exit::Failure;
 use crate::intake::Intake;
 use crate::lead::CampaignId;
@@ -76,7 +76,7 @@ async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<L
     let reached = reached.map_err(|failure| first_words(&failure.error.to_string()))?;
     let listed = reached.client.campaigns_within(PATIENCE).await;
     let listed = listed.map_err(|error| error.reason().to_owned())?;
-    let Resolved { ids, unclear } = names.resolved(&listed, &intake.names());
+    let (ids, unclear) = names.resolved(&listed, &intake.names());
     Ok(LookedUp {
         ids: Some(ids),
         names: CampaignNames::listed(&listed),

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::SurveyedInput;
+use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerError, StoredDefaults};
 use crate::options::Options;
@@ -57,7 +57,7 @@ impl Ancestors {
     pub(super) fn complete(
         &self,
         layers: Layers,
-        inputs: &[SurveyedInput],
+        inputs: &[InspectedInput],
     ) -> Result<Layers, Failure> {
         let mut found: Option<(RunId, String)> = None;
         for input in inputs {
@@ -94,7 +94,7 @@ impl Ancestors {
     fn defaults_for(
         &self,
         run: RunId,
-        input: &SurveyedInput,
+        input: &InspectedInput,
         layers: &Layers,
     ) -> Result<Option<String>, Failure> {
         let ancestor = self.find(run)?;

@@ -12,7 +12,7 @@ use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::sandbox::{self, Outage, OutageStyle, RateLimit, SandboxConfig};
+use crate::sandbox::{self, Fault, Outage, OutageStyle, RateLimit, SandboxConfig};
 use crate::signals;
 
 /// Where it listens when nobody says otherwise.
@@ -104,21 +104,23 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
 }
 
 fn set_faults(config: &mut SandboxConfig, args: &SandboxArgs) {
-    let faults = &mut config.faults;
-    set(&mut faults.status_429, args.share_429);
-    set(&mut faults.status_500_before, args.share_500.map(half));
-    set(&mut faults.status_500_after, args.share_500.map(half));
-    set(&mut faults.status_502, args.share_502);
-    set(&mut faults.status_503, args.share_503);
-    set(&mut faults.drop_before, args.drop_before);
-    set(&mut faults.drop_after, args.drop_after);
-    set(&mut faults.unreadable, args.unreadable);
-    set(&mut faults.hang_before, args.hang.map(half));
-    set(&mut faults.hang_after, args.hang.map(half));
-}
-
-fn half(share: f64) -> f64 {
-    share / 2.0
+    let half = |share: Option<f64>| share.map(|share| share / 2.0);
+    let shares = [
+        (Fault::Status429, args.share_429),
+        (Fault::Status500Before, half(args.share_500)),
+        (Fault::Status500After, half(args.share_500)),
+        (Fault::Status502, args.share_502),
+        (Fault::Status503, args.share_503),
+        (Fault::DropBefore, args.drop_before),
+        (Fault::DropAfter, args.drop_after),
+        (Fault::Unreadable, args.unreadable),
+        (Fault::HangBefore, half(args.hang)),
+        (Fault::HangAfter, half(args.hang)),
+    ];
+    let given = shares
+        .into_iter()
+        .filter_map(|(fault, share)| Some((fault, share?)));
+    config.faults.0.extend(given);
 }
 
 fn set<T>(setting: &mut T, typed: Option<T>) {
@@ -148,6 +150,8 @@ fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::sandbox::{DuplicateStyle, ListShape};
 
@@ -173,9 +177,13 @@ mod tests {
         assert_eq!((config.seed, config.latency_ms), (2, 5));
         assert_eq!(config.list_shape, ListShape::Bare);
         assert_eq!(config.duplicate_style, DuplicateStyle::Conflict);
-        let faults = config.faults;
-        assert_eq!((faults.status_429, faults.unreadable), (0.2, 0.3));
-        assert_eq!((faults.hang_before, faults.hang_after), (0.05, 0.05));
+        let shares = [
+            (Fault::Status429, 0.2),
+            (Fault::Unreadable, 0.3),
+            (Fault::HangBefore, 0.05),
+            (Fault::HangAfter, 0.05),
+        ];
+        assert_eq!(config.faults.0, BTreeMap::from(shares));
     }
 
     #[test]

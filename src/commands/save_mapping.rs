@@ -50,7 +50,9 @@ pub(super) fn write(
         hidden: to_save.hidden.clone(),
         newly_sent: to_save.newly_sent.clone(),
         sent_no_more: to_save.sent_no_more.clone(),
-        lost: first.map_or_else(Vec::new, |first| first.mapping.lost_columns.clone()),
+        lost: first.map_or_else(Vec::new, |first| {
+            first.mapping.since_saved.lost_columns.clone()
+        }),
         next: next(&to_save, files, command),
     };
     to_save.write().or_stopped(StoppedBy::Usage)?;
@@ -67,7 +69,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
         (
             mapping.phone_columns.clone(),
             mapping.campaign_column,
-            mapping.region_columns.clone(),
+            mapping.countries.used.clone(),
         )
     };
     let is_like_it = |other: &&PlannedInput| {

@@ -1,27 +1,66 @@
-//! Rows on their way from the reading threads to the async one, in input order.
+//! Rows on their way from thread to thread, in input order.
 
 use std::vec;
 
+use thiserror::Error;
 use tokio::sync::mpsc;
 
-use super::message::{IntakeError, Message};
+use crate::exit::{Failure, StoppedBy};
 use crate::lead::{CampaignId, RowOutcome};
+use crate::ledger::LedgerError;
 use crate::phone::{NumberKind, PhoneNumber};
-use crate::source::RowBatch;
+use crate::source::{RowBatch, SourceError};
 
-/// Batches as they come from the thread, in input order.
+/// Why there are no more rows.
+#[derive(Debug, Error)]
+pub enum IntakeError {
+    /// The input cannot be read on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The ledger of earlier runs cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl IntakeError {
+    /// What stops the run.
+    pub fn stopped_by(&self) -> StoppedBy {
+        match self {
+            IntakeError::Source(error) => error.stopped_by(),
+            IntakeError::Ledger(_) => StoppedBy::Ledger,
+        }
+    }
+}
+
+impl From<IntakeError> for Failure {
+    fn from(error: IntakeError) -> Failure {
+        Failure::new(error.stopped_by(), error)
+    }
+}
+
+/// What one thread sends to the next: rows, an error, or none at the end. The end is sent, so
+/// that a thread that has died does not look like one that has read everything.
+pub(super) type Message<T> = Result<Option<T>, IntakeError>;
+
+/// The rows or the error of what was received, if anything was; none at the end.
+pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, IntakeError>> {
+    let broke_off = || Err(SourceError::BrokeOff.into());
+    message.unwrap_or_else(broke_off).transpose()
+}
+
+/// Batches as they come from the last thread, in input order.
 #[derive(Debug)]
 pub struct Batches {
     receiver: mpsc::Receiver<Message<Vec<Batch>>>,
-    /// Those that have come and not been taken.
+    /// Those that were received and not taken yet.
     here: vec::IntoIter<Batch>,
     has_ended: bool,
 }
 
 impl Batches {
-    /// A channel in which so many groups of batches may wait.
-    pub(super) fn channel(most: usize) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
-        let (sender, receiver) = mpsc::channel(most);
+    /// A channel in which up to `max` groups of batches may wait.
+    pub(super) fn channel(max: usize) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
+        let (sender, receiver) = mpsc::channel(max);
         let batches = Batches {
             receiver,
             here: Vec::new().into_iter(),
@@ -30,7 +69,7 @@ impl Batches {
         (sender, batches)
     }
 
-    /// The next batch, or why there is none; nothing at the end.
+    /// The next batch, or why there is none; `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Batch, IntakeError>> {
         loop {
             if let Some(batch) = self.here.next() {
@@ -39,7 +78,7 @@ impl Batches {
             if self.has_ended {
                 return None;
             }
-            match Message::taken(self.receiver.recv().await) {
+            match received(self.receiver.recv().await) {
                 Some(Ok(group)) => self.here = group.into_iter(),
                 ended => {
                     self.has_ended = true;
@@ -53,7 +92,7 @@ impl Batches {
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
         let (sender, ready) = Batches::channel(2);
-        for message in [Message::Rows(batches), Message::End] {
+        for message in [Ok(Some(batches)), Ok(None)] {
             sender.try_send(message).unwrap();
         }
         ready
@@ -78,22 +117,22 @@ impl Batch {
 }
 
 /// One row on its way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PreparedRow {
-    /// The number to be sent, where the cell held one.
+    /// The number to send, where the cell held one.
     pub phone: Option<PhoneNumber>,
-    /// What kind of number that is, where it was asked for.
+    /// What kind of number that is, where kinds are counted.
     pub kind: Option<NumberKind>,
     /// The campaign, where its id is known.
     pub campaign: Option<CampaignId>,
-    /// What became of it; none as long as it is still to be sent.
+    /// What became of it; none while it is still to send.
     pub outcome: Option<RowOutcome>,
-    /// What was tried before, of a row that is still to be sent.
+    /// What was tried before, of a row that is still to send.
     pub earlier: Option<Box<Earlier>>,
 }
 
 impl PreparedRow {
-    /// The bytes that it takes in memory, roughly, with what is said of it.
+    /// The bytes that it takes in memory, roughly, with its texts.
     pub fn size(&self) -> usize {
         let outcome = self.outcome.as_ref();
         let texts = outcome.map(|outcome| [&outcome.lead_id, &outcome.error]);
@@ -114,6 +153,6 @@ impl PreparedRow {
 pub struct Earlier {
     /// How many this run has made.
     pub attempts: u32,
-    /// Why one of them, of this run or another, may have been taken, if one may.
+    /// Why one of them, of this run or another, may have been taken, if one may have.
     pub doubt: Option<String>,
 }

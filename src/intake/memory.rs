@@ -1,9 +1,9 @@
-//! What earlier runs, and earlier processes of this one, have made of the rows.
+//! What earlier runs, and earlier processes of this one, did with the rows.
 //!
 //! Rows that this run has settled keep their outcome, rows that another run has settled
-//! are `already_imported`, and of rows that may have been taken it is decided here
-//! whether they are sent again. Nothing is remembered by position: the input is read
-//! again from the top, and the ledger asked about each row.
+//! are `already_imported`, and rows that may have been taken are sent again or not, as
+//! `--on-uncertain` says. Nothing is remembered by position: the input is read again from the
+//! top, and each row is looked up in the ledger.
 
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope};
@@ -13,7 +13,7 @@ use crate::source::Row;
 
 use super::{Batch, Earlier, KnownBad, MemoryRules, OnUncertain, Once, PlannedInput, PreparedRow};
 
-/// Asks the ledger about rows.
+/// Looks rows up in the ledger.
 #[derive(Debug)]
 pub struct Memory {
     recall: Recall,
@@ -21,21 +21,21 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Asks through `recall`, and decides by `rules`.
+    /// Looks up through `recall`, and decides by `rules`.
     pub fn new(recall: Recall, rules: MemoryRules) -> Memory {
         Memory { recall, rules }
     }
 
-    /// Fills in what is known of the rows of some batches.
+    /// Fills in what is known about the rows of some batches.
     ///
-    /// They are asked about in the order of their numbers, in which the ledger has them, so
-    /// that neighbours share what is read of it.
+    /// They are looked up in the order of their numbers, which is the ledger's, so that
+    /// neighbours share the pages that are read.
     pub(super) fn fill_in(
         &mut self,
         inputs: &[PlannedInput],
         batches: &mut [Batch],
     ) -> Result<(), LedgerError> {
-        let mut look = Recollection {
+        let mut look = Lookup {
             look: self.recall.look()?,
             rules: &self.rules,
         };
@@ -48,7 +48,7 @@ impl Memory {
     }
 }
 
-/// Every row by its number, its batch and its index there, in that order.
+/// Every row as number, batch and index there, in order.
 fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
     let batches = batches.iter().enumerate();
     let rows = batches.flat_map(|(at, batch)| {
@@ -60,14 +60,14 @@ fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
     rows
 }
 
-/// The ledger as it is while some batches are asked about.
-struct Recollection<'a> {
+/// The ledger as it is while some batches are looked up.
+struct Lookup<'a> {
     look: Look<'a>,
     rules: &'a MemoryRules,
 }
 
-impl Recollection<'_> {
-    /// Fills in what is known of a row.
+impl Lookup<'_> {
+    /// Fills in what is known about a row.
     fn fill_in(
         &mut self,
         mapping: &Mapping,
@@ -90,8 +90,8 @@ impl Recollection<'_> {
         }
     }
 
-    /// Fills in what is known of a row whose number is on a do-not-call list. That it is not
-    /// sent again does not hide that it was, or may have been.
+    /// Fills in what is known about a row whose number is on a do-not-call list: that it is
+    /// not sent again does not hide that it was, or may have been.
     fn suppress(
         &mut self,
         row: Row<'_>,
@@ -118,7 +118,7 @@ impl Recollection<'_> {
         let known = self.find(number, Scope::Campaign(campaign))?;
         match (known.settled, known.uncertain) {
             (Some(settled), _) => outcome.lead_id = settled.outcome.lead_id,
-            // Leads are known by run and row: what others have made does not count.
+            // Leads are known by run and row: those of other runs do not count.
             (None, Some(uncertain)) if !self.rules.allow_duplicates => {
                 let text = not_sent_again(&doubt(&uncertain), outcome);
                 let code = Some(ErrorCode::AnswerLost);
@@ -129,7 +129,7 @@ impl Recollection<'_> {
         Ok(())
     }
 
-    /// Decides what becomes of a row that could be sent.
+    /// Decides about a row that could be sent.
     fn decide(
         &mut self,
         mapping: &Mapping,
@@ -152,19 +152,19 @@ impl Recollection<'_> {
         if self.rules.allow_duplicates && self.rules.known_bad == KnownBad::Retry {
             return Ok(());
         }
-        // The lead of its own campaign is the one to tell of, if there are several.
+        // The lead of its own campaign is reported, if there are several.
         let mut known = self.find(number, Scope::Campaign(campaign))?;
         if self.rules.once == Once::Service && known.settled.is_none() {
             known = self.find(number, Scope::Service)?;
         }
         if self.rules.allow_duplicates {
-            // Leads are known by run and row: what others have made does not count.
+            // Leads are known by run and row: those of other runs do not count.
             (known.settled, known.uncertain) = (None, None);
         }
         self.decide_by_others(mapping, row, known, campaign, prepared)
     }
 
-    /// Decides by what other runs have made of the number.
+    /// Decides by what other runs did with the number.
     fn decide_by_others(
         &mut self,
         mapping: &Mapping,
@@ -186,7 +186,7 @@ impl Recollection<'_> {
                 earlier.doubt = Some(doubt(&uncertain));
             }
         } else if prepared.earlier.is_some() {
-            // This run has come to it before, so that it is not known to be bad.
+            // This run has sent it before, so that it is not known to be bad.
         } else if let Some(rejected) = known.rejected
             && self.is_known_bad(mapping, row)?
         {
@@ -199,7 +199,7 @@ impl Recollection<'_> {
         Ok(())
     }
 
-    /// What an earlier process of this run has made of the row.
+    /// What an earlier process of this run did with the row.
     fn own(
         &mut self,
         row: RowId,
@@ -217,8 +217,7 @@ impl Recollection<'_> {
         self.look.find(self.rules.service, number, scope)
     }
 
-    /// Whether another run has met a row with these cells that ended badly, and such
-    /// rows are to be left alone.
+    /// Whether a row with these cells ended badly in another run, and such rows are skipped.
     fn is_known_bad(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
         if self.rules.known_bad == KnownBad::Retry {
             return Ok(false);
@@ -229,7 +228,7 @@ impl Recollection<'_> {
     }
 }
 
-/// What this run has tried before.
+/// The earlier attempts of this run.
 fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
     let why = own.outcome.error.unwrap_or_default();
     Box::new(Earlier {
@@ -256,7 +255,7 @@ fn held(uncertain: &Record) -> RowOutcome {
     RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
 }
 
-/// Why a row is uncertain that a do-not-call list names.
+/// Why a row on a do-not-call list is uncertain.
 fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
     let list = suppressed.error.as_deref().unwrap_or_default();
     format!("{why}; not sent again: {list}")

@@ -1,39 +1,38 @@
 //! From inputs to rows that are ready to be sent, on threads of its own.
 //!
 //! Here `source`, `mapping`, `phone`, `campaign` and `screen` are put together:
-//! the code path that sending and checking share. One thread reads, some read the
-//! numbers, one decides what is to become of each row in input order, one asks
-//! the ledger; what they hand on goes through bounded channels, so that a file of any size
-//! takes little memory, and reading waits whenever sending does.
+//! the code path that sending and checking share. One thread reads rows, some read their
+//! numbers (`readings`, `numbers`), one decides about each row in input order (`preparer`),
+//! and one looks rows up in the ledger (`lookup`, `memory`). The channels between them are
+//! bounded, so that a file of any size takes little memory, and reading waits whenever
+//! sending does.
+//!
+//! An [`Intake`] is what the stages are set up from, so they use this file as it uses them.
 
 mod batches;
+mod input;
+mod lookup;
 mod memory;
-mod message;
 mod numbers;
 mod preparer;
 mod readings;
-mod recalling;
 mod rules;
-mod surveyed;
 
-pub use batches::{Batch, Batches, Earlier, PreparedRow};
+pub use batches::{Batch, Batches, Earlier, IntakeError, PreparedRow};
+pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;
-pub use message::IntakeError;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
-pub use surveyed::SurveyedInput;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::lead::RowId;
-use crate::mapping::{Mapping, MappingError, MappingSpec};
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, SuppressionLists};
-use crate::source::{FooterLine, Form, Header, Input, RowBatch, SourceError};
-use crate::text::{listed, shortened};
-use message::Message;
+use crate::source::{RowBatch, SourceError};
+use batches::Message;
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
 use readings::{ReadBatch, Readings};
@@ -47,41 +46,17 @@ const BATCHES_AHEAD: usize = 4;
 /// How many rows are looked at before the mapping is made.
 const SAMPLE_ROWS: usize = 1000;
 
-/// How many values are kept of each column to be looked at, and how much of each, in
-/// characters.
-const VALUES: usize = 3;
-const LONGEST_VALUE: usize = 200;
-
-/// An input whose form is known and whose header has been fitted to the flags.
-#[derive(Debug)]
-pub struct PlannedInput {
-    /// Where its rows come from.
-    pub input: Input,
-    /// How it is read.
-    pub form: Form,
-    /// What its columns are called.
-    pub header: Header,
-    /// For each column, the first few values that are not empty, each once.
-    pub samples: Vec<Vec<String>>,
-    /// What is read and sent of each row.
-    pub mapping: Mapping,
-    /// What its rows say together, once all of them have been read.
-    evidence: OnceLock<Evidence>,
-    /// What stands below its rows, once all of them have been read.
-    footer: OnceLock<Vec<FooterLine>>,
-}
-
 /// The country of numbers in national form, where a row names none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenRegion {
     /// The country.
     pub region: Region,
-    /// Who says so, in words: `--region`, or a profile.
+    /// Where it comes from, in words: `--region`, or a profile.
     pub from: String,
 }
 
 impl GivenRegion {
-    /// Whether it was typed with this command.
+    /// Whether it was given on the command line.
     pub fn is_typed(&self) -> bool {
         self.from.starts_with('-')
     }
@@ -102,7 +77,7 @@ impl fmt::Display for GivenRegion {
 pub struct Intake {
     /// The inputs in the order in which they were named.
     pub inputs: Arc<[PlannedInput]>,
-    /// Only so many data rows are read (rejects files aside).
+    /// How many data rows are read at most (rejects files aside).
     pub limit: Option<u64>,
     /// What makes a phone number.
     pub phones: PhoneReader,
@@ -112,11 +87,11 @@ pub struct Intake {
     pub doubts: bool,
     /// The region of the run that wrote rejects among the inputs, where that is known.
     pub doubted: Option<Region>,
-    /// What is doubtful of these; none before all of them have been looked at.
+    /// Which of these are doubtful; none before all inputs were read.
     pub doubt: Option<Arc<Doubt>>,
-    /// Who is not to be called.
+    /// The numbers that must not be called.
     pub suppression: Arc<SuppressionLists>,
-    /// Whether numbers that repeat are sent all the same.
+    /// Whether repeated numbers are sent.
     pub allow_duplicates: bool,
     /// How often a number is sent otherwise.
     pub once: Once,
@@ -127,7 +102,7 @@ pub struct Intake {
 pub enum Purpose {
     /// Each number comes with its kind, and many rows at a time.
     Checking,
-    /// Few rows at a time: a batch is written down when all its rows have an outcome.
+    /// Few rows at a time: a batch is recorded when all its rows have an outcome.
     Sending,
 }
 
@@ -140,96 +115,6 @@ impl Purpose {
     }
 }
 
-impl PlannedInput {
-    /// The names of its own columns: of a rejects file those of its input.
-    pub fn own_columns(&self) -> Vec<&str> {
-        surveyed::own_columns(&self.header, self.mapping.rejects_form.as_ref())
-    }
-
-    /// What means a column (from 0) to a flag.
-    pub fn flag_text(&self, column: usize) -> String {
-        self.mapping.flag_text(&self.header, column)
-    }
-
-    /// Its phone columns, each as a flag would name it.
-    pub fn phone_column_names(&self) -> Vec<String> {
-        let columns = self.mapping.phone_columns.iter();
-        columns.map(|column| self.flag_text(*column)).collect()
-    }
-
-    /// The columns that a kept mapping does not send because it does not know them, each as a
-    /// flag would name it.
-    pub fn new_columns(&self) -> Vec<String> {
-        let new = self.mapping.new_columns.iter();
-        new.map(|column| self.flag_text(*column)).collect()
-    }
-
-    /// The same as a sentence lists them; nothing where there are none.
-    pub fn new_columns_listed(&self) -> Option<String> {
-        let new = self.mapping.new_columns.iter().copied();
-        let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
-        let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
-        let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();
-        let numbers: Vec<String> = nameless.iter().map(|at| (at + 1).to_string()).collect();
-        let nameless = match numbers.len() {
-            0 => None,
-            1 => Some(format!("column {} (without a header)", numbers[0])),
-            _ => Some(format!("columns {} (without headers)", numbers.join(", "))),
-        };
-        let named = (!names.is_empty()).then(|| listed(&names));
-        let parts: Vec<String> = named.into_iter().chain(nameless).collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
-    }
-
-    /// Fits the flags to the header of an input.
-    pub fn new(surveyed: SurveyedInput, spec: &MappingSpec) -> Result<PlannedInput, MappingError> {
-        let mapping = surveyed.mapping(spec)?;
-        let SurveyedInput {
-            input,
-            form,
-            header,
-            sample,
-            ..
-        } = surveyed;
-        let columns = 0..header.names.len();
-        Ok(PlannedInput {
-            samples: columns.map(|column| values(&sample, column)).collect(),
-            input,
-            form,
-            header,
-            mapping,
-            evidence: OnceLock::new(),
-            footer: OnceLock::new(),
-        })
-    }
-
-    /// What its rows say together; none until all of them have been read.
-    pub fn evidence(&self) -> Option<&Evidence> {
-        self.evidence.get()
-    }
-
-    /// What stands below its rows and is none of them; nothing until all have been read.
-    pub fn footer(&self) -> &[FooterLine] {
-        self.footer.get().map_or(&[], Vec::as_slice)
-    }
-}
-
-/// The first few values of a column that are not empty, each once.
-fn values(sample: &RowBatch, column: usize) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for row in sample.rows() {
-        let value = row.text(column).unwrap_or_default().trim();
-        let value = shortened(value, LONGEST_VALUE);
-        if !value.is_empty() && !values.contains(&value) {
-            values.push(value);
-        }
-        if values.len() == VALUES {
-            break;
-        }
-    }
-    values
-}
-
 impl Intake {
     /// The names of the inputs, in order.
     pub fn names(&self) -> Vec<&str> {
@@ -237,12 +122,11 @@ impl Intake {
         inputs.map(|planned| planned.input.name()).collect()
     }
 
-    /// Reads all inputs to their end for the names (not ids) that stand in their
-    /// campaign columns, and where, so that unknown ones can be listed before anything is
-    /// sent.
+    /// Reads all inputs to their end for the names (not ids) in their campaign columns, and
+    /// where they are, so that unknown ones can be listed before anything is sent.
     ///
-    /// There are few campaigns: the reading ends when more than a thousand names have
-    /// been found, which the caller will not find on any list.
+    /// There are few campaigns: reading ends with more than a thousand names, which no list of
+    /// campaigns has.
     pub fn campaign_names(&self) -> Result<NamesInRows, IntakeError> {
         let mut names = NamesInRows::default();
         let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
@@ -255,8 +139,8 @@ impl Intake {
                 continue;
             };
             for (row, reading) in rows.rows().zip(readings) {
-                // A row that cannot be sent needs no campaign, and its cells may
-                // have slipped into this column.
+                // A row that cannot be sent needs no campaign, and its cells may have
+                // shifted into this column.
                 if !matches!(reading, Reading::Number(..)) {
                     continue;
                 }
@@ -275,15 +159,13 @@ impl Intake {
     /// The numbers in the first rows of an input, and whether they look as if digits had
     /// been lost.
     pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
-        let mut reader = planned.input.read(&planned.form)?;
-        reader.read_header(&planned.form)?;
-        let mut numbers = self.sample_reader();
         let mut found = RoundNumbers::default();
-        for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
-            if let Some(number) = numbers.read(planned, row).number() {
-                found.record(number);
-            }
-        }
+        self.read_sample(&mut self.sample_reader(), planned, |reading| {
+            reading
+                .number()
+                .into_iter()
+                .for_each(|number| found.record(number));
+        })?;
         Ok(found)
     }
 
@@ -296,8 +178,24 @@ impl Intake {
         NumberReader::new(&undoubted, false)
     }
 
+    /// Reads the numbers in the first rows of an input.
+    fn read_sample(
+        &self,
+        numbers: &mut NumberReader,
+        planned: &PlannedInput,
+        mut take: impl FnMut(Reading),
+    ) -> Result<(), SourceError> {
+        let mut reader = planned.input.read(&planned.form)?;
+        reader.read_header(&planned.form)?;
+        let sample = reader.read_sample(SAMPLE_ROWS)?;
+        sample
+            .rows()
+            .for_each(|row| take(numbers.read(planned, row)));
+        Ok(())
+    }
+
     /// Reads all inputs to their end to see whether the numbers that the region completes
-    /// are of that country, unless there is no region, or nobody wants to know.
+    /// are of that country, where there is a region and the doubt rule applies.
     ///
     /// # Errors
     ///
@@ -315,15 +213,11 @@ impl Intake {
         Ok(())
     }
 
-    /// What the first rows of all inputs say together.
+    /// The evidence in the first rows of all inputs together.
     pub fn sampled_evidence(&self) -> Result<Evidence, SourceError> {
         let mut numbers = self.sample_reader();
         for planned in self.inputs.iter() {
-            let mut reader = planned.input.read(&planned.form)?;
-            reader.read_header(&planned.form)?;
-            for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
-                numbers.read(planned, row);
-            }
+            self.read_sample(&mut numbers, planned, drop)?;
         }
         Ok(numbers.take_evidence())
     }
@@ -354,21 +248,21 @@ impl Intake {
         Ok(count)
     }
 
-    /// Starts the threads; `memory` is asked about every row. Dropping the batches ends
+    /// Starts the threads; every row is looked up in `memory`. Dropping the batches ends
     /// them.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let readings = Readings::start(self, purpose);
         let prepared = self.prepare(readings, Preparer::new(book, self));
         if let Some(memory) = memory {
             let (sender, batches) = Batches::channel(1);
-            recalling::start(Arc::clone(&self.inputs), memory, prepared, sender);
+            lookup::start(Arc::clone(&self.inputs), memory, prepared, sender);
             return batches;
         }
         let (sender, batches) = Batches::channel(BATCHES_AHEAD);
         thread::spawn(move || {
             for message in prepared {
-                let message = message.then(|batch| Ok(vec![batch]));
-                // Where nobody is there to hear it, the run is over anyway.
+                let message = message.map(|batch| batch.map(|batch| vec![batch]));
+                // Without a receiver the run is over anyway.
                 if sender.blocking_send(message).is_err() {
                     return;
                 }
@@ -377,24 +271,22 @@ impl Intake {
         batches
     }
 
-    /// Batches with what their rows say of themselves, and at last why there are no more.
+    /// Batches with what is decided by their rows alone, and at last why there are no more.
     fn prepare(
         &self,
         readings: Readings,
         mut preparer: Preparer,
     ) -> impl Iterator<Item = Message<Batch>> + use<> {
         let inputs = Arc::clone(&self.inputs);
-        let batches = readings.map(move |batch| match batch {
-            Ok(batch) => {
-                let mapping = &inputs[batch.rows.file()].mapping;
-                Message::Rows(preparer.prepare(mapping, batch))
-            }
-            Err(error) => Message::Failed(error),
+        let batches = readings.map(move |batch| {
+            let batch = batch?;
+            let mapping = &inputs[batch.rows.file()].mapping;
+            Ok(Some(preparer.prepare(mapping, batch)))
         });
-        batches.chain([Message::End])
+        batches.chain([Ok(None)])
     }
 
-    /// Hands every batch of every input to `take`, until it returns false.
+    /// Passes every batch of every input to `take`, until it returns false.
     fn read(
         &self,
         purpose: Purpose,
@@ -403,7 +295,7 @@ impl Intake {
         let mut next = RowId(1);
         let mut left = self.limit.unwrap_or(u64::MAX);
         for (file, planned) in self.inputs.iter().enumerate() {
-            // A rejects file has been through a limit already.
+            // The run that wrote a rejects file has applied the limit already.
             let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.input.read(&planned.form)?;
             if reader.read_header(&planned.form)? != planned.header {
@@ -414,15 +306,14 @@ impl Intake {
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
                 if rows.is_empty() {
-                    // It is the same each time, so the first one stays.
-                    let _ = planned.footer.set(reader.footer().to_vec());
+                    planned.set_footer(reader.footer());
                 }
                 if is_limited {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
                 }
-                // Before any of them is handed on: what was read from a file that has
-                // changed may be another list, or a row that was cut off in the middle.
+                // Before any of them is passed on: rows of a file that has changed may be of
+                // another list, or cut off in the middle.
                 planned.input.check_unchanged()?;
                 if rows.is_empty() {
                     break;

@@ -1,4 +1,4 @@
-//! What the phone cells of a row say.
+//! Reading the number of a row from its phone cells.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::text::{shortened, shown_name};
 /// How much is quoted of a country that is not known, in characters.
 const LONGEST_COUNTRY: usize = 60;
 
-/// What a row says before anything else is known of it.
+/// What a row holds, by its cells alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// It cannot be read as a row: no cell is believed.
+    /// Its cells may have shifted: none of them is believed.
     Misshapen(Box<RowOutcome>),
-    /// It is not among the rows that are wanted; its number, where it has one.
+    /// `--only` leaves it out; its number, where it has one.
     Excluded(Option<PhoneNumber>),
-    /// It holds no number that can be used.
+    /// No usable number.
     NoNumber(Box<RowOutcome>),
-    /// It holds a number, of this kind if that was asked for.
+    /// A number, with its kind where kinds are counted.
     Number(PhoneNumber, Option<NumberKind>),
 }
 
 /// Why a phone cell gives no number.
 enum Wrong {
-    /// There is none in it that can be called.
+    /// It holds none that can be called.
     Problem(PhoneProblem),
-    /// It may be somebody else's.
+    /// It may be another person's.
     Doubtful(RowOutcome),
 }
 
@@ -44,12 +44,12 @@ impl Reading {
     }
 }
 
-/// Reads numbers, row by row. One for each thread: what the phone rules remember is
-/// not shared.
+/// Reads numbers, row by row. One for each thread: the caches of the phone rules are not
+/// shared.
 #[derive(Debug, Clone)]
 pub(super) struct NumberReader {
     phones: PhoneReader,
-    /// For rows whose country is not known by its name: they have one.
+    /// For rows that name a country which is not known.
     cautious: PhoneReader,
     /// The country of numbers in national form, where the row names none.
     region: Option<Region>,
@@ -57,13 +57,12 @@ pub(super) struct NumberReader {
     doubted: Option<Region>,
     /// Whether numbers that it completes may be doubtful.
     doubts: bool,
-    /// What is doubtful of them, where all lists have been looked at.
+    /// Which of them are doubtful, where all lists were read.
     doubt: Option<Arc<Doubt>>,
-    /// Whether kinds are asked for.
+    /// Whether kinds are counted.
     tells_kinds: bool,
-    /// What cells have said of countries.
     regions: RowRegions,
-    /// What has been counted since it was taken.
+    /// What was counted since it was last taken.
     evidence: Evidence,
 }
 
@@ -82,12 +81,12 @@ impl NumberReader {
         }
     }
 
-    /// What has been counted since the last time.
+    /// What was counted since the last time.
     pub(super) fn take_evidence(&mut self) -> Evidence {
         std::mem::take(&mut self.evidence)
     }
 
-    /// What the row says.
+    /// Reads a row.
     pub(super) fn read(&mut self, planned: &PlannedInput, row: Row<'_>) -> Reading {
         let mapping = &planned.mapping;
         if let Some(outcome) = mapping.shape.misshapen(row) {
@@ -110,11 +109,11 @@ impl NumberReader {
         }
     }
 
-    /// The number in the first phone column that has a usable one; else what is
-    /// wrong with the first that is not empty.
+    /// The number in the first phone column with a usable one; else what is wrong with the
+    /// first that is not empty.
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
-        let (columns, codes) = (&mapping.region_columns, &mapping.code_columns);
+        let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
         let of_row = self.regions.read(columns, codes, row);
         let mut wrong = Wrong::Problem(PhoneProblem::Missing);
         for column in &mapping.phone_columns {
@@ -138,7 +137,7 @@ impl NumberReader {
         })
     }
 
-    /// The number of a row, if nothing speaks against the country that it was completed with.
+    /// The number of a row, unless there is evidence against the country that completed it.
     fn completed(
         &mut self,
         mapping: &Mapping,
@@ -150,16 +149,18 @@ impl NumberReader {
         let country = of_row.known();
         let is_national = written != Written::International;
         let by_region = self.region.filter(|_| is_national && country.is_none());
-        let named =
-            by_region.and_then(|_| self.regions.read(&mapping.vague_regions, &[], row).known());
-        let is_contradicted = match (named, by_region) {
-            (Some(named), Some(region)) => !named.shares_calling_code(region),
-            _ => false,
-        };
-        let read = (number, written);
-        let is_doubtful = self
-            .evidence
-            .record(row.line(), cell, read, country, is_contradicted);
+        let is_contradicted = by_region.is_some_and(|region| {
+            let vague = self.regions.read(&mapping.countries.vague, &[], row);
+            let named = vague.known();
+            named.is_some_and(|named| !named.shares_calling_code(region))
+        });
+        let is_doubtful = self.evidence.record(
+            row.line(),
+            cell,
+            (number, written),
+            country,
+            is_contradicted,
+        );
         let Some(region) = by_region.filter(|_| self.doubts) else {
             return Ok(number);
         };
@@ -238,7 +239,7 @@ impl NumberReader {
         }
     }
 
-    /// That a row has no number, and where else it may have one.
+    /// The outcome of a row without a number; names another column that has one.
     fn missing(&mut self, planned: &PlannedInput, row: Row<'_>, of_row: RowRegion) -> RowOutcome {
         let code = ErrorCode::PhoneMissing;
         if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
@@ -265,7 +266,7 @@ impl NumberReader {
         }
     }
 
-    /// What reads the numbers of a row, and the country of those without a calling code.
+    /// The reader for the numbers of a row, and the country of those without a calling code.
     fn reader_for(&self, of_row: RowRegion) -> (&PhoneReader, Option<Region>) {
         match of_row {
             RowRegion::Known(region) => (&self.phones, Some(region)),
@@ -275,13 +276,13 @@ impl NumberReader {
     }
 }
 
-/// The outcome of a row whose number may be somebody else's.
+/// The outcome of a row whose number may be another person's.
 fn doubtful(region: Region, why: &str) -> RowOutcome {
     let country = region.in_sentence();
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(
-            "completed as a number of {country}, it may be somebody else's: {why}; write it with + and calling code, or its country into a column (--phone-rule possible takes it as it is)"
+            "completed as a number of {country}, it may be another person's: {why}; write it with + and calling code, or its country into a column (--phone-rule possible takes it as it is)"
         ),
     )
 }

@@ -1,4 +1,4 @@
-//! What is to become of a row, before anything is sent.
+//! What is decided about a row by itself and the rows before it.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use super::{Batch, Intake, Once, PreparedRow};
 use crate::campaign::{CampaignBook, CampaignKey, RowCampaign};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
-use crate::phone::PhoneNumber;
 use crate::screen::{FirstRows, SuppressionLists};
 use crate::source::Row;
 
-/// Makes up its mind about one row after the other, in input order.
+/// Decides about one row after the other, in input order.
 pub(super) struct Preparer {
     book: CampaignBook,
     /// The campaign of rows in inputs that have no column for it.
@@ -51,18 +50,12 @@ impl Preparer {
     }
 
     fn prepare_row(&mut self, mapping: &Mapping, row: Row<'_>, reading: Reading) -> PreparedRow {
-        let mut prepared = PreparedRow {
-            phone: None,
-            kind: None,
-            campaign: None,
-            outcome: None,
-            earlier: None,
-        };
+        let mut prepared = PreparedRow::default();
         prepared.outcome = self.decide(mapping, row, reading, &mut prepared).err();
         prepared
     }
 
-    /// Where numbers must not repeat: in the campaign, or anywhere.
+    /// Where a number must not repeat: in the campaign, or anywhere.
     fn scope(&self, campaign: CampaignKey) -> CampaignKey {
         match self.once {
             Once::Campaign => campaign,
@@ -70,7 +63,7 @@ impl Preparer {
         }
     }
 
-    /// Fills in what the row says, and returns why it is not to be sent.
+    /// Fills in what the row holds, and returns why it is not sent, if so.
     fn decide(
         &mut self,
         mapping: &Mapping,
@@ -85,7 +78,7 @@ impl Preparer {
             Some(column) => Some(self.book.of(Some(row.text(column).unwrap_or_default()))),
             None => Some(self.default_campaign.clone()),
         };
-        // Said also of rows whose number is wrong.
+        // Also of rows whose number is wrong.
         prepared.campaign = campaign
             .as_ref()
             .and_then(|campaign| campaign.as_ref().ok()?.id);
@@ -103,7 +96,10 @@ impl Preparer {
             Some(campaign) => campaign?,
             None => return Ok(()),
         };
-        self.refuse_suppressed(phone)?;
+        if let Some(on) = self.suppression.find(phone) {
+            let text = format!("on the list {}, line {}", on.list, on.line);
+            return Err(RowOutcome::not_sent(Status::Suppressed, None, Some(text)));
+        }
         if self.allow_duplicates {
             return Ok(());
         }
@@ -117,16 +113,5 @@ impl Preparer {
         };
         let text = format!("{same} as row {first}");
         Err(RowOutcome::not_sent(Status::Repeated, None, Some(text)))
-    }
-
-    fn refuse_suppressed(&self, phone: PhoneNumber) -> Result<(), RowOutcome> {
-        match self.suppression.find(phone) {
-            None => Ok(()),
-            Some(on) => Err(RowOutcome::not_sent(
-                Status::Suppressed,
-                None,
-                Some(format!("on the list {}, line {}", on.list, on.line)),
-            )),
-        }
     }
 }

@@ -1,38 +1,38 @@
 //! Reading on several threads, and yet in input order.
 //!
-//! One thread splits the inputs into batches of rows, which it deals out in turn to
-//! the threads that read the numbers: batch `n` goes to thread `n` modulo their
-//! count. Whoever takes the batches asks the threads in the same turn, so that order
-//! needs neither numbers nor waiting lists. All channels are bounded: reading waits
-//! whenever what follows does, and a file of any size takes little memory.
+//! One thread splits the inputs into batches of rows and sends them in turn to the
+//! threads that read the numbers: batch `n` goes to thread `n` modulo their count. The
+//! batches are received from the threads in the same turn, so that order needs neither
+//! numbers nor waiting lists. All channels are bounded: reading waits whenever the next
+//! stage does, and a file of any size takes little memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::message::{IntakeError, Message};
+use super::batches::{IntakeError, Message, received};
 use super::numbers::{NumberReader, Reading};
 use super::{Intake, PlannedInput, Purpose};
 use crate::screen::Evidence;
 use crate::source::RowBatch;
 
-/// How many batches may wait for each thread, and at each for who takes them.
+/// How many batches may wait before each thread, and behind it.
 const BATCHES_AHEAD: usize = 2;
 
-/// More threads than this do not pay: what follows takes the rows one by one.
+/// More threads than this do not help: the next stage takes the rows one by one.
 const MAX_THREADS: usize = 4;
 
-/// Batches with what their rows say, in input order.
+/// Batches with the reading of each row, in input order.
 pub(super) struct Readings {
     threads: Vec<Receiver<Message<ReadBatch>>>,
     turn: usize,
     has_ended: bool,
     inputs: Arc<[PlannedInput]>,
-    /// What the rows of each input have said so far.
+    /// The evidence of the rows of each input so far.
     evidence: Vec<Evidence>,
 }
 
-/// Rows and what each says.
+/// Rows and the reading of each.
 pub(super) struct ReadBatch {
     pub(super) rows: RowBatch,
     pub(super) readings: Vec<Reading>,
@@ -58,29 +58,13 @@ impl Readings {
             })
             .collect();
         let reading = intake.clone();
-        thread::spawn(move || deal_out(&reading, purpose, &senders));
+        thread::spawn(move || send_in_turn(&reading, purpose, &senders));
         Readings {
             threads,
             turn: 0,
             has_ended: false,
             inputs: Arc::clone(&intake.inputs),
             evidence: vec![Evidence::default(); intake.inputs.len()],
-        }
-    }
-
-    /// Takes up what a batch says, and at the end hands over what each input has said.
-    fn note(&mut self, taken: Option<&mut ReadBatch>) {
-        match taken {
-            Some(batch) => {
-                let evidence = std::mem::take(&mut batch.evidence);
-                self.evidence[batch.rows.file()].add(evidence);
-            }
-            None => {
-                for (planned, evidence) in self.inputs.iter().zip(self.evidence.drain(..)) {
-                    // The first to have read them all has said the same.
-                    let _ = planned.evidence.set(evidence);
-                }
-            }
         }
     }
 }
@@ -92,26 +76,31 @@ impl Iterator for Readings {
         if self.has_ended {
             return None;
         }
-        let mut taken = Message::taken(self.threads[self.turn].recv().ok());
+        let mut batch = received(self.threads[self.turn].recv().ok());
         self.turn = (self.turn + 1) % self.threads.len();
-        self.has_ended = !matches!(taken, Some(Ok(_)));
-        if !matches!(taken, Some(Err(_))) {
-            self.note(taken.as_mut().and_then(|taken| taken.as_mut().ok()));
+        self.has_ended = !matches!(batch, Some(Ok(_)));
+        match &mut batch {
+            Some(Ok(batch)) => {
+                let evidence = std::mem::take(&mut batch.evidence);
+                self.evidence[batch.rows.file()].add(evidence);
+            }
+            Some(Err(_)) => {}
+            None => {
+                let inputs = self.inputs.iter().zip(self.evidence.drain(..));
+                inputs.for_each(|(planned, evidence)| planned.set_evidence(evidence));
+            }
         }
-        taken
+        batch
     }
 }
 
-/// Reads all inputs and gives each thread its turn.
-fn deal_out(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<RowBatch>>]) {
+/// Reads all inputs and sends each batch to the next thread.
+fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<RowBatch>>]) {
     let mut turns = threads.iter().cycle();
-    // Where nobody is there to take it, the run is over anyway.
-    let mut deal = |message| turns.next().is_some_and(|turn| turn.send(message).is_ok());
-    let ended = intake.read(purpose, |_, rows| deal(Message::Rows(rows)));
-    deal(match ended {
-        Ok(()) => Message::End,
-        Err(error) => Message::Failed(error.into()),
-    });
+    // Without a receiver the run is over anyway.
+    let mut send = |message| turns.next().is_some_and(|turn| turn.send(message).is_ok());
+    let ended = intake.read(purpose, |_, rows| send(Ok(Some(rows))));
+    send(ended.map(|()| None).map_err(IntakeError::from));
 }
 
 /// Reads the numbers of the batches that come.
@@ -122,7 +111,7 @@ fn read_numbers(
     done: &SyncSender<Message<ReadBatch>>,
 ) {
     while let Ok(message) = batches.recv() {
-        let read = message.then(|rows| Ok(read_batch(intake, &mut numbers, rows)));
+        let read = message.map(|rows| rows.map(|rows| read_batch(intake, &mut numbers, rows)));
         if done.send(read).is_err() {
             return;
         }

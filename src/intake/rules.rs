@@ -1,4 +1,4 @@
-//! What becomes of rows that were tried before.
+//! The rules for rows that were tried before.
 
 use crate::lead::RunId;
 use crate::ledger::ServiceId;
@@ -32,14 +32,14 @@ pub enum OnUncertain {
     Hold,
 }
 
-/// What is asked of the ledger, and what follows.
+/// How rows are looked up in the ledger, and what follows.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRules {
     /// The service that leads go to.
     pub service: ServiceId,
     /// The run; none where it is only a check.
     pub run: Option<RunId>,
-    /// Whether it has been at work before.
+    /// Whether it continues an earlier process.
     pub goes_on: bool,
     /// How often a number is sent.
     pub once: Once,

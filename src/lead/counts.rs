@@ -22,7 +22,7 @@ impl Counts {
         self.0.iter().sum()
     }
 
-    /// The rows that ask for somebody's attention.
+    /// The rows that need the user's attention.
     pub fn problems(&self) -> u64 {
         let problems = self.all().filter(|(status, _)| status.is_problem());
         problems.map(|(_, rows)| rows).sum()
@@ -38,7 +38,7 @@ impl Counts {
         self.0[status as usize]
     }
 
-    /// One row more.
+    /// Counts one more row.
     pub fn add(&mut self, status: Status) {
         self.0[status as usize] += 1;
     }

@@ -19,10 +19,10 @@ pub enum ErrorCode {
     PhoneInvalid,
     /// The phone cell can be read as several numbers.
     PhoneAmbiguous,
-    /// A spreadsheet has put something else in the number's place.
+    /// A spreadsheet has replaced the number by something else.
     PhoneDamaged,
-    /// The region for all numbers of the list has completed it, and something speaks against
-    /// that country.
+    /// The region for the whole list has completed it, and something speaks against that
+    /// country.
     PhoneDoubtful,
     /// The number is of a country that is not allowed.
     CountryNotAllowed,
@@ -32,9 +32,9 @@ pub enum ErrorCode {
     UnclosedQuote,
     /// The row is longer than any contact.
     RowTooLong,
-    /// No campaign id can be had from the row.
+    /// The row has no usable campaign.
     CampaignInvalid,
-    /// A cell holds bytes that are no text in the file's encoding.
+    /// A cell holds bytes that are not text in the file's encoding.
     Encoding,
     /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
@@ -101,12 +101,12 @@ impl FromStr for ErrorCode {
     }
 }
 
-/// A word that is no error code.
+/// A word that is not an error code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no error code")]
+#[error("`{0}` is not an error code")]
 pub struct UnknownErrorCode(String);
 
-/// What an HTTP status stands behind.
+/// What precedes an HTTP status.
 const HTTP: &str = "http_";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The words everyone uses: what a row is called, what becomes of it, and why.
+//! The common words: what a row is called, what becomes of it, and why.
 //!
 //! Rule: no input or output here, and no knowledge of files or of the service.
 //! A row that cannot be sent is not an error of the program: it is a
@@ -27,7 +27,7 @@ impl fmt::Display for RowId {
     }
 }
 
-/// The number of a run, by which the ledger knows it. Never given twice.
+/// The number of a run in the ledger. Never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RunId(pub u64);
@@ -54,7 +54,7 @@ impl fmt::Display for CampaignId {
 pub struct RowOutcome {
     /// What became of the row.
     pub status: Status,
-    /// The service's id of the lead, where it said one.
+    /// The service's id of the lead, where it is known.
     pub lead_id: Option<String>,
     /// The HTTP status of the last answer.
     pub http_status: Option<u16>,
@@ -66,10 +66,10 @@ pub struct RowOutcome {
     pub error: Option<String>,
     /// When the row was settled (`created` or `duplicate`), in UTC.
     pub settled_at: Option<Timestamp>,
-    /// Whether the sentence quotes cells of the row: then it is for the results alone.
+    /// Whether the sentence quotes cells of the row: then only the results may have it.
     pub quotes_cells: bool,
-    /// Whether a row with these cells ended so in an earlier run, and is to be left alone
-    /// (`--known-bad skip`): nobody is asked to mend it again.
+    /// Whether a row with these cells ended so in an earlier run and is skipped for that
+    /// (`--known-bad skip`): the user need not fix it again.
     pub is_known_bad: bool,
 }
 
@@ -97,7 +97,7 @@ impl RowOutcome {
         }
     }
 
-    /// The outcome of a row that cannot be sent as it stands.
+    /// The outcome of a row that cannot be sent as it is.
     pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))
     }

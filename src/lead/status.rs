@@ -12,7 +12,7 @@ pub enum Status {
     Created,
     /// The service says that the campaign already has the number.
     Duplicate,
-    /// The same number and campaign stood earlier in this import; not sent.
+    /// The same number and campaign occurred earlier in this import; not sent.
     Repeated,
     /// Settled by an earlier run; not sent.
     AlreadyImported,
@@ -20,7 +20,7 @@ pub enum Status {
     Excluded,
     /// On a do-not-call list; not sent.
     Suppressed,
-    /// Cannot be sent as it stands; not sent.
+    /// Cannot be sent as it is; not sent.
     Invalid,
     /// The service refused this row.
     Rejected,
@@ -65,7 +65,7 @@ impl Status {
         }
     }
 
-    /// Whether a row that ended so asks for somebody's attention: exit code 1.
+    /// Whether a row that ended so needs the user's attention: exit code 1.
     pub fn is_problem(self) -> bool {
         matches!(
             self,
@@ -83,9 +83,9 @@ impl FromStr for Status {
     }
 }
 
-/// A word that is no status.
+/// A word that is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no status")]
+#[error("`{0}` is not a status")]
 pub struct UnknownStatus(String);
 
 impl fmt::Display for Status {

@@ -1,12 +1,12 @@
-//! A mapping in words that mean the same columns next time: to be kept in a profile.
+//! A mapping in words that mean the same columns next time, for a profile.
 //!
-//! A column is named by its header, or by its number where the header would not do: it is
-//! empty, stands twice, or is another column's number.
+//! A column is named by its header, or by its number where the header is empty, is there
+//! twice, or is another column's number.
 
 use super::columns::Columns;
-use super::plan::{VAR, named_column};
-use super::saved::folded;
-use super::{Mapping, MappingSpec, VarNames};
+use super::header_words::folded;
+use super::plan::{Mapping, named_column};
+use super::spec::{MappingSpec, VAR, VarNames};
 use crate::source::Header;
 
 /// Which columns are read and sent, each as a flag would name it.
@@ -45,7 +45,7 @@ impl AllowList {
         Some(AllowList {
             phone_columns: phone_columns.collect::<Option<_>>()?,
             campaign_column: optional(mapping.campaign_column)?,
-            region_column: optional(one_of(&mapping.region_columns))?,
+            region_column: optional(one_of(&mapping.countries.used))?,
             variables: variables.collect::<Option<_>>()?,
             columns: header.names.clone(),
         })
@@ -120,8 +120,7 @@ fn names_of<'a>(columns: &'a Columns<'_>, column: usize) -> impl Iterator<Item =
     [header, number].into_iter().filter(means_it)
 }
 
-/// `NAME=COL`. A name that holds a `=` itself cannot stand there: such a one is made of the
-/// header again.
+/// `NAME=COL`. A name with a `=` cannot be written so: it is made from the header again.
 fn variable(
     columns: &Columns<'_>,
     name: &str,
@@ -143,7 +142,7 @@ mod tests {
     use crate::mapping::{MappingSpec, RegionColumns};
     use crate::source::RowBatch;
 
-    /// Keeps the mapping of a list, and plans the list again by what was kept.
+    /// Saves the mapping of a list, and plans the list again by what was saved.
     fn kept(names: &[&str], spec: &MappingSpec) -> AllowList {
         let header = Header {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_and_is_sent_now_is_told() {
+    fn what_was_left_out_and_is_sent_now_is_reported() {
         let then = vars(&["Phone", "Note", "Note", "City", "Salary", ""]);
         let left_out = AllowList::left_out(&then, &vars(&["a=2", "city=City"]));
         assert_eq!(left_out, ["Phone", "Note", "Salary"]);

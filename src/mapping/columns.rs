@@ -1,21 +1,22 @@
 //! Which column a flag means.
 
-use super::plan::PHONE_COLUMN;
-use super::saved::folded;
-use super::{MappingError, RejectsForm, SavedMapping};
+use super::error::MappingError;
+use super::header_words::folded;
+use super::rejects_form::RejectsForm;
+use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::source::Header;
 use crate::text::{listed, nearest};
 
-/// The columns of one input, to be found by header or by number.
+/// The columns of one input, found by header or by number.
 pub(super) struct Columns<'a> {
     /// The input's name, for messages.
     pub(super) input: &'a str,
     /// The headers, in order.
     pub(super) headers: &'a [String],
-    /// Whether they stand in the file.
+    /// Whether the file has them.
     pub(super) has_header: bool,
-    /// The columns (from 0) that are the input's own; those that `leadload` has
-    /// added to a rejects file are not.
+    /// The columns (from 0) of the input itself, without those that `leadload` adds to a
+    /// rejects file.
     pub(super) own: Vec<usize>,
     /// The profile that names some of them, if one does.
     pub(super) saved: Option<&'a SavedMapping>,
@@ -110,7 +111,7 @@ impl<'a> Columns<'a> {
     }
 
     /// What means this column (from 0) to a flag: its header, or its number where the header
-    /// would not do.
+    /// is empty, is there twice, or is the number of another.
     pub(super) fn flag_text(&self, column: usize) -> String {
         let header = self.headers[column].trim();
         match self.find(PHONE_COLUMN, header) {
@@ -127,8 +128,7 @@ impl<'a> Columns<'a> {
 
     fn numbered(&self, flag: &str, name: &str) -> Option<usize> {
         let column = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
-        // A number that was kept means the column that stood there, not another that
-        // stands there now.
+        // A number in a profile means the column that had it then, not the one that has it now.
         let then = self.saved.and_then(|saved| saved.columns_for(flag));
         // It may have been a header, which is missing now.
         let was_header = |then: &[String]| then.iter().any(|header| folded(header) == folded(name));

@@ -1,53 +1,68 @@
-//! Finding the columns that say of which country each row's number is: by their headers,
-//! confirmed by what stands below them.
+//! Finding the columns that hold each row's country: by their headers, confirmed by their
+//! cells.
 
 use super::columns::Columns;
-use super::country_words::{CODES, ELSEWHERE, PARTS, WORDS};
-use super::spec::{has_any, is_one_of, snake, words};
+use super::header_words::{has_calling_code, is_country};
 use crate::phone::CountryCell;
 use crate::source::RowBatch;
 
-/// What a list says of its rows' countries.
+/// The columns of one input with each row's country.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    /// The columns (from 0) that are used.
-    pub(super) used: Vec<usize>,
+pub struct CountryColumns {
+    /// The columns (from 0) that name the country of numbers in national form.
+    pub used: Vec<usize>,
     /// Those among them that hold calling codes, also without a plus.
-    pub(super) codes: Vec<usize>,
-    /// Those whose headers mean country, and whose cells are mostly none that is known.
-    pub(super) unknown: Vec<usize>,
+    pub codes: Vec<usize>,
+    /// The columns (from 0) whose headers mean country and that hold few known ones. They
+    /// complete no number, but what they name is evidence against another country.
+    pub vague: Vec<usize>,
+    /// Whether these were found, and are variables all the same, rather than named.
+    pub are_found: bool,
 }
 
-/// The columns that hold countries. Where the header is believed, whatever stands below it: in
-/// rejects a name that is not known is why a row stands there.
-pub(super) fn country_columns(
-    columns: &Columns<'_>,
-    sample: &RowBatch,
-    believes_header: bool,
-) -> Found {
-    let named = if columns.has_header {
-        columns.that(|header| means_country(&words(header)))
-    } else {
-        Vec::new()
-    };
-    let codes = named.iter().copied();
-    let codes: Vec<usize> = codes
-        .filter(|column| holds_codes(columns, *column, sample))
-        .collect();
-    let (used, unknown) = named.into_iter().partition(|column| {
-        believes_header || codes.contains(column) || holds_countries(*column, sample)
-    });
-    Found {
-        used,
-        codes,
-        unknown,
+impl CountryColumns {
+    /// Finds the columns by their headers and the first rows. Where `believes_header`, cells do
+    /// not matter: a row may be in rejects because of a name that is not known.
+    pub(super) fn find(
+        columns: &Columns<'_>,
+        sample: &RowBatch,
+        believes_header: bool,
+    ) -> CountryColumns {
+        let named = if columns.has_header {
+            columns.that(is_country)
+        } else {
+            Vec::new()
+        };
+        let codes = named.iter().copied();
+        let codes: Vec<usize> = codes
+            .filter(|column| holds_codes(columns, *column, sample))
+            .collect();
+        let (used, vague) = named.into_iter().partition(|column| {
+            believes_header || codes.contains(column) || holds_countries(*column, sample)
+        });
+        CountryColumns {
+            used,
+            codes,
+            vague,
+            are_found: true,
+        }
+    }
+
+    /// The column (from 0) that a flag names.
+    pub(super) fn named(columns: &Columns<'_>, sample: &RowBatch, column: usize) -> CountryColumns {
+        let has_codes = holds_codes(columns, column, sample);
+        CountryColumns {
+            used: vec![column],
+            codes: Vec::from_iter(has_codes.then_some(column)),
+            ..CountryColumns::default()
+        }
     }
 }
 
 /// Whether the column holds calling codes without a plus. Those of three digits alone may be a
 /// country's number in ISO 3166 as well.
-pub(super) fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool {
-    if !has_any(&words(&columns.headers[column]), CODES) {
+fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool {
+    if !has_calling_code(&columns.headers[column]) {
         return false;
     }
     let (mut bare, mut unknown) = (0, 0);
@@ -64,16 +79,8 @@ pub(super) fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatc
     bare > unknown
 }
 
-/// Whether a header, by its words, means the country of whoever is called.
-fn means_country(name: &str) -> bool {
-    let is_named = is_one_of(name, WORDS)
-        || has_any(name, WORDS)
-        || PARTS.iter().any(|part| name.contains(&snake(part)));
-    is_named && !has_any(name, ELSEWHERE)
-}
-
-/// Whether most of what stands in the column is the name or the code of a country. Where
-/// nothing does, what comes later may.
+/// Whether most filled cells of the column are the name or the code of a country. Where none
+/// is filled, later ones may be.
 fn holds_countries(column: usize, sample: &RowBatch) -> bool {
     let (mut known, mut unknown) = (0, 0);
     for row in sample.rows() {
@@ -91,13 +98,13 @@ mod tests {
     use super::*;
     use crate::source::Header;
 
-    fn found(names: &[&str], rows: &[&[&str]], believes_header: bool) -> Found {
+    fn found(names: &[&str], rows: &[&[&str]], believes_header: bool) -> CountryColumns {
         let header = Header {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             line: Some(1),
         };
         let columns = Columns::of("leads.csv", &header, None);
-        country_columns(&columns, &RowBatch::of_text(rows), believes_header)
+        CountryColumns::find(&columns, &RowBatch::of_text(rows), believes_header)
     }
 
     #[test]
@@ -154,11 +161,8 @@ mod tests {
             "Island",
             "Phone",
         ] {
-            assert_eq!(
-                found(&[name], &[&["Spain"]], false),
-                Found::default(),
-                "{name}"
-            );
+            let found = found(&[name], &[&["Spain"]], false);
+            assert_eq!((found.used, found.vague), (vec![], vec![]), "{name}");
         }
     }
 
@@ -168,15 +172,15 @@ mod tests {
         for name in ["Country Code", "Dial code", "Ländervorwahl"] {
             assert_eq!(found(&[name], rows, false).codes, [0], "{name}");
         }
-        assert_eq!(found(&["Country"], rows, false).unknown, [0]);
+        assert_eq!(found(&["Country"], rows, false).vague, [0]);
         let numbers: &[&[&str]] = &[&["250"], &["380"]];
-        assert_eq!(found(&["Country Code"], numbers, false).unknown, [0]);
+        assert_eq!(found(&["Country Code"], numbers, false).vague, [0]);
     }
 
     #[test]
     fn most_of_its_cells_must_be_countries_but_in_rejects() {
         let rows: &[&[&str]] = &[&["North"], &["DE"], &["South"], &[""], &["n/a"]];
-        assert_eq!(found(&["Country"], rows, false).unknown, [0]);
+        assert_eq!(found(&["Country"], rows, false).vague, [0]);
         assert_eq!(found(&["Country"], rows, true).used, [0]);
         assert_eq!(found(&["Country"], &rows[1..2], false).used, [0]);
         assert_eq!(found(&["Country"], &rows[3..], false).used, [0]);

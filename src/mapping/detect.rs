@@ -1,16 +1,15 @@
-//! Finding the phone column: by its header, confirmed by what stands below it.
+//! Finding the phone column: by its header, confirmed by its cells.
 //!
-//! A header says what somebody meant the column to be; the cells say what it is.
-//! Where the two disagree the cells win, and it is said.
+//! A header says what the column should be; the cells say what it is. Where the two disagree
+//! the cells win, and a note says so.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use super::MappingError;
 use super::columns::Columns;
-use super::error::PhoneCandidate;
+use super::error::{MappingError, PhoneCandidate};
 use super::header_row::header_below;
-use super::phone_header::{TIERS, has_phone, is_not_to_call, is_phone};
+use super::header_words::{TIERS, has_phone, is_not_to_call, is_phone};
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::RowBatch;
 
@@ -19,7 +18,7 @@ use crate::source::RowBatch;
 pub(super) struct Found {
     /// The column, from 0.
     pub(super) column: usize,
-    /// What is to be said about it beside which it is.
+    /// What the user should know of the choice.
     pub(super) note: Option<String>,
 }
 
@@ -55,9 +54,9 @@ impl Evidence {
         2 * self.numbers >= self.filled
     }
 
-    /// Whether nearly all cells are written as nothing but phone numbers with a calling code are.
+    /// Whether nearly all cells are written with a plus, as only phone numbers are. A single
+    /// one may be here because its row has shifted.
     fn are_phones(self) -> bool {
-        // A single one may stand there since its cells have shifted.
         self.with_plus > 1 && 10 * self.with_plus >= 8 * self.filled
     }
 
@@ -71,7 +70,7 @@ impl Evidence {
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
-    /// What each column's cells look like, once somebody has asked.
+    /// What each column's cells look like, once it is needed.
     evidence: Vec<OnceCell<Evidence>>,
 }
 
@@ -89,7 +88,7 @@ impl<'a> Sampled<'a> {
     }
 
     /// The columns whose headers mean a phone and whose cells are numbers; where there are any,
-    /// those too whose cells can hardly be anything else.
+    /// also those whose cells can hardly be anything else.
     fn with_numbers(&self) -> Vec<usize> {
         let mut named = phone_headers(self.columns);
         named.retain(|column| {
@@ -104,15 +103,11 @@ impl<'a> Sampled<'a> {
         all
     }
 
-    /// The only column with numbers, and what is to be said of one whose header promises more.
+    /// The only column with numbers, and a note where the header of another means phone too.
     fn only_one(&self, column: usize) -> Found {
-        let named = self.columns.that(is_phone);
-        let mut named = named.into_iter();
-        let overruled = named.find(|named| !self.evidence(*named).confirms());
-        Found {
-            column,
-            note: overruled.map(|named| self.few_numbers(named, Some(column))),
-        }
+        let mut named = self.columns.that(is_phone);
+        named.retain(|named| !self.evidence(*named).confirms());
+        self.found(column, &named)
     }
 
     /// The column whose header means a phone the surest, as far as its cells confirm it.
@@ -121,23 +116,16 @@ impl<'a> Sampled<'a> {
         for fits in TIERS {
             let mut tier = self.columns.that(fits);
             tier.retain(|column| !overruled.contains(column));
-            let confirmed = tier.iter().copied();
-            let confirmed: Vec<usize> = confirmed
-                .filter(|column| self.evidence(*column).confirms())
-                .collect();
-            let left = if confirmed.is_empty() && is_rejects {
-                tier.clone()
-            } else {
-                confirmed
-            };
-            if !left.is_empty() {
-                let column = self.one_of(left)?;
-                let note = overruled
-                    .first()
-                    .map(|named| self.few_numbers(*named, Some(column)));
-                return Ok(Found { column, note });
+            let (mut left, others): (Vec<usize>, Vec<usize>) = tier
+                .into_iter()
+                .partition(|column| self.evidence(*column).confirms());
+            if left.is_empty() && is_rejects {
+                left.clone_from(&others);
             }
-            overruled.extend(tier);
+            if !left.is_empty() {
+                return Ok(self.found(self.one_of(left)?, &overruled));
+            }
+            overruled.extend(others);
         }
         self.by_cells(&overruled)
     }
@@ -149,14 +137,11 @@ impl<'a> Sampled<'a> {
         let mut found = columns.that(|header| !is_not_to_call(header));
         found.retain(|column| self.evidence(*column).suffices());
         match (named, &found[..]) {
-            ([named, ..], [column]) => Ok(Found {
-                column: *column,
-                note: Some(self.few_numbers(*named, Some(*column))),
-            }),
+            ([_, ..], [column]) => Ok(self.found(*column, named)),
             ([], [column]) => Ok(Found {
                 column: *column,
                 note: Some(format!(
-                    "no header means a phone number, so {} is taken, whose cells look like it{}",
+                    "no header means a phone number, so {} is used, whose cells look like it{}",
                     columns.label(*column),
                     if columns.has_header {
                         "; if the first line is a contact already, say --no-header"
@@ -165,10 +150,9 @@ impl<'a> Sampled<'a> {
                     }
                 )),
             }),
-            (_, [_, _, ..]) => Err(self.several(&found)),
             ([named], []) => Ok(Found {
                 column: *named,
-                note: Some(self.few_numbers(*named, None)),
+                note: Some(self.few_numbers(*named)),
             }),
             ([], []) => Err(MappingError::NoPhoneColumn {
                 sheets: Vec::new(),
@@ -176,17 +160,16 @@ impl<'a> Sampled<'a> {
                 headers: columns.names(),
                 input: columns.input.to_owned(),
             }),
+            (_, [_, _, ..]) => Err(self.several(&found)),
             (several_named, []) => Err(self.several(several_named)),
         }
     }
 
     /// Of several columns whose headers and cells are right, the one that has numbers at
-    /// all; which of two is meant is not guessed.
+    /// all; between two there is no guess.
     fn one_of(&self, confirmed: Vec<usize>) -> Result<usize, MappingError> {
-        let filled = confirmed.iter().copied();
-        let filled: Vec<usize> = filled
-            .filter(|column| self.evidence(*column).filled > 0)
-            .collect();
+        let mut filled = confirmed.clone();
+        filled.retain(|column| self.evidence(*column).filled > 0);
         let left = if filled.is_empty() { confirmed } else { filled };
         match left[..] {
             [column] => Ok(column),
@@ -209,20 +192,25 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// That a column whose header means a phone number holds few, and which is taken instead.
-    fn few_numbers(&self, named: usize, taken: Option<usize>) -> String {
-        let named = self.columns.label(named);
-        match taken {
-            None => format!("{named} holds few phone numbers"),
-            Some(taken) => format!(
-                "{named} holds few phone numbers, so {} is taken, which holds many",
-                self.columns.label(taken)
-            ),
-        }
+    /// A column, and a note on the first of those that it is used instead of.
+    fn found(&self, column: usize, overruled: &[usize]) -> Found {
+        let note = overruled.first().map(|named| {
+            format!(
+                "{}, so {} is used, which holds many",
+                self.few_numbers(*named),
+                self.columns.label(column)
+            )
+        });
+        Found { column, note }
+    }
+
+    fn few_numbers(&self, column: usize) -> String {
+        format!("{} holds few phone numbers", self.columns.label(column))
     }
 }
 
-/// The one column that holds the phone numbers. Where several do, whom to call is not guessed.
+/// The one column that holds the phone numbers. Where several do, there is no guess whom to
+/// call.
 ///
 /// Where none has numbers, headers that mean it as a whole come before those that merely
 /// contain such a word. So it is with rejects too, whose numbers are bad by nature: the same
@@ -257,8 +245,8 @@ pub(super) fn other_phone_columns(columns: &Columns<'_>, used: &[usize]) -> Vec<
     others
 }
 
-/// What is to be said of columns that somebody has named, where few of their cells hold
-/// numbers.
+/// A note where few cells of the columns that flags name hold numbers, and another column
+/// holds many.
 pub(super) fn doubt_about(
     columns: &Columns<'_>,
     named: &[usize],
@@ -269,12 +257,11 @@ pub(super) fn doubt_about(
     let wrong = named.iter().find(is_wrong)?;
     let mut others = sampled.with_numbers();
     others.retain(|column| !named.contains(column));
-    let other = others
-        .into_iter()
-        .max_by_key(|column| sampled.evidence(*column).numbers)?;
+    let numbers = |column: &usize| sampled.evidence(*column).numbers;
+    let other = others.into_iter().max_by_key(numbers)?;
     Some(format!(
-        "{} holds few phone numbers, and {} holds many",
-        columns.label(*wrong),
+        "{}, and {} holds many",
+        sampled.few_numbers(*wrong),
         columns.label(other)
     ))
 }
@@ -286,8 +273,8 @@ pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize
     own.filter(|column| {
         let header = &columns.headers[*column];
         let evidence = sampled.evidence(*column);
-        // What is called a phone number counts whatever stands there: what cannot
-        // be read is to be complained of.
+        // A column that is called a phone number counts whatever its cells are, so that those
+        // that cannot be read are reported.
         is_phone(header) || has_phone(header) && evidence.confirms() || evidence.suffices()
     })
     .collect()
@@ -346,13 +333,13 @@ mod tests {
     }
 
     #[test]
-    fn where_header_and_data_disagree_the_data_wins_and_it_is_said() {
+    fn where_header_and_data_disagree_the_data_wins_and_a_note_says_so() {
         let rows: &[&[&str]] = &[&["iPhone", PHONE], &["Nokia", "+447911123457"]];
         let found = found(&["Phone", "Kontakt"], rows).unwrap();
         assert_eq!(found.column, 1);
         assert_eq!(
             found.note.unwrap(),
-            "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is taken, which holds many"
+            "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is used, which holds many"
         );
     }
 
@@ -406,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_to_be_left_alone_counts_with_every_number() {
+    fn every_number_of_a_do_not_call_list_counts() {
         let names = headers(&["phone", "mobile", "since"]);
         let rows = RowBatch::of_text(&[&[PHONE, "+447911123457", "2026-11-21"]]);
         assert_eq!(phone_columns(&columns(&names), &rows), [0, 1]);

@@ -1,20 +1,15 @@
-//! What is wrong between a header and the flags. Each text says what, in which
-//! file, and what to do next.
+//! What is wrong between a header and the flags: what, in which file, and what to do next.
 
-use thiserror::Error;
+use std::fmt;
 
-use super::columns::Columns;
+use super::spec::{PHONE_COLUMN, SKIP_COLUMN};
 use crate::shell::quoted;
 use crate::text::{grouped, listed, shown_name};
 
 /// A mapping that cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
     /// A flag names a column that the header does not have.
-    #[error("`{flag} {}` names no column of `{input}`\n\nhint: {}", shown_name(column), match nearest {
-        Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
-        None => String::new(),
-    } + &format!("its columns are {}", listed(headers)))]
     NoSuchColumn {
         /// The flag that named it.
         flag: &'static str,
@@ -27,11 +22,7 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
-    /// A flag names a header that several columns bear.
-    #[error(
-        "`{flag} {}` fits columns {first} and {second} of `{input}`, which are called the same\n\nhint: name the column by its number, such as `{flag} {first}`",
-        shown_name(column)
-    )]
+    /// A flag names a header that several columns have.
     SeveralColumns {
         /// The flag that named it.
         flag: &'static str,
@@ -44,16 +35,7 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
-    /// No column is known for that of the phone number.
-    #[error(
-        "no column of `{input}` looks like a phone number\n\nhint: {}",
-        match (&sheets[..], header_below) {
-            ([sheet], _) => format!("the sheet {} has one: `--sheet {}`", listed(sheets), quoted(sheet)),
-            ([first, ..], _) => format!("the sheets {} have one: say which with `--sheet {}`, for instance", listed(sheets), quoted(first)),
-            ([], Some(line)) => format!("the header seems to stand in line {line}: take out what is above it"),
-            ([], None) => format!("name it with `--phone-column`; the columns are {}", listed(headers)),
-        }
-    )]
+    /// No column is known to hold the phone number.
     NoPhoneColumn {
         /// Other sheets of the workbook that have one.
         sheets: Vec<String>,
@@ -64,47 +46,32 @@ pub enum MappingError {
         /// The file.
         input: String,
     },
-    /// What should be the header is a contact.
-    #[error(
-        "the first row of `{input}` (line {line}) looks like data, not like a header: it holds what a contact holds\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
-    )]
+    /// The first row should be the header and is a contact.
     HeaderIsData {
         /// The file.
         input: String,
-        /// Where that row stands.
+        /// The line of that row.
         line: u64,
     },
-    /// Several do.
-    #[error(
-        "{} columns of `{input}` have phone numbers: {}\n\nhint: say which are to be called, in order: of each row the first usable number is taken. For all of them, {}",
-        candidates.len(), candidates_listed(candidates, *rows), phone_column_flags(candidates)
-    )]
+    /// Several columns hold phone numbers.
     SeveralPhoneColumns {
         /// The columns, those with most numbers first.
         candidates: Vec<PhoneCandidate>,
-        /// How many rows have been looked at.
+        /// How many rows were looked at.
         rows: usize,
         /// The file.
         input: String,
     },
-    /// The flag that is wrong stands in a profile.
-    #[error("{}", of_profile(error, place, advice))]
+    /// The flag that is wrong is in a profile.
     Saved {
         /// What is wrong with it.
         error: Box<MappingError>,
-        /// Where it stands, in words.
+        /// Where the mapping is, in words.
         place: String,
         /// What else to do.
         advice: String,
     },
     /// Two sources would fill one variable.
-    #[error(
-        "the variable `{}` would come from {first} and from {second} in `{input}`\n\nhint: leave one out with `{}`, or give it another name with `--var NAME=COLUMN`",
-        shown_name(name), match skipped {
-            Some(column) => format!("--skip-column {}", quoted(column)),
-            None => "--skip-column".to_owned(),
-        }
-    )]
     TwoSources {
         /// The variable's name.
         name: String,
@@ -118,10 +85,6 @@ pub enum MappingError {
         input: String,
     },
     /// `--set` gives one variable two values.
-    #[error(
-        "the variable `{}` would have two values: `--set` number {first} and `--set` number {second} both give it one\n\nhint: drop one of the two",
-        shown_name(name)
-    )]
     SetTwice {
         /// The variable's name.
         name: String,
@@ -131,9 +94,6 @@ pub enum MappingError {
         second: usize,
     },
     /// `--var COL` where the column's header gives no name.
-    #[error(
-        "column {number} of `{input}` has no header that could name a variable\n\nhint: give it a name: `--var NAME={number}`"
-    )]
     NoVariableName {
         /// The column's number, from 1.
         number: usize,
@@ -141,19 +101,11 @@ pub enum MappingError {
         input: String,
     },
     /// `--keep` gives two columns one name.
-    #[error(
-        "`--keep` would give the results two columns called `{}`\n\nhint: give one of them another name: `--keep NAME=COLUMN`",
-        shown_name(name)
-    )]
     KeptTwice {
         /// The name.
         name: String,
     },
-    /// A column is both to be sent and to be skipped.
-    #[error(
-        "column `{}` of `{input}` is named by both `--var` and `--skip-column`\n\nhint: drop one of the two",
-        shown_name(column)
-    )]
+    /// A column is both sent and skipped.
     SkippedVariable {
         /// The column's header.
         column: String,
@@ -165,15 +117,88 @@ pub enum MappingError {
 /// A column that holds phone numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhoneCandidate {
-    /// Where it stands and what it is called.
+    /// Its number and header.
     pub label: String,
     /// What means it to a flag.
     pub name: String,
-    /// In how many of the rows that have been looked at it has a number.
+    /// How many of the rows that were looked at have a number in it.
     pub numbers: usize,
 }
 
-/// The columns, each with how many rows it fills.
+impl std::error::Error for MappingError {}
+
+impl fmt::Display for MappingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, hint) = self.what_and_hint();
+        write!(f, "{what}\n\nhint: {hint}")
+    }
+}
+
+impl MappingError {
+    /// What is wrong, and what to do about it: a table.
+    fn what_and_hint(&self) -> (String, String) {
+        use MappingError as E;
+        match self {
+            E::NoSuchColumn { flag, column, nearest, headers, input } => (
+                format!("`{flag} {}` names no column of `{input}`", shown_name(column)),
+                match nearest {
+                    Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
+                    None => String::new(),
+                } + &format!("its columns are {}", listed(headers)),
+            ),
+            E::SeveralColumns { flag, column, first, second, input } => (
+                format!("`{flag} {}` fits columns {first} and {second} of `{input}`, which have the same name", shown_name(column)),
+                format!("name the column by its number, such as `{flag} {first}`"),
+            ),
+            E::NoPhoneColumn { sheets, header_below, headers, input } => (
+                format!("no column of `{input}` looks like a phone number"),
+                match (&sheets[..], header_below) {
+                    ([sheet], _) => format!("the sheet {} has one: `--sheet {}`", listed(sheets), quoted(sheet)),
+                    ([first, ..], _) => format!("the sheets {} have one: choose one, such as `--sheet {}`", listed(sheets), quoted(first)),
+                    ([], Some(line)) => format!("line {line} looks like the header: remove the lines above it"),
+                    ([], None) => format!("name it with `--phone-column`; the columns are {}", listed(headers)),
+                },
+            ),
+            E::HeaderIsData { input, line } => (
+                format!("the first row of `{input}` (line {line}) looks like data, not like a header: it holds what a contact holds"),
+                "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on".to_owned(),
+            ),
+            E::SeveralPhoneColumns { candidates, rows, input } => (
+                format!("{} columns of `{input}` have phone numbers: {}", candidates.len(), candidates_listed(candidates, *rows)),
+                format!("say which to call, in order: of each row the first usable number is taken. For all of them, {}", phone_column_flags(candidates)),
+            ),
+            E::Saved { error, place, advice } => {
+                let (what, hint) = error.what_and_hint();
+                (format!("{what}; the mapping is in {place}"), format!("{hint}; {advice}"))
+            }
+            E::TwoSources { name, first, second, skipped, input } => (
+                format!("the variable `{}` would come from {first} and from {second} in `{input}`", shown_name(name)),
+                format!("leave one out with `{}`, or give it another name with `--var NAME=COLUMN`", match skipped {
+                    Some(column) => format!("{SKIP_COLUMN} {}", quoted(column)),
+                    None => SKIP_COLUMN.to_owned(),
+                }),
+            ),
+            E::SetTwice { name, first, second } => (
+                format!("the variable `{}` would have two values: `--set` number {first} and `--set` number {second} both give it one", shown_name(name)),
+                "drop one of the two".to_owned(),
+            ),
+            E::NoVariableName { number, input } => (
+                format!("column {number} of `{input}` has no header that could name a variable"),
+                format!("give it a name: `--var NAME={number}`"),
+            ),
+            E::KeptTwice { name } => (
+                format!("`--keep` would give the results two columns called `{}`", shown_name(name)),
+                "give one of them another name: `--keep NAME=COLUMN`".to_owned(),
+            ),
+            E::SkippedVariable { column, input } => (
+                format!("column `{}` of `{input}` is named by both `--var` and `--skip-column`", shown_name(column)),
+                "drop one of the two".to_owned(),
+            ),
+        }
+    }
+}
+
+/// The columns, each with the number of rows that it fills.
 fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
     let candidates = candidates.iter();
     let listed = candidates.map(|PhoneCandidate { label, numbers, .. }| match rows {
@@ -191,23 +216,6 @@ fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
 /// The flags that take these columns in this order.
 fn phone_column_flags(candidates: &[PhoneCandidate]) -> String {
     let flags = candidates.iter();
-    let flags = flags.map(|candidate| format!("--phone-column {}", quoted(&candidate.name)));
+    let flags = flags.map(|candidate| format!("{PHONE_COLUMN} {}", quoted(&candidate.name)));
     flags.collect::<Vec<_>>().join(" ")
-}
-
-impl MappingError {
-    /// The same with all columns, also those among which no phone column was looked for.
-    pub(super) fn about(mut self, columns: &Columns<'_>) -> MappingError {
-        if let MappingError::NoPhoneColumn { headers, .. } = &mut self {
-            *headers = columns.names();
-        }
-        self
-    }
-}
-
-/// The same, and where the flag stands.
-fn of_profile(error: &MappingError, place: &str, advice: &str) -> String {
-    let text = error.to_string();
-    let (what, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
-    format!("{what}; the mapping stands in {place}\n\nhint: {hint}; {advice}")
 }

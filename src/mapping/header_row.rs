@@ -1,12 +1,12 @@
 //! Which row is the header: the first may be a title above it, or a contact already.
 
-use super::RejectsForm;
 use super::columns::Columns;
-use super::phone_header::{has_phone, is_phone};
+use super::header_words::{has_phone, is_phone};
+use super::rejects_form::RejectsForm;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::{Header, Row, RowBatch};
 
-/// Among so many rows a header is looked for that does not stand in the first.
+/// How many rows are looked at for a header that is not the first.
 const HEADER_AMONG: usize = 20;
 
 /// The first of the rows that looks like the header, where the first line is something
@@ -17,13 +17,13 @@ pub(super) fn header_below(sample: &RowBatch) -> Option<u64> {
         .map(|row| row.line())
 }
 
-/// The column (from 0) in which a row that may be a header says that phone numbers stand below.
+/// The column (from 0) with the cell that means phone number, in a row that may be a header.
 fn phone_cell(row: Row<'_>) -> Option<usize> {
     let is_named = |column: &usize| row.text(*column).is_some_and(is_phone);
     (0..row.len()).find(|column| row.len() > 1 && is_named(column))
 }
 
-/// How many rows stand above the header: titles, and notes on the export. None, unless the
+/// How many rows are above the header: titles, and notes on the export. None, unless the
 /// header below them is certain: it names a phone column, the rows below it have numbers there,
 /// and no row above it does either.
 pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
@@ -53,9 +53,8 @@ pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
 /// More digits than this have no place in a header.
 const MAX_DIGITS_IN_HEADER: usize = 8;
 
-/// Whether the first row is not a header but a contact: a number stands in it, where
-/// the phone column is or anywhere beyond doubt. `phone_columns` are empty where none
-/// was found.
+/// Whether the first row is not a header but a contact: it has a number in the phone column,
+/// or one beyond doubt in any column. `phone_columns` are empty where none was found.
 pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
     let header = |column: &usize| columns.headers[*column].as_str();
     let is_beyond_doubt = |header: &str| {

@@ -1,8 +1,9 @@
-//! A list of numbers to be left alone: every number on it counts.
+//! The columns of a do-not-call list, on which every number counts.
 
 use super::columns::Columns;
-use super::country_columns::country_columns;
-use super::{RejectsForm, detect};
+use super::country_columns::CountryColumns;
+use super::detect;
+use super::rejects_form::RejectsForm;
 use crate::source::{Header, RowBatch};
 
 /// Where a do-not-call list has its numbers.
@@ -10,10 +11,8 @@ use crate::source::{Header, RowBatch};
 pub struct ListColumns {
     /// The columns (from 0) that hold numbers.
     pub phones: Vec<usize>,
-    /// The columns (from 0) that say of which country each row's numbers are.
-    pub regions: Vec<usize>,
-    /// Those among them that hold calling codes, also without a plus.
-    pub codes: Vec<usize>,
+    /// The columns with each row's country.
+    pub countries: CountryColumns,
 }
 
 impl ListColumns {
@@ -21,16 +20,14 @@ impl ListColumns {
     pub fn find(input: &str, header: &Header, sample: &RowBatch) -> ListColumns {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns::of(input, header, rejects_form.as_ref());
-        // The header is believed: a country that nobody knows is to be complained of.
-        let countries = country_columns(&columns, sample, true);
         ListColumns {
-            // Of a single column there is no other that it could be.
+            // A single column is the one, whatever its header.
             phones: match header.names.len() {
                 1 => vec![0],
                 _ => detect::phone_columns(&columns, sample),
             },
-            regions: countries.used,
-            codes: countries.codes,
+            // The header is believed, so that a country that is not known is reported.
+            countries: CountryColumns::find(&columns, sample, true),
         }
     }
 }

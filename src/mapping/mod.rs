@@ -1,20 +1,22 @@
 //! Header to plan, row to what is sent.
 //!
 //! Rule: pure. A [`Mapping`] is made once for each input from its header, from its
-//! first rows and from what the user asked for ([`MappingSpec`]); whatever does not
-//! fit is found there, before anything is sent.
+//! first rows and from what the user asked for ([`MappingSpec`]); what does not fit is
+//! found there, before anything is sent.
+//!
+//! From the bottom up: `header_words` and `spec`; `columns` finds a column by name or number;
+//! `country_columns`, `detect` and `only` choose columns; `plan` is made of these, and
+//! `allow_list` turns it into what a profile saves.
 
 mod allow_list;
 mod columns;
 mod country_columns;
-mod country_words;
 mod detect;
 mod error;
 mod header_row;
+mod header_words;
 mod list_columns;
 mod only;
-mod phone_header;
-mod phone_words;
 mod plan;
 mod rejects_form;
 mod row_region;
@@ -24,6 +26,7 @@ mod spec;
 mod test_leads;
 
 pub use allow_list::AllowList;
+pub use country_columns::CountryColumns;
 pub use error::{MappingError, PhoneCandidate};
 pub use header_row::rows_above_header;
 pub use list_columns::ListColumns;
@@ -32,5 +35,4 @@ pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 pub use row_region::{RowRegion, RowRegions};
 pub use row_shape::{LIKE_FOOTER, RowShape};
-pub use saved::{MissingColumn, SavedMapping};
-pub use spec::{EmptyCells, MappingSpec, RegionColumns, VarNames};
+pub use spec::{EmptyCells, MappingSpec, RegionColumns, SavedMapping, VarNames};

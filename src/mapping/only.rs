@@ -1,24 +1,22 @@
 //! Which rows are wanted.
 
-use super::MappingError;
 use super::columns::Columns;
+use super::error::MappingError;
+use super::spec::ONLY;
 use crate::source::Row;
 use crate::text::printable;
 
-/// The flag that says so.
-pub(super) const ONLY: &str = "--only";
-
-/// A column, and what must stand in it.
+/// A column, and the values that its cells must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnlyRule {
     /// The column (from 0).
     pub column: usize,
-    /// What is taken: any of these, in lower case.
+    /// The values that are taken, in lower case.
     values: Vec<String>,
 }
 
 impl OnlyRule {
-    /// What is taken, in words.
+    /// The values that are taken, in words.
     pub fn values(&self) -> String {
         let values = self.values.iter().map(|value| match value.as_str() {
             "" => "nothing".to_owned(),
@@ -27,7 +25,7 @@ impl OnlyRule {
         values.collect::<Vec<String>>().join(" or ")
     }
 
-    /// Whether the row is wanted as far as this column says.
+    /// Whether the row's cell in this column has one of the values.
     pub(super) fn takes(&self, row: Row<'_>) -> bool {
         let cell = row.text(self.column).unwrap_or_default().trim();
         let cell = cell.to_lowercase();
@@ -35,7 +33,7 @@ impl OnlyRule {
     }
 }
 
-/// What `--only` says, given as often as it was: one rule for each column.
+/// The rules that all `--only` flags make together: one for each column.
 pub(super) fn only_rules(
     columns: &Columns<'_>,
     texts: &[String],

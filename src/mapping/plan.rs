@@ -3,31 +3,20 @@
 use std::borrow::Cow;
 
 use super::columns::Columns;
-use super::country_columns::{country_columns, holds_codes};
+use super::country_columns::CountryColumns;
+use super::error::MappingError;
+use super::header_words::{folded, snake};
 use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
-use super::spec::snake;
-use super::{EmptyCells, MappingError, MappingSpec, RegionColumns, SavedMapping};
+use super::spec::{
+    EmptyCells, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, RegionColumns, SKIP_COLUMN,
+    VAR,
+};
 use super::{detect, header_row, test_leads};
 use crate::lead::ErrorCode;
 use crate::source::{Header, Row, RowBatch};
 use crate::text::shown_name;
-
-/// The flag that chooses what is sent.
-pub(super) const VAR: &str = "--var";
-
-/// The flag that says where the number is.
-pub(super) const PHONE_COLUMN: &str = "--phone-column";
-
-/// The flag that says where the country of each row stands.
-pub(super) const REGION_COLUMN: &str = "--region-column";
-
-/// The flag that copies a column into the results.
-pub(super) const KEEP: &str = "--keep";
-
-/// The flag that takes a column out.
-pub(super) const SKIP_COLUMN: &str = "--skip-column";
 
 /// What is read from each row of one input, and what is sent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,16 +29,9 @@ pub struct Mapping {
     pub spare_phone_columns: Vec<usize>,
     /// The column (from 0) that names the campaign.
     pub campaign_column: Option<usize>,
-    /// The columns (from 0) that name the country of numbers in national form.
-    pub region_columns: Vec<usize>,
-    /// Those among them that hold calling codes, also without a plus.
-    pub code_columns: Vec<usize>,
-    /// Whether these were found, and are variables all the same, rather than named.
-    pub finds_regions: bool,
-    /// The columns (from 0) that are called countries and hold few that are known. They complete
-    /// no number; what they name speaks against another country all the same.
-    pub vague_regions: Vec<usize>,
-    /// Which rows are wanted: each of these must hold.
+    /// The columns with each row's country.
+    pub countries: CountryColumns,
+    /// Which rows are sent: each of these must hold.
     pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
@@ -61,22 +43,29 @@ pub struct Mapping {
     pub empty_cells: EmptyCells,
     /// Set where the input is a rejects file that comes back.
     pub rejects_form: Option<RejectsForm>,
-    /// What the user is to be told of how columns were found.
+    /// What the user should know of how columns were found.
     pub notes: Vec<Note>,
-    /// The columns (from 0) that are not sent because they were not there when the mapping
-    /// was kept.
-    pub new_columns: Vec<usize>,
-    /// What a mapping that is kept anew names no more, since the list has lost it.
-    pub lost_columns: Vec<String>,
+    /// How the list differs from the one whose mapping a profile has.
+    pub since_saved: SinceSaved,
 }
 
-/// Something to be said of how a column was found.
+/// Something the user should know of how a column was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// What.
     pub text: String,
-    /// The flag that says otherwise.
+    /// The flag that changes it.
     pub flag: &'static str,
+}
+
+/// How a list differs from the one whose mapping was saved in a profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SinceSaved {
+    /// The columns (from 0) that are new, and not sent for that reason.
+    pub new_columns: Vec<usize>,
+    /// The columns that are no longer in the list, and that a mapping loses when it is saved
+    /// again.
+    pub lost_columns: Vec<String>,
 }
 
 /// What becomes of a column.
@@ -111,121 +100,43 @@ impl Mapping {
         sample: &RowBatch,
         spec: &MappingSpec,
     ) -> Result<Mapping, MappingError> {
-        let planned = Mapping::fit(input, header, sample, spec);
-        // A name that is not found is no wonder then, and the columns are not listed: they
-        // are somebody.
-        let planned = planned.map_err(|error| match &error {
-            MappingError::NoSuchColumn { .. } => {
-                let columns = Columns::of(input, header, None);
-                header_is_data(&columns, header, &[]).unwrap_or(error)
-            }
-            _ => error,
-        });
-        planned.map_err(|error| match &spec.saved {
-            Some(saved) => {
-                let columns = Columns::of(input, header, None);
-                saved.explain(error, &columns, sample)
-            }
-            None => error,
-        })
-    }
-
-    fn fit(
-        input: &str,
-        header: &Header,
-        sample: &RowBatch,
-        spec: &MappingSpec,
-    ) -> Result<Mapping, MappingError> {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns {
             saved: spec.saved.as_ref(),
             ..Columns::of(input, header, rejects_form.as_ref())
         };
-        let mut lost = Lost {
-            saved: spec.saved.as_ref(),
-            columns: Vec::new(),
+        let planner = Planner {
+            columns,
+            header,
+            sample,
+            spec,
+            rejects_form: rejects_form.as_ref(),
         };
-        let named = spec.phone_columns.iter();
-        let named = named.map(|name| columns.find(PHONE_COLUMN, name));
-        let named: Vec<usize> = named.collect::<Result<_, _>>()?;
-        let skipped = lost.each(SKIP_COLUMN, &spec.skipped, |name| {
-            columns.find(SKIP_COLUMN, name)
-        })?;
-        let is_rejects = rejects_form.is_some();
-        let found = if !named.is_empty() {
-            let doubt = detect::doubt_about(&columns, &named, sample);
-            Ok((named, doubt.filter(|_| !is_rejects)))
-        } else {
-            phone_column(&columns, &skipped, sample, is_rejects)
-        };
-        let read = found.as_ref().map(|(found, _)| &found[..]);
-        if let Some(error) = header_is_data(&columns, header, read.unwrap_or_default()) {
-            // Said rather than that there is no phone column.
-            return Err(error);
-        }
-        let (phone_columns, note) = found?;
-        let find = |flag, name: &Option<String>| {
-            let found = name.as_ref().map(|name| columns.find(flag, name));
-            found.transpose()
-        };
-        let mut mapping = Mapping {
-            shape: RowShape::default(),
-            phone_columns,
-            spare_phone_columns: Vec::new(),
-            campaign_column: find("--campaign-column", &spec.campaign_column)?,
-            region_columns: Vec::new(),
-            code_columns: Vec::new(),
-            finds_regions: spec.region_columns == RegionColumns::Auto,
-            vague_regions: Vec::new(),
-            only: only_rules(&columns, &spec.only)?,
-            variables: Vec::new(),
-            constants: spec.constants.clone(),
-            kept: kept_columns(&columns, spec)?,
-            empty_cells: spec.empty_cells,
-            rejects_form: rejects_form.clone(),
-            notes: Vec::from_iter(note.map(|text| Note {
-                text,
-                flag: PHONE_COLUMN,
-            })),
-            new_columns: Vec::new(),
-            lost_columns: Vec::new(),
-        };
-        mapping.spare_phone_columns = detect::other_phone_columns(&columns, &mapping.phone_columns);
-        mapping.find_regions(&columns, spec, sample)?;
-        let tests = test_leads::note(&columns, &mapping.only, sample);
-        mapping.notes.extend(tests.filter(|_| !is_rejects));
-        let is_chosen = spec.no_variables || !spec.variables.is_empty();
-        mapping.variables = if is_chosen {
-            named_columns(&columns, spec, &skipped, &mut lost)?
-        } else {
-            mapping.all_columns(&columns, spec, &skipped)
-        };
-        mapping.lost_columns = lost.columns;
-        mapping.shape = RowShape::of(header, sample, &mapping);
-        mapping.refuse_two_sources(&columns)?;
-        if let Some(saved) = &spec.saved {
-            mapping.new_columns = saved.new_columns(&columns, &mapping);
-        }
-        Ok(mapping)
+        planner.plan().map_err(|error| {
+            let columns = Columns::of(input, header, None);
+            // Where the header is a contact, no name is found in it, and its cells may be
+            // personal data: they are not listed.
+            let is_unknown = matches!(&error, MappingError::NoSuchColumn { .. });
+            let is_data = is_unknown.then(|| header_is_data(&columns, header, &[]));
+            let error = is_data.flatten().unwrap_or(error);
+            match &spec.saved {
+                Some(saved) => saved.explain(error, &columns, sample),
+                None => error,
+            }
+        })
     }
 
     /// The last column (from 0) that is read for a number, its country, a campaign or a
     /// variable.
-    pub(super) fn last_used(&self) -> Option<usize> {
+    fn last_used(&self) -> Option<usize> {
         let used = self.phone_columns.iter().copied();
         used.chain(self.campaign_column)
-            .chain(self.region_columns.iter().copied())
+            .chain(self.countries.used.iter().copied())
             .chain(self.variables.iter().map(|(_, column)| *column))
             .max()
     }
 
-    /// Whether a column (from 0) is read for anything.
-    pub(super) fn is_used(&self, column: usize) -> bool {
-        let used = self.uses(column);
-        used.role != ColumnRole::None || !used.variables.is_empty()
-    }
-
-    /// The column (from 0) that stands for a row whose number cannot be read.
+    /// The column (from 0) that is shown for a row whose number cannot be read.
     pub fn first_phone_column(&self) -> usize {
         self.phone_columns.first().copied().unwrap_or(0)
     }
@@ -257,114 +168,19 @@ impl Mapping {
         let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
         let from_column = self.variables.iter().filter(|(_, of)| *of == column);
         ColumnUse {
-            role: match () {
-                () if self.phone_columns.contains(&column) => ColumnRole::Phone,
-                () if self.campaign_column == Some(column) => ColumnRole::Campaign,
-                () if self.region_columns.contains(&column) => ColumnRole::Region,
-                () if self.rejects_form.as_ref().is_some_and(is_ours) => ColumnRole::Ours,
-                () => ColumnRole::None,
+            role: if self.phone_columns.contains(&column) {
+                ColumnRole::Phone
+            } else if self.campaign_column == Some(column) {
+                ColumnRole::Campaign
+            } else if self.countries.used.contains(&column) {
+                ColumnRole::Region
+            } else if self.rejects_form.as_ref().is_some_and(is_ours) {
+                ColumnRole::Ours
+            } else {
+                ColumnRole::None
             },
             variables: from_column.map(|(name, _)| name.as_str()).collect(),
         }
-    }
-
-    /// The columns with each row's country: the one that a flag names, or those that are
-    /// found.
-    fn find_regions(
-        &mut self,
-        columns: &Columns<'_>,
-        spec: &MappingSpec,
-        sample: &RowBatch,
-    ) -> Result<(), MappingError> {
-        match &spec.region_columns {
-            RegionColumns::None => {}
-            RegionColumns::Named(name) => {
-                let column = columns.find(REGION_COLUMN, name)?;
-                self.region_columns = vec![column];
-                if holds_codes(columns, column, sample) {
-                    self.code_columns = vec![column];
-                }
-            }
-            RegionColumns::Auto => {
-                let found = country_columns(columns, sample, self.rejects_form.is_some());
-                self.vague_regions.clone_from(&found.unknown);
-                self.region_columns = found.used;
-                self.code_columns = found.codes;
-                self.notes
-                    .extend(found.unknown.into_iter().map(|column| Note {
-                    text: format!(
-                        "{} holds few countries that are known, so it says nothing of the numbers",
-                        columns.label(column)
-                    ),
-                    flag: REGION_COLUMN,
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    /// Every column with a header, less those that are something else and those
-    /// that are to be skipped.
-    fn all_columns(
-        &self,
-        columns: &Columns<'_>,
-        spec: &MappingSpec,
-        skipped: &[usize],
-    ) -> Vec<(String, usize)> {
-        let is_left_out = |column: &usize| {
-            self.phone_columns.contains(column)
-                || self.campaign_column == Some(*column)
-                || !self.finds_regions && self.region_columns.contains(column)
-                || skipped.contains(column)
-                // Of a rejects file that has lost some of these.
-                || snake(&columns.headers[*column]).starts_with("leadload_")
-        };
-        let own = columns.own.iter().copied();
-        own.filter(|column| !is_left_out(column))
-            .filter_map(|column| Some((spec.var_names.name(&columns.headers[column])?, column)))
-            .collect()
-    }
-
-    fn refuse_two_sources(&self, columns: &Columns<'_>) -> Result<(), MappingError> {
-        self.refuse_two_values()?;
-        let from_columns = self.variables.iter().map(|(name, column)| {
-            let flag_text = columns.flag_text(*column);
-            (name, columns.label(*column), Some(flag_text))
-        });
-        let from_flags = self
-            .constants
-            .iter()
-            .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
-        let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
-        for (name, source, column) in from_columns.chain(from_flags) {
-            if let Some((_, first, column_of_first)) =
-                seen.iter().find(|(other, ..)| *other == name)
-            {
-                return Err(MappingError::TwoSources {
-                    name: name.clone(),
-                    first: first.clone(),
-                    second: source,
-                    skipped: column.or_else(|| column_of_first.clone()),
-                    input: columns.input.to_owned(),
-                });
-            }
-            seen.push((name, source, column));
-        }
-        Ok(())
-    }
-
-    fn refuse_two_values(&self) -> Result<(), MappingError> {
-        for (at, (name, _)) in self.constants.iter().enumerate() {
-            let before = self.constants[..at].iter();
-            if let Some(first) = before.map(|(other, _)| other).position(|o| o == name) {
-                return Err(MappingError::SetTwice {
-                    name: name.clone(),
-                    first: first + 1,
-                    second: at + 1,
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Whether `--only` leaves the row out.
@@ -376,7 +192,7 @@ impl Mapping {
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
         let code = self.rejects_form.as_ref().map(|form| form.error_code);
         let cell = code.and_then(|column| row.text(column));
-        cell.is_some_and(|cell| cell.trim() == ErrorCode::PhoneDoubtful.to_string())
+        cell.is_some_and(|cell| cell.trim().parse() == Ok(ErrorCode::PhoneDoubtful))
     }
 
     /// The row's variables, in the order in which they are sent.
@@ -400,46 +216,237 @@ impl Mapping {
     }
 }
 
-/// What a mapping that is kept anew goes on without.
-struct Lost<'a> {
-    saved: Option<&'a SavedMapping>,
-    columns: Vec<String>,
+/// What a plan is made from.
+struct Planner<'a> {
+    columns: Columns<'a>,
+    header: &'a Header,
+    sample: &'a RowBatch,
+    spec: &'a MappingSpec,
+    rejects_form: Option<&'a RejectsForm>,
 }
 
-impl Lost<'_> {
-    /// What each text of a flag means, without those that may be lost and are.
+impl Planner<'_> {
+    fn plan(&self) -> Result<Mapping, MappingError> {
+        let Planner {
+            columns,
+            spec,
+            sample,
+            ..
+        } = self;
+        let mut lost_columns = Vec::new();
+        let named = spec.phone_columns.iter();
+        let named = named.map(|name| columns.find(PHONE_COLUMN, name));
+        let named: Vec<usize> = named.collect::<Result<_, _>>()?;
+        let skipped = self.each(&mut lost_columns, SKIP_COLUMN, &spec.skipped, |name| {
+            columns.find(SKIP_COLUMN, name)
+        })?;
+        let found = self.phone_columns(named, &skipped);
+        let read = found.as_ref().map(|(found, _)| &found[..]);
+        // Reported rather than that there is no phone column.
+        if let Some(error) = header_is_data(columns, self.header, read.unwrap_or_default()) {
+            return Err(error);
+        }
+        let (phone_columns, note) = found?;
+        let campaign_column = spec.campaign_column.as_ref();
+        let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
+        let mut mapping = Mapping {
+            shape: RowShape::default(),
+            spare_phone_columns: detect::other_phone_columns(columns, &phone_columns),
+            phone_columns,
+            campaign_column: campaign_column.transpose()?,
+            countries: self.countries()?,
+            only: only_rules(columns, &spec.only)?,
+            variables: Vec::new(),
+            constants: spec.constants.clone(),
+            kept: self.kept_columns()?,
+            empty_cells: spec.empty_cells,
+            rejects_form: self.rejects_form.cloned(),
+            notes: Vec::new(),
+            since_saved: SinceSaved::default(),
+        };
+        mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
+            self.named_columns(&skipped, &mut lost_columns)?
+        } else {
+            self.all_columns(&mapping, &skipped)
+        };
+        refuse_two_sources(&mapping, columns)?;
+        mapping.notes = self.notes(&mapping, note);
+        mapping.shape = RowShape::of(self.header, sample, mapping.last_used(), self.rejects_form);
+        mapping.since_saved = SinceSaved {
+            new_columns: self.new_columns(&mapping),
+            lost_columns,
+        };
+        Ok(mapping)
+    }
+
+    /// What each text of a flag means. A mapping that is saved again goes on without the
+    /// columns that it may lose and that are missing.
     fn each<T>(
-        &mut self,
+        &self,
+        lost: &mut Vec<String>,
         flag: &'static str,
         texts: &[String],
         find: impl Fn(&str) -> Result<T, MappingError>,
     ) -> Result<Vec<T>, MappingError> {
-        let can_lose = self.saved.is_some_and(|saved| saved.can_lose(flag));
+        let saved = self.spec.saved.as_ref();
+        let can_lose = saved.is_some_and(|saved| saved.can_lose(flag));
         let mut found = Vec::with_capacity(texts.len());
         for text in texts {
             match find(text) {
                 Ok(column) => found.push(column),
-                Err(MappingError::NoSuchColumn { column, .. }) if can_lose => {
-                    self.columns.push(column);
-                }
+                Err(MappingError::NoSuchColumn { column, .. }) if can_lose => lost.push(column),
                 Err(error) => return Err(error),
             }
         }
         Ok(found)
     }
-}
 
-/// The phone column that is found among those that are not left out on purpose, and what is
-/// to be said of how.
-fn phone_column(
-    columns: &Columns<'_>,
-    left_out: &[usize],
-    sample: &RowBatch,
-    is_rejects: bool,
-) -> Result<(Vec<usize>, Option<String>), MappingError> {
-    let found = detect::phone_column(&columns.without(left_out), sample, is_rejects);
-    let found = found.map_err(|error| error.about(columns))?;
-    Ok((vec![found.column], found.note))
+    /// The phone columns: those that flags name, or the one that is found among those that are
+    /// not left out on purpose; with a note on the choice.
+    fn phone_columns(
+        &self,
+        named: Vec<usize>,
+        left_out: &[usize],
+    ) -> Result<(Vec<usize>, Option<String>), MappingError> {
+        let is_rejects = self.rejects_form.is_some();
+        if !named.is_empty() {
+            let doubt = detect::doubt_about(&self.columns, &named, self.sample);
+            return Ok((named, doubt.filter(|_| !is_rejects)));
+        }
+        let candidates = self.columns.without(left_out);
+        let found = detect::phone_column(&candidates, self.sample, is_rejects);
+        let found = found.map_err(|mut error| {
+            // All columns are listed, also those that were left out.
+            if let MappingError::NoPhoneColumn { headers, .. } = &mut error {
+                *headers = self.columns.names();
+            }
+            error
+        })?;
+        Ok((vec![found.column], found.note))
+    }
+
+    /// The columns with each row's country: the one that a flag names, or those that are
+    /// found.
+    fn countries(&self) -> Result<CountryColumns, MappingError> {
+        let (columns, sample) = (&self.columns, self.sample);
+        Ok(match &self.spec.region_columns {
+            RegionColumns::None => CountryColumns::default(),
+            RegionColumns::Named(name) => {
+                let column = columns.find(REGION_COLUMN, name)?;
+                CountryColumns::named(columns, sample, column)
+            }
+            RegionColumns::Auto => {
+                CountryColumns::find(columns, sample, self.rejects_form.is_some())
+            }
+        })
+    }
+
+    fn notes(&self, mapping: &Mapping, on_phone: Option<String>) -> Vec<Note> {
+        let note = |flag| move |text| Note { text, flag };
+        let vague = mapping.countries.vague.iter().map(|column| {
+            format!(
+                "{} holds few countries that are known, so it is not used for the numbers",
+                self.columns.label(*column)
+            )
+        });
+        let tests = test_leads::note(&self.columns, &mapping.only, self.sample);
+        let tests = tests.filter(|_| self.rejects_form.is_none());
+        let on_phone = on_phone.into_iter().map(note(PHONE_COLUMN));
+        on_phone
+            .chain(vague.map(note(REGION_COLUMN)))
+            .chain(tests.into_iter().map(note(ONLY)))
+            .collect()
+    }
+
+    /// Every column with a header, without those that are something else and those that are
+    /// skipped.
+    fn all_columns(&self, mapping: &Mapping, skipped: &[usize]) -> Vec<(String, usize)> {
+        let Planner { columns, spec, .. } = self;
+        let is_left_out = |column: &usize| {
+            mapping.phone_columns.contains(column)
+                || mapping.campaign_column == Some(*column)
+                || !mapping.countries.are_found && mapping.countries.used.contains(column)
+                || skipped.contains(column)
+                // Of a rejects file that has lost some of these.
+                || snake(&columns.headers[*column]).starts_with("leadload_")
+        };
+        let own = columns.own.iter().copied();
+        own.filter(|column| !is_left_out(column))
+            .filter_map(|column| Some((spec.var_names.name(&columns.headers[column])?, column)))
+            .collect()
+    }
+
+    /// The columns that `--var` names, under the names that it gives them.
+    fn named_columns(
+        &self,
+        skipped: &[usize],
+        lost: &mut Vec<String>,
+    ) -> Result<Vec<(String, usize)>, MappingError> {
+        let Planner { columns, spec, .. } = self;
+        let input = || columns.input.to_owned();
+        let named = self.each(lost, VAR, &spec.variables, |var| {
+            named_column(columns, spec, var)
+        })?;
+        let mut variables = Vec::with_capacity(named.len());
+        for (name, column) in named {
+            if skipped.contains(&column) {
+                // What was saved is narrowed by what is typed.
+                if spec.is_saved(VAR) {
+                    continue;
+                }
+                return Err(MappingError::SkippedVariable {
+                    column: columns.headers[column].clone(),
+                    input: input(),
+                });
+            }
+            let name = name.ok_or_else(|| MappingError::NoVariableName {
+                number: column + 1,
+                input: input(),
+            })?;
+            variables.push((name, column));
+        }
+        Ok(variables)
+    }
+
+    /// The columns that `--keep` names, under its names or their headers.
+    fn kept_columns(&self) -> Result<Vec<(String, usize)>, MappingError> {
+        let mut kept: Vec<(String, usize)> = Vec::with_capacity(self.spec.kept.len());
+        for text in &self.spec.kept {
+            let (name, column) = name_and_column(&self.columns, KEEP, text)?;
+            let name = name.unwrap_or_else(|| match self.columns.headers[column].trim() {
+                "" => (column + 1).to_string(),
+                header => header.to_owned(),
+            });
+            if kept.iter().any(|(other, _)| *other == name) {
+                return Err(MappingError::KeptTwice { name });
+            }
+            kept.push((name, column));
+        }
+        Ok(kept)
+    }
+
+    /// The columns (from 0) that were not there when the mapping was saved and are not used.
+    fn new_columns(&self, mapping: &Mapping) -> Vec<usize> {
+        let saved = self.spec.saved.as_ref();
+        let Some(known) = saved.and_then(|saved| saved.columns_for(VAR)) else {
+            return Vec::new();
+        };
+        let mut known: Vec<String> = known.iter().map(|header| folded(header)).collect();
+        let mut new = Vec::new();
+        for column in self.columns.own.iter().copied() {
+            let header = folded(&self.columns.headers[column]);
+            let used = mapping.uses(column);
+            let is_used = used.role != ColumnRole::None || !used.variables.is_empty();
+            match known.iter().position(|known| *known == header) {
+                // Each is one column: a second of the same name is new.
+                Some(at) => drop(known.swap_remove(at)),
+                // Delimiters at the end of the lines are no column.
+                None if column >= mapping.shape.empty_from || is_used => {}
+                None => new.push(column),
+            }
+        }
+        new
+    }
 }
 
 /// That the header is a contact, if it is.
@@ -456,33 +463,39 @@ fn header_is_data(
     })
 }
 
-/// The columns that `--var` names, under the names that it gives them.
-fn named_columns(
-    columns: &Columns<'_>,
-    spec: &MappingSpec,
-    skipped: &[usize],
-    lost: &mut Lost<'_>,
-) -> Result<Vec<(String, usize)>, MappingError> {
-    let named = lost.each(VAR, &spec.variables, |var| named_column(columns, spec, var))?;
-    let mut variables = Vec::with_capacity(named.len());
-    for (name, column) in named {
-        if skipped.contains(&column) && spec.is_saved(VAR) {
-            // What was kept is narrowed by what is typed.
-            continue;
+fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
+    let constants = &mapping.constants;
+    for (at, (name, _)) in constants.iter().enumerate() {
+        let mut before = constants[..at].iter();
+        if let Some(first) = before.position(|(other, _)| other == name) {
+            return Err(MappingError::SetTwice {
+                name: name.clone(),
+                first: first + 1,
+                second: at + 1,
+            });
         }
-        if skipped.contains(&column) {
-            return Err(MappingError::SkippedVariable {
-                column: columns.headers[column].clone(),
+    }
+    let from_columns = mapping.variables.iter().map(|(name, column)| {
+        let flag_text = columns.flag_text(*column);
+        (name, columns.label(*column), Some(flag_text))
+    });
+    let from_flags = constants
+        .iter()
+        .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
+    let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
+    for (name, source, column) in from_columns.chain(from_flags) {
+        if let Some((_, first, column_of_first)) = seen.iter().find(|(other, ..)| *other == name) {
+            return Err(MappingError::TwoSources {
+                name: name.clone(),
+                first: first.clone(),
+                second: source,
+                skipped: column.or_else(|| column_of_first.clone()),
                 input: columns.input.to_owned(),
             });
         }
-        let name = name.ok_or_else(|| MappingError::NoVariableName {
-            number: column + 1,
-            input: columns.input.to_owned(),
-        })?;
-        variables.push((name, column));
+        seen.push((name, source, column));
     }
-    Ok(variables)
+    Ok(())
 }
 
 /// The column that one `--var` names, under its name if it has one.
@@ -496,7 +509,7 @@ pub(super) fn named_column(
     Ok((name.or_else(of_header), column))
 }
 
-/// What `COL` or `NAME=COL` says.
+/// The name and the column that `COL` or `NAME=COL` means.
 fn name_and_column(
     columns: &Columns<'_>,
     flag: &'static str,
@@ -509,26 +522,6 @@ fn name_and_column(
         }
         _ => Ok((None, columns.find(flag, text)?)),
     }
-}
-
-/// The columns that `--keep` names, under its names or their headers.
-fn kept_columns(
-    columns: &Columns<'_>,
-    spec: &MappingSpec,
-) -> Result<Vec<(String, usize)>, MappingError> {
-    let mut kept: Vec<(String, usize)> = Vec::with_capacity(spec.kept.len());
-    for text in &spec.kept {
-        let (name, column) = name_and_column(columns, KEEP, text)?;
-        let name = name.unwrap_or_else(|| match columns.headers[column].trim() {
-            "" => (column + 1).to_string(),
-            header => header.to_owned(),
-        });
-        if kept.iter().any(|(other, _)| *other == name) {
-            return Err(MappingError::KeptTwice { name });
-        }
-        kept.push((name, column));
-    }
-    Ok(kept)
 }
 
 #[cfg(test)]

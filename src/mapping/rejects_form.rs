@@ -1,37 +1,39 @@
-//! A rejects file that comes back mended.
+//! A rejects file that comes back fixed.
 
-use super::spec::snake;
+use super::header_words::snake;
 
 /// The columns that a rejects file has behind those of the input, in order.
 pub const ADDED_COLUMNS: [&str; 5] = [
     "leadload_row",
     "leadload_status",
-    "leadload_error_code",
+    ERROR_CODE,
     "leadload_error",
-    "leadload_run",
+    RUN,
 ];
 
-/// The column for cells that no header stands above; only where a row has such.
+const ERROR_CODE: &str = "leadload_error_code";
+const RUN: &str = "leadload_run";
+
+/// The column for cells beyond the last header; only where a row has such cells.
 pub const SURPLUS_COLUMN: &str = "leadload_surplus";
 
-/// Where `leadload`'s own columns stand in a file that is one of its rejects files,
-/// wherever a spreadsheet may have moved them. They are never sent, and are replaced
-/// in the next rejects file.
+/// Where `leadload`'s own columns are in one of its rejects files, wherever a spreadsheet
+/// may have moved them. They are never sent, and the next rejects file has new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectsForm {
     /// The columns (from 0) of the input that the rejects are of.
     pub input_columns: Vec<usize>,
-    /// Where the error code stands: a `field_count` that is still there says
-    /// that nobody has looked at the row, whose cells may have shifted.
+    /// The column of error codes: a `field_count` that is still there says that the row,
+    /// whose cells may have shifted, was not fixed.
     pub error_code: usize,
-    /// Where the run stands that wrote the file.
+    /// The column with the run that wrote the file.
     pub run: usize,
-    /// Where surplus cells stand, if the file has that column.
+    /// The column of surplus cells, if the file has it.
     pub surplus: Option<usize>,
 }
 
 impl RejectsForm {
-    /// Recognises a rejects file by its header.
+    /// Recognizes a rejects file by its header.
     pub fn of(headers: &[String]) -> Option<RejectsForm> {
         let names: Vec<String> = headers.iter().map(|header| snake(header)).collect();
         let position = |ours: &str| names.iter().position(|name| name == ours);
@@ -43,8 +45,8 @@ impl RejectsForm {
             input_columns: (0..names.len())
                 .filter(|column| !is_ours(&names[*column]))
                 .collect(),
-            error_code: position(ADDED_COLUMNS[2])?,
-            run: position(ADDED_COLUMNS[4])?,
+            error_code: position(ERROR_CODE)?,
+            run: position(RUN)?,
             surplus: position(SURPLUS_COLUMN),
         })
     }

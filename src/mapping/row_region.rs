@@ -1,21 +1,21 @@
-//! Of which country a row says that its number is.
+//! The country that a row names for its number.
 
 use std::collections::HashMap;
 
 use crate::phone::{CountryCell, Region};
 use crate::source::Row;
 
-/// More spellings of countries than this are not remembered.
+/// How many spellings of countries are remembered.
 const MAX_SPELLINGS: usize = 10_000;
 
-/// What the cells of a row say together of its country.
+/// What the cells of a row together say about its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRegion {
     /// This one.
     Known(Region),
-    /// Nothing.
+    /// No cell names one.
     None,
-    /// The cell in this column (from 0) names one that there is not.
+    /// The cell in this column (from 0) names one that is not known.
     Unknown(usize),
     /// The cells in these columns (from 0) name different ones.
     Disagree(usize, usize),
@@ -31,7 +31,7 @@ impl RowRegion {
     }
 }
 
-/// Reads the countries of rows, and remembers what each spelling means.
+/// Reads the countries of rows, and remembers the meaning of each spelling.
 #[derive(Debug, Clone, Default)]
 pub struct RowRegions {
     names: HashMap<String, CountryCell>,
@@ -39,8 +39,8 @@ pub struct RowRegions {
 }
 
 impl RowRegions {
-    /// What the cells in these columns (from 0) say; those among them that are also in `codes`
-    /// hold calling codes.
+    /// The country that the cells in these columns (from 0) name; those that are also in
+    /// `codes` hold calling codes.
     pub fn read(&mut self, columns: &[usize], codes: &[usize], row: Row<'_>) -> RowRegion {
         let mut found = None;
         for column in columns {
@@ -66,7 +66,7 @@ impl RowRegions {
     }
 }
 
-/// What a cell says. Many rows say the same.
+/// The country in a cell: many rows have the same.
 fn remembered(
     known: &mut HashMap<String, CountryCell>,
     text: &str,

@@ -1,21 +1,22 @@
-//! How long the rows of a list are, and whether the cells of one stand under their headers.
+//! How long the rows of a list are, and whether the cells of one are under their headers.
 //!
 //! Rule: a row that may have shifted is believed in no cell, since its phone cell may be
-//! somebody else's.
+//! another person's.
 
 use memchr::memmem::find;
 
-use super::Mapping;
+use super::rejects_form::RejectsForm;
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
+use crate::text::counted;
 
-/// What to do with a row whose cells may have shifted, in its rejects file.
-const MENDING: &str = "put each cell under its header, then clear the cell leadload_error_code";
+/// How to fix a row whose cells may have shifted, in its rejects file.
+const HOW_TO_FIX: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
-/// What is said of a row that may be no contact.
+/// The error of a row that may be no contact.
 pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
 
-/// What stands in a workbook for bytes that are no text.
+/// What a workbook has in place of bytes that are not text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The lengths of rows.
@@ -25,54 +26,52 @@ pub struct RowShape {
     cells: usize,
     /// How many of them there are up to the last one that has a name or is used.
     named_cells: usize,
-    /// From which cell on (from 0) there must be nothing: those beyond the header, and
-    /// those below its nameless end where most rows have nothing there.
+    /// The first cell (from 0) of those that must be empty: the ones beyond the header, and
+    /// those below its nameless end where most rows have them empty.
     pub(super) empty_from: usize,
     /// Other numbers of cells that rows may have, because most of the first rows have
-    /// them: delimiters at the end of rows, or of the header, that nothing follows.
+    /// them: delimiters at the end of rows, or of the header, with nothing behind them.
     other_lengths: Vec<usize>,
     /// The column (from 0) of error codes, where the input is a rejects file that comes back.
     error_code: Option<usize>,
 }
 
 impl RowShape {
-    /// Of the rows below `header`, the first of which are in `sample`, and of which `mapping`
-    /// reads some columns.
-    pub(super) fn of(header: &Header, sample: &RowBatch, mapping: &Mapping) -> RowShape {
+    /// Of the rows below `header`, the first of which are in `sample`. `last_used` is the last
+    /// column (from 0) that is read.
+    pub(super) fn of(
+        header: &Header,
+        sample: &RowBatch,
+        last_used: Option<usize>,
+        rejects_form: Option<&RejectsForm>,
+    ) -> RowShape {
         let mut names = header.names.iter();
         let named = names.rposition(|name| !name.trim().is_empty());
-        let last = mapping.last_used().max(named);
         let mut shape = RowShape {
             cells: header.names.len(),
-            named_cells: last.map_or(0, |column| column + 1),
+            named_cells: last_used.max(named).map_or(0, |column| column + 1),
             empty_from: 0,
             other_lengths: Vec::new(),
-            error_code: mapping.rejects_form.as_ref().map(|form| form.error_code),
+            error_code: rejects_form.map(|form| form.error_code),
         };
-        shape.empty_from = shape.empty_from(sample);
-        shape.other_lengths = shape.other_lengths(sample);
+        let is_filled = |row: &Row<'_>| !row.cells().skip(shape.named_cells).all(is_blank);
+        let filled = sample.rows().filter(is_filled).count();
+        shape.empty_from = if 2 * filled <= sample.len() {
+            shape.named_cells
+        } else {
+            shape.cells
+        };
+        if rejects_form.is_none() {
+            shape.other_lengths = shape.other_lengths(sample);
+        }
         shape
     }
 
-    /// See [`RowShape::empty_from`].
-    fn empty_from(&self, sample: &RowBatch) -> usize {
-        let is_filled = |row: &Row<'_>| !row.cells().skip(self.named_cells).all(is_blank);
-        let filled = sample.rows().filter(is_filled).count();
-        if 2 * filled <= sample.len() {
-            self.named_cells
-        } else {
-            self.cells
-        }
-    }
-
-    /// The numbers of cells, other than the header's, that at least half of the first
-    /// rows have. Of a single row among others such a length says that its cells have
-    /// shifted; of most, that the program writes delimiters that mean nothing. Then no
-    /// row without them ends in an empty cell. Of rejects nothing is believed.
+    /// The numbers of cells, beside the header's, that at least half of the first rows have.
+    /// In a single row such a length says that its cells have shifted; in most, that the
+    /// program writes delimiters without a meaning. Then no row without them ends in an empty
+    /// cell.
     fn other_lengths(&self, sample: &RowBatch) -> Vec<usize> {
-        if self.error_code.is_some() {
-            return Vec::new();
-        }
         let ends_empty =
             |row: Row<'_>| row.len() == self.cells && row.cells().last().is_some_and(is_blank);
         let has_empty_ends = self.named_cells == self.cells && sample.rows().any(ends_empty);
@@ -95,60 +94,53 @@ impl RowShape {
 
     /// Why the row cannot be read at all, if so.
     pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
-        if let Some(flaw) = row.flaw() {
-            return Some(match flaw {
-                Flaw::UnclosedQuote => RowOutcome::invalid(
-                    ErrorCode::UnclosedQuote,
-                    format!(
-                        "a quote (\") in this line is never closed, so the row is taken to end with the line; {MENDING}"
-                    ),
+        let (code, text) = match row.flaw() {
+            Some(Flaw::UnclosedQuote) => (
+                ErrorCode::UnclosedQuote,
+                format!(
+                    "a quote (\") in this line is never closed, so the row is taken to end with the line; {HOW_TO_FIX}"
                 ),
-                Flaw::TooLong => RowOutcome::invalid(
-                    ErrorCode::RowTooLong,
-                    format!(
-                        "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {MENDING}"
-                    ),
+            ),
+            Some(Flaw::TooLong) => (
+                ErrorCode::RowTooLong,
+                format!(
+                    "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {HOW_TO_FIX}"
                 ),
-            });
-        }
-        if !self.has_right_length(row) {
-            return Some(RowOutcome::invalid(
+            ),
+            None if !self.has_right_length(row) => (
                 ErrorCode::FieldCount,
                 if self.is_like_footer(row) {
-                    format!("{LIKE_FOOTER}; if it is a contact, {MENDING}")
+                    format!("{LIKE_FOOTER}; if it is a contact, {HOW_TO_FIX}")
                 } else {
                     format!(
-                        "{} cells where the header has {}; {MENDING}",
-                        row.len(),
+                        "the row has {}, the header has {}; {HOW_TO_FIX}",
+                        counted(row.len() as u64, "cell"),
                         self.cells
                     )
                 },
-            ));
-        }
-        if let Some(code) = self.unmended(row) {
-            return Some(RowOutcome::invalid(
-                code,
-                match code {
-                    ErrorCode::Encoding => {
-                        "not mended yet; a \u{FFFD} stands where bytes could not be read: write what belongs there".to_owned()
-                    }
-                    _ => format!("not mended yet; {MENDING}"),
-                },
-            ));
-        }
-        row.undecodable_column().map(|column| {
-            RowOutcome::invalid(
-                ErrorCode::Encoding,
-                format!(
-                    "the cell in column {} has bytes that are no text in the file's encoding",
-                    column + 1
+            ),
+            None => match (self.unfixed(row), row.undecodable_column()) {
+                (Some(ErrorCode::Encoding), _) => (
+                    ErrorCode::Encoding,
+                    "not fixed yet; a \u{FFFD} is where bytes could not be read: write the right text"
+                        .to_owned(),
                 ),
-            )
-        })
+                (Some(code), _) => (code, format!("not fixed yet; {HOW_TO_FIX}")),
+                (None, Some(column)) => (
+                    ErrorCode::Encoding,
+                    format!(
+                        "the cell in column {} has bytes that are not text in the file's encoding",
+                        column + 1
+                    ),
+                ),
+                (None, None) => return None,
+            },
+        };
+        Some(RowOutcome::invalid(code, text))
     }
 
-    /// Whether every cell stands under its header, and nothing where none has a name. A
-    /// comma in an address shifts cells to the right, and leaves a space before them.
+    /// Whether every cell is under its header, and those without a name are empty. A comma in
+    /// an address shifts cells to the right, and leaves a space before them.
     fn has_right_length(&self, row: Row<'_>) -> bool {
         if row.len() == self.cells && self.empty_from == self.cells {
             return true;
@@ -162,21 +154,17 @@ impl RowShape {
         is_known && !has_shifted && row.cells().skip(self.empty_from).all(is_blank)
     }
 
-    /// The error code of a row of a rejects file that nobody has mended, where that can
-    /// be told by the code alone: whether cells stand under the right headers, only a
-    /// person can say; and `\u{FFFD}` stands for bytes that a workbook could not hold.
-    fn unmended(&self, row: Row<'_>) -> Option<ErrorCode> {
-        let cell = row.text(self.error_code?)?.trim();
-        let has_substitute = || row.cells().any(|cell| find(cell, SUBSTITUTE).is_some());
-        let code = [
-            ErrorCode::FieldCount,
-            ErrorCode::UnclosedQuote,
-            ErrorCode::RowTooLong,
-            ErrorCode::Encoding,
-        ]
-        .into_iter()
-        .find(|code| cell == code.to_string())?;
-        (code != ErrorCode::Encoding || has_substitute()).then_some(code)
+    /// The error code of a row of a rejects file that was not fixed, where the code alone
+    /// tells: only a person can say whether cells are under the right headers, and `\u{FFFD}`
+    /// is there for bytes that a workbook could not hold.
+    fn unfixed(&self, row: Row<'_>) -> Option<ErrorCode> {
+        let code = row.text(self.error_code?)?.trim().parse().ok()?;
+        let is_unfixed = match code {
+            ErrorCode::FieldCount | ErrorCode::UnclosedQuote | ErrorCode::RowTooLong => true,
+            ErrorCode::Encoding => row.cells().any(|cell| find(cell, SUBSTITUTE).is_some()),
+            _ => false,
+        };
+        is_unfixed.then_some(code)
     }
 }
 

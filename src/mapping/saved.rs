@@ -1,56 +1,14 @@
-//! A mapping that was kept in a profile: which columns are sent is settled, whatever else a
-//! list may have by now.
+//! What is wrong where a list no longer fits the mapping that a profile has for it.
 
 use super::columns::Columns;
-use super::only::ONLY;
-use super::plan::{Mapping, PHONE_COLUMN, SKIP_COLUMN, VAR};
-use super::{MappingError, detect};
+use super::detect;
+use super::error::MappingError;
+use super::header_words::folded;
+use super::spec::{ONLY, PHONE_COLUMN, SKIP_COLUMN, SavedMapping, VAR};
 use crate::source::RowBatch;
 use crate::text::nearest;
 
-/// What the profile brings, beside the flags themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavedMapping {
-    /// Where it stands, in words.
-    pub place: String,
-    /// The command that keeps the mapping of a list that has changed.
-    pub keep_anew: String,
-    /// The flags that come from there, such as `--var`.
-    pub flags: Vec<String>,
-    /// The columns that the list had when the mapping was kept, if that is known.
-    pub columns: Option<Vec<String>>,
-    /// What becomes of the rest where the list has lost a column.
-    pub missing: MissingColumn,
-}
-
-/// What a column that the list has no more means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingColumn {
-    /// The list is not the one that the mapping is for.
-    Refused,
-    /// The mapping is about to be kept anew, without it.
-    LeftOut,
-}
-
 impl SavedMapping {
-    /// Whether what this flag says comes from there.
-    pub(super) fn brings(&self, flag: &str) -> bool {
-        self.flags.iter().any(|brought| brought == flag)
-    }
-
-    /// The columns of the list as it was, where they bind this flag: a number in the
-    /// profile means the column that stood there then.
-    pub(super) fn columns_for(&self, flag: &str) -> Option<&[String]> {
-        self.brings(flag).then_some(self.columns.as_deref())?
-    }
-
-    /// Whether the mapping goes on without what this flag names, where that is missing.
-    /// Without its number, its campaign or its region a row would be another one.
-    pub(super) fn can_lose(&self, flag: &str) -> bool {
-        let is_optional = [VAR, SKIP_COLUMN].contains(&flag);
-        is_optional && self.missing == MissingColumn::LeftOut && self.brings(flag)
-    }
-
     /// An error about a flag, as one about the profile that has it.
     pub(super) fn explain(
         &self,
@@ -65,29 +23,29 @@ impl SavedMapping {
                 nearest,
                 ..
             } => {
-                *nearest = self
-                    .renamed(flag, column, columns, sample)
-                    .or(nearest.take());
+                let renamed = self.renamed(flag, column, columns, sample);
+                *nearest = renamed.or(nearest.take());
                 *flag
             }
             MappingError::SeveralColumns { flag, .. } => *flag,
             _ => return error,
         };
-        if !self.brings(flag) {
+        if !self.has(flag) {
             return error;
         }
-        let advice = match self.missing {
-            MissingColumn::Refused => format!(
-                "if the list has changed for good, `{}{}` keeps its mapping anew",
-                self.keep_anew,
-                match flag {
-                    VAR | SKIP_COLUMN => String::new(),
-                    ONLY => format!(" {flag} COLUMN=VALUE"),
-                    // It is never replaced by itself.
-                    _ => format!(" {flag} COLUMN"),
-                }
-            ),
-            MissingColumn::LeftOut => format!("say with `{flag}` which one is meant now"),
+        let advice = if self.is_saved_again {
+            format!("say with `{flag}` which column is meant now")
+        } else {
+            // What is missing from these is left out; any other column must be named.
+            let named = match flag {
+                VAR | SKIP_COLUMN => String::new(),
+                ONLY => format!(" {flag} COLUMN=VALUE"),
+                _ => format!(" {flag} COLUMN"),
+            };
+            format!(
+                "if the list has changed for good, `{}{named}` saves the mapping again",
+                self.save_command
+            )
         };
         MappingError::Saved {
             error: Box::new(error),
@@ -96,8 +54,9 @@ impl SavedMapping {
         }
     }
 
-    /// What a column may be called now that is missing: one that was not there then, and
-    /// holds phone numbers where they are missing, or has a name like it, or is the only one.
+    /// The new name that a missing column may have: that of a column which was not there then,
+    /// and holds phone numbers where they are missing, or has a similar name, or is the only
+    /// new one.
     fn renamed(
         &self,
         flag: &str,
@@ -107,51 +66,26 @@ impl SavedMapping {
     ) -> Option<String> {
         let then = self.columns.as_ref()?;
         let is_new = |header: &str| !then.iter().any(|known| folded(known) == folded(header));
-        let new = columns.that(|header| !header.is_empty() && is_new(header));
-        let header = |column: &usize| columns.headers[*column].clone();
+        let header = |column: usize| columns.headers[column].clone();
         if flag == PHONE_COLUMN {
             let known = columns.that(|header| !is_new(header));
-            let found = detect::phone_column(&columns.without(&known), sample, false).ok()?;
-            return Some(header(&found.column));
+            let found = detect::phone_column(&columns.without(&known), sample, false);
+            return Some(header(found.ok()?.column));
         }
-        let names: Vec<String> = new.iter().map(header).collect();
+        let new = columns.that(|header| !header.is_empty() && is_new(header));
+        let names: Vec<String> = new.into_iter().map(header).collect();
         match (nearest(column, &names), &names[..]) {
             (Some(nearest), _) => Some(nearest.to_owned()),
             (None, [only]) => Some(only.clone()),
             _ => None,
         }
     }
-
-    /// The columns (from 0) that were not there then and are not used now.
-    pub(super) fn new_columns(&self, columns: &Columns<'_>, mapping: &Mapping) -> Vec<usize> {
-        let Some(known) = self.columns_for(VAR) else {
-            return Vec::new();
-        };
-        let mut known: Vec<String> = known.iter().map(|header| folded(header)).collect();
-        let mut new = Vec::new();
-        for column in columns.own.iter().copied() {
-            let header = &columns.headers[column];
-            match known.iter().position(|known| *known == folded(header)) {
-                // Each stands for one column: a second of the same name is new.
-                Some(at) => drop(known.swap_remove(at)),
-                // Delimiters at the end of the lines are no column.
-                None if column >= mapping.shape.empty_from || mapping.is_used(column) => {}
-                None => new.push(column),
-            }
-        }
-        new
-    }
-}
-
-/// A header as headers are compared.
-pub(super) fn folded(header: &str) -> String {
-    header.trim().to_lowercase()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{MappingSpec, RegionColumns};
+    use crate::mapping::{Mapping, MappingSpec, RegionColumns};
     use crate::source::Header;
 
     fn plan(names: &[&str], saved: &MappingSpec) -> Result<Mapping, MappingError> {
@@ -162,7 +96,7 @@ mod tests {
         Mapping::plan("leads.csv", &header, &RowBatch::of_text(&[]), saved)
     }
 
-    /// Kept of a list with these columns.
+    /// Saved of a list with these columns.
     fn saved(vars: &[&str], columns: &[&str]) -> MappingSpec {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         MappingSpec {
@@ -171,45 +105,46 @@ mod tests {
             variables: texts(vars),
             saved: Some(SavedMapping {
                 place: "profile `crm` of `config.toml`".into(),
-                keep_anew: "leadload check FILE --save-mapping crm".into(),
+                save_command: "leadload check FILE --save-mapping crm".into(),
                 flags: [VAR, PHONE_COLUMN].map(Into::into).into(),
                 columns: Some(texts(columns)),
-                missing: MissingColumn::Refused,
+                is_saved_again: false,
             }),
             ..MappingSpec::default()
         }
     }
 
     #[test]
-    fn a_new_column_is_told_and_not_sent() {
+    fn a_new_column_is_reported_and_not_sent() {
         let spec = saved(&["city=City"], &["Phone", "City", "Notes"]);
         let mapping = plan(&["CITY", "phone", "Salary", "", "City 2", ""], &spec).unwrap();
         assert_eq!(mapping.variables, [("city".to_owned(), 0)]);
         assert_eq!(
-            mapping.new_columns,
+            mapping.since_saved.new_columns,
             [2, 3, 4],
             "and none behind the last header"
         );
         assert!(
             plan(&["Phone", "City", "Notes"], &spec)
                 .unwrap()
+                .since_saved
                 .new_columns
                 .is_empty()
         );
     }
 
     #[test]
-    fn a_mapped_column_that_is_missing_is_told_with_its_profile() {
+    fn a_mapped_column_that_is_missing_is_reported_with_its_profile() {
         let spec = saved(&["city=City"], &["Phone", "City"]);
         assert_eq!(
             plan(&["Phone", "Town"], &spec).unwrap_err().to_string(),
-            "`--var City` names no column of `leads.csv`; the mapping stands in profile `crm` of `config.toml`\n\n\
-             hint: did you mean `Town`? its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` keeps its mapping anew"
+            "`--var City` names no column of `leads.csv`; the mapping is in profile `crm` of `config.toml`\n\n\
+             hint: did you mean `Town`? its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` saves the mapping again"
         );
     }
 
     #[test]
-    fn a_number_means_the_column_that_stood_there() {
+    fn a_number_means_the_column_that_had_it() {
         let spec = saved(&["a=2", "b=3"], &["Phone", "Note", "Note"]);
         assert!(plan(&["Phone", "Note", "note"], &spec).is_ok());
         assert!(plan(&["Phone", "Salary", "Note"], &spec).is_err());
@@ -226,12 +161,12 @@ mod tests {
     #[test]
     fn a_phone_column_that_is_missing_is_never_replaced_but_its_new_name_is_offered() {
         let mut spec = saved(&["name=Name"], &["Phone", "Name", "Emergency phone"]);
-        for missing in [MissingColumn::Refused, MissingColumn::LeftOut] {
-            spec.saved.as_mut().unwrap().missing = missing;
-            let told = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
-            let error = told(&["Name", "Emergency phone"]);
+        for is_saved_again in [false, true] {
+            spec.saved.as_mut().unwrap().is_saved_again = is_saved_again;
+            let error_of = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
+            let error = error_of(&["Name", "Emergency phone"]);
             assert!(error.contains("hint: its columns are `Name`"), "{error}");
-            let error = told(&["Name", "Emergency phone", "Mobile"]);
+            let error = error_of(&["Name", "Emergency phone", "Mobile"]);
             assert!(error.contains("did you mean `Mobile`?"), "{error}");
         }
     }
@@ -239,12 +174,12 @@ mod tests {
     #[test]
     fn a_column_that_was_renamed_is_offered_by_its_new_name() {
         let spec = saved(&["city=City"], &["Phone", "City", "Name"]);
-        let told = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
-        let error = told(&["Phone", "Name", "Town"]);
+        let error_of = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
+        let error = error_of(&["Phone", "Name", "Town"]);
         assert!(error.contains("did you mean `Town`?"), "{error}");
-        let error = told(&["Phone", "Name", "Town", "Region"]);
+        let error = error_of(&["Phone", "Name", "Town", "Region"]);
         assert!(!error.contains("did you mean"), "{error}");
-        let error = told(&["Phone", "Name", "Town", "Cities"]);
+        let error = error_of(&["Phone", "Name", "Town", "Cities"]);
         assert!(error.contains("did you mean `Cities`?"), "{error}");
     }
 
@@ -253,18 +188,18 @@ mod tests {
         let spec = saved(&[], &["Phone"]);
         let mapping = plan(&["Phone", "Salary"], &spec).unwrap();
         assert!(mapping.variables.is_empty());
-        assert_eq!(mapping.new_columns, [1]);
+        assert_eq!(mapping.since_saved.new_columns, [1]);
     }
 
     #[test]
-    fn a_mapping_that_is_kept_anew_loses_what_the_list_has_lost_and_gains_nothing() {
+    fn a_mapping_that_is_saved_again_loses_missing_columns_and_gains_none() {
         let mut spec = saved(&["city=City", "a=A"], &["Phone", "City", "A", "Notes"]);
-        spec.saved.as_mut().unwrap().missing = MissingColumn::LeftOut;
+        spec.saved.as_mut().unwrap().is_saved_again = true;
         let mapping = plan(&["Phone", "Notes", "A", "Salary"], &spec).unwrap();
         assert_eq!(mapping.phone_columns, [0]);
         assert_eq!(mapping.variables, [("a".to_owned(), 2)]);
-        assert_eq!(mapping.new_columns, [3]);
-        assert_eq!(mapping.lost_columns, ["City"]);
+        assert_eq!(mapping.since_saved.new_columns, [3]);
+        assert_eq!(mapping.since_saved.lost_columns, ["City"]);
     }
 
     #[test]
@@ -272,17 +207,17 @@ mod tests {
         let mut spec = saved(&[], &["Phone", "Land"]);
         spec.region_columns = RegionColumns::Named("Land".into());
         let saved = spec.saved.as_mut().unwrap();
-        saved.missing = MissingColumn::LeftOut;
+        saved.is_saved_again = true;
         saved.flags.push("--region-column".into());
         assert_eq!(
             plan(&["Phone", "Country"], &spec).unwrap_err().to_string(),
-            "`--region-column Land` names no column of `leads.csv`; the mapping stands in profile `crm` of `config.toml`\n\n\
-             hint: did you mean `Country`? its columns are `Phone`, `Country`; say with `--region-column` which one is meant now"
+            "`--region-column Land` names no column of `leads.csv`; the mapping is in profile `crm` of `config.toml`\n\n\
+             hint: did you mean `Country`? its columns are `Phone`, `Country`; say with `--region-column` which column is meant now"
         );
     }
 
     #[test]
-    fn what_is_typed_takes_out_of_what_was_kept() {
+    fn what_is_typed_narrows_what_was_saved() {
         let mut spec = saved(&["city=City", "a=A"], &["Phone", "City", "A"]);
         spec.skipped = vec!["a".into()];
         let mapping = plan(&["Phone", "City", "A"], &spec).unwrap();

@@ -1,9 +1,24 @@
 //! What the user asked for, before any header has been seen.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use super::header_words::snake;
 
-use super::SavedMapping;
+/// The flag that chooses what is sent.
+pub(super) const VAR: &str = "--var";
+
+/// The flag that says where the number is.
+pub(super) const PHONE_COLUMN: &str = "--phone-column";
+
+/// The flag that says where each row's country is.
+pub(super) const REGION_COLUMN: &str = "--region-column";
+
+/// The flag that copies a column into the results.
+pub(super) const KEEP: &str = "--keep";
+
+/// The flag that leaves a column out.
+pub(super) const SKIP_COLUMN: &str = "--skip-column";
+
+/// The flag that leaves rows out.
+pub(super) const ONLY: &str = "--only";
 
 /// How a header becomes a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -11,13 +26,13 @@ pub enum VarNames {
     /// `Customer Name` → `customer_name`.
     #[default]
     Snake,
-    /// As it stands.
+    /// Unchanged.
     AsIs,
 }
 
 impl VarNames {
-    /// The variable's name for a column called `header`; none where nothing
-    /// that could be a name is left.
+    /// The variable's name for a column called `header`; none where no letter or digit is
+    /// left to name it.
     pub fn name(self, header: &str) -> Option<String> {
         let name = match self {
             VarNames::Snake => snake(header),
@@ -37,15 +52,15 @@ pub enum EmptyCells {
     Send,
 }
 
-/// Where the country of each row's number stands.
+/// Which columns hold each row's country.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RegionColumns {
-    /// In every column whose header and cells say so.
+    /// Every column whose header and cells mean countries.
     #[default]
     Auto,
-    /// Nowhere.
+    /// None.
     None,
-    /// In this column, by its header or its number.
+    /// This column, by its header or its number.
     Named(String),
 }
 
@@ -80,74 +95,52 @@ pub struct MappingSpec {
 }
 
 impl MappingSpec {
-    /// Whether what this flag says comes from a profile.
+    /// Whether the value of this flag comes from a profile.
     pub(super) fn is_saved(&self, flag: &str) -> bool {
         let saved = self.saved.as_ref();
-        saved.is_some_and(|saved| saved.brings(flag))
+        saved.is_some_and(|saved| saved.has(flag))
     }
 }
 
-/// Lower case, each run of other than letters and digits one `_`, trimmed. The marks that
-/// some scripts, and files from a Mac, write behind their letters belong to these.
-pub(super) fn snake(text: &str) -> String {
-    let mut name = String::with_capacity(text.len());
-    for c in text.nfc() {
-        let is_mark = is_combining_mark(c) && !name.is_empty() && !name.ends_with('_');
-        if c.is_alphanumeric() || is_mark {
-            name.extend(c.to_lowercase());
-        } else if !name.is_empty() && !name.ends_with('_') {
-            name.push('_');
-        }
+/// A mapping that was saved in a profile, beside its flags themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedMapping {
+    /// Where it is, in words.
+    pub place: String,
+    /// The command that saves the mapping of a list that has changed.
+    pub save_command: String,
+    /// The flags that come from there, such as `--var`.
+    pub flags: Vec<String>,
+    /// The columns that the list had when the mapping was saved, if that is known.
+    pub columns: Option<Vec<String>>,
+    /// Whether the mapping is about to be saved again: then it loses the columns that are no
+    /// longer in the list. Otherwise a missing column means that this is another list.
+    pub is_saved_again: bool,
+}
+
+impl SavedMapping {
+    /// Whether the value of this flag comes from the profile.
+    pub(super) fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|saved| saved == flag)
     }
-    name.truncate(name.trim_end_matches('_').len());
-    name
-}
 
-/// The words of a header, with `_` between them, also where it is written `MobilePhone`.
-pub(super) fn words(header: &str) -> String {
-    let mut spaced = String::with_capacity(header.len());
-    let mut follows_small = false;
-    for c in header.chars() {
-        if follows_small && c.is_uppercase() {
-            spaced.push(' ');
-        }
-        follows_small = c.is_lowercase();
-        spaced.push(c);
+    /// The columns of the list as it was, where they bind this flag: a number in the
+    /// profile means the column that had this number then.
+    pub(super) fn columns_for(&self, flag: &str) -> Option<&[String]> {
+        self.has(flag).then_some(self.columns.as_deref())?
     }
-    snake(&spaced)
-}
 
-/// Whether a name in its snake form is one of the words. Marks that some scripts put on
-/// letters are no letters to [`snake`], so that words are compared in that form too.
-pub(super) fn is_one_of(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| snake(word) == name)
-}
-
-/// Whether one of the parts of a name in its snake form is one of the words.
-pub(super) fn has_any(name: &str, words: &[&str]) -> bool {
-    name.split('_').any(|part| is_one_of(part, words))
+    /// Whether the mapping goes on without the column that this flag names, if it is missing.
+    /// Without its number, its campaign or its region a row would be another one.
+    pub(super) fn can_lose(&self, flag: &str) -> bool {
+        let is_optional = [VAR, SKIP_COLUMN].contains(&flag);
+        is_optional && self.is_saved_again && self.has(flag)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn snake_names_keep_letters_and_digits_of_every_script() {
-        for (header, name) in [
-            ("Customer Name", "customer_name"),
-            ("  E-Mail (work) ", "e_mail_work"),
-            ("Größe", "größe"),
-            ("ГОРОД", "город"),
-            ("x__y", "x_y"),
-            ("2nd line", "2nd_line"),
-            ("pre\u{301}nom", "pr\u{e9}nom"),
-            ("ชื่อ ลูกค้า", "ชื่อ_ลูกค้า"),
-            ("###", ""),
-        ] {
-            assert_eq!(snake(header), name, "{header}");
-        }
-    }
 
     #[test]
     fn a_header_without_letters_gives_no_name() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::api::verdict::{FatalCause, Verdict, Wait};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::intake::{Intake, Once, Purpose, SurveyedInput};
+use crate::intake::{InspectedInput, Intake, Once, Purpose};
 use crate::lead::{ErrorCode, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneReader, PhoneRules};
@@ -199,7 +199,7 @@ pub(super) fn prepare_list(
         campaign_column: campaign_column.map(str::to_owned),
         ..MappingSpec::default()
     };
-    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: [planned].into(),

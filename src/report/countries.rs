@@ -37,8 +37,8 @@ pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String>
     let mapping = &planned.mapping;
     // Of columns that were found, those that say nothing are not worth a word.
     let says_something =
-        |column: &&usize| !mapping.finds_regions || !planned.samples[**column].is_empty();
-    let columns = mapping.region_columns.iter().filter(says_something);
+        |column: &&usize| !mapping.countries.are_found || !planned.samples[**column].is_empty();
+    let columns = mapping.countries.used.iter().filter(says_something);
     let columns: Vec<&String> = columns
         .map(|column| &planned.header.names[*column])
         .collect();
@@ -99,7 +99,7 @@ impl Countries {
             if let Some(evidence) = planned.evidence() {
                 all.add(evidence.clone());
             }
-            for column in &planned.mapping.region_columns {
+            for column in &planned.mapping.countries.used {
                 let name = &planned.header.names[*column];
                 if !region_columns.contains(name) {
                     region_columns.push(name.clone());

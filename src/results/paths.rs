@@ -387,7 +387,7 @@ fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intake::SurveyedInput;
+    use crate::intake::InspectedInput;
     use crate::mapping::MappingSpec;
     use crate::source::FormChoice;
 
@@ -400,7 +400,7 @@ mod tests {
                 fs::write(&path, "phone\n").unwrap();
                 let input = Input::open(&path).unwrap();
                 PlannedInput::new(
-                    SurveyedInput::new(input, &FormChoice::default()).unwrap(),
+                    InspectedInput::new(input, &FormChoice::default()).unwrap(),
                     &MappingSpec::default(),
                 )
                 .unwrap()

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::intake::{PreparedRow, SurveyedInput};
+use crate::intake::{InspectedInput, PreparedRow};
 use crate::lead::{ErrorCode, RowId};
 use crate::ledger::{OutputAt, OutputKind, OutputRecord};
 use crate::mapping::MappingSpec;
@@ -33,7 +33,7 @@ impl Folder {
 
     fn inputs(&self) -> Vec<PlannedInput> {
         let input = Input::open(&self.path("leads.csv")).unwrap();
-        let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+        let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
         let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
         vec![planned]
     }

@@ -1,4 +1,4 @@
-//! What a sandbox is told: every field with its default; TOML is its written form.
+//! The settings of a sandbox: every field with its default; TOML is its written form.
 //!
 //! The rule: an empty scenario is the service of the interface document, without faults.
 
@@ -39,7 +39,7 @@ pub struct SandboxConfig {
     pub campaigns: Vec<Campaign>,
     /// The form of the campaign list.
     pub list_shape: ListShape,
-    /// How ids stand in the campaign list.
+    /// The form of ids in the campaign list.
     pub list_id_type: ListIdType,
     /// What `variables` must look like.
     pub variables_shape: VariablesShape,
@@ -51,11 +51,11 @@ pub struct SandboxConfig {
     pub id_type: IdType,
     /// Its HTTP status, 200 to 299.
     pub created_status: u16,
-    /// Pack the bodies of all answers; not when not given.
+    /// Compress the bodies of all answers; not when not given.
     pub pack: Option<Packing>,
     /// Time until an answer, in milliseconds.
     pub latency_ms: u64,
-    /// So many milliseconds more with each minute since the start.
+    /// This many milliseconds more with each minute since the start.
     pub latency_growth_ms: u64,
     /// Up to this many milliseconds more, as the seed and the request decide.
     pub latency_jitter_ms: u64,
@@ -135,7 +135,7 @@ impl SandboxConfig {
         Duration::from_millis(self.latency_ms) + Duration::from_secs_f64(growth / 1e3)
     }
 
-    /// Finds contradictions before the first request does; a sandbox does so when it starts.
+    /// Finds contradictions; a sandbox does so when it starts.
     ///
     /// # Errors
     /// `InvalidInput`, with the setting named.
@@ -268,7 +268,7 @@ pub enum ListShape {
     Paginated,
 }
 
-/// How ids stand in the campaign list.
+/// The form of ids in the campaign list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum ListIdType {

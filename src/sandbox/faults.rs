@@ -1,74 +1,75 @@
 //! What goes wrong, and for which requests.
 //!
 //! The rule: chance is a hash of seed, campaign, number and attempt. Neither the clock nor the
-//! order of arrival has a say, so concurrency does not change which requests fail.
+//! order of arrival matters, so concurrency does not change which requests fail.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Shares of requests (0 to 1) that meet each fault; together at most 1.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Faults {
-    /// 429 with a hint when to come again; nothing is stored.
-    pub status_429: f64,
-    /// 500, nothing stored.
-    pub status_500_before: f64,
-    /// 500, although the lead was stored.
-    pub status_500_after: f64,
-    /// 502 as an HTML page, nothing stored.
-    pub status_502: f64,
-    /// 503 with `Retry-After`, nothing stored.
-    pub status_503: f64,
-    /// 503 as an HTML page without `Retry-After`, nothing stored.
-    pub status_503_html: f64,
-    /// The connection is closed without an answer, nothing stored.
-    pub drop_before: f64,
-    /// The lead is stored, then the connection is closed without an answer.
-    pub drop_after: f64,
-    /// The lead is stored, the answer is 200 with an HTML page.
-    pub unreadable: f64,
-    /// The lead is stored, the answer breaks off in the middle of its body.
-    pub truncated: f64,
-    /// No answer ever, nothing stored.
-    pub hang_before: f64,
-    /// No answer ever, although the lead was stored.
-    pub hang_after: f64,
-}
-
 /// One thing that goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Fault {
+    /// 429 with a hint when to come again; nothing is stored.
     Status429,
+    /// 500, nothing stored.
     Status500Before,
+    /// 500, although the lead was stored.
     Status500After,
+    /// 502 as an HTML page, nothing stored.
     Status502,
+    /// 503 with `Retry-After`, nothing stored.
     Status503,
+    /// 503 as an HTML page without `Retry-After`, nothing stored.
     Status503Html,
+    /// The connection is closed without an answer, nothing stored.
     DropBefore,
+    /// The lead is stored, then the connection is closed without an answer.
     DropAfter,
+    /// The lead is stored, the answer is 200 with an HTML page.
     Unreadable,
+    /// The lead is stored, the answer breaks off in the middle of its body.
     Truncated,
+    /// No answer ever, nothing stored.
     HangBefore,
+    /// No answer ever, although the lead was stored.
     HangAfter,
 }
 
+/// Each fault with its name in scenarios and statistics.
+const NAMES: [(Fault, &str); 12] = [
+    (Fault::Status429, "status_429"),
+    (Fault::Status500Before, "status_500_before"),
+    (Fault::Status500After, "status_500_after"),
+    (Fault::Status502, "status_502"),
+    (Fault::Status503, "status_503"),
+    (Fault::Status503Html, "status_503_html"),
+    (Fault::DropBefore, "drop_before"),
+    (Fault::DropAfter, "drop_after"),
+    (Fault::Unreadable, "unreadable"),
+    (Fault::Truncated, "truncated"),
+    (Fault::HangBefore, "hang_before"),
+    (Fault::HangAfter, "hang_after"),
+];
+
+impl TryFrom<String> for Fault {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Fault, String> {
+        let found = NAMES.iter().find(|(_, name)| *name == text);
+        let names = || NAMES.map(|(_, name)| format!("`{name}`")).join(", ");
+        found
+            .map(|(fault, _)| *fault)
+            .ok_or_else(|| format!("unknown fault `{text}`, expected one of {}", names()))
+    }
+}
+
 impl Fault {
-    /// Its name in scenarios and statistics.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Status429 => "status_429",
-            Self::Status500Before => "status_500_before",
-            Self::Status500After => "status_500_after",
-            Self::Status502 => "status_502",
-            Self::Status503 => "status_503",
-            Self::Status503Html => "status_503_html",
-            Self::DropBefore => "drop_before",
-            Self::DropAfter => "drop_after",
-            Self::Unreadable => "unreadable",
-            Self::Truncated => "truncated",
-            Self::HangBefore => "hang_before",
-            Self::HangAfter => "hang_after",
-        }
+        let mut names = NAMES.iter();
+        let found = names.find(|(fault, _)| *fault == self);
+        found.map_or("", |(_, name)| name)
     }
 
     /// Whether the lead is stored all the same.
@@ -84,41 +85,27 @@ impl Fault {
     }
 }
 
-impl Faults {
-    fn shares(&self) -> [(Fault, f64); 12] {
-        [
-            (Fault::Status429, self.status_429),
-            (Fault::Status500Before, self.status_500_before),
-            (Fault::Status500After, self.status_500_after),
-            (Fault::Status502, self.status_502),
-            (Fault::Status503, self.status_503),
-            (Fault::Status503Html, self.status_503_html),
-            (Fault::DropBefore, self.drop_before),
-            (Fault::DropAfter, self.drop_after),
-            (Fault::Unreadable, self.unreadable),
-            (Fault::Truncated, self.truncated),
-            (Fault::HangBefore, self.hang_before),
-            (Fault::HangAfter, self.hang_after),
-        ]
-    }
+/// Shares of requests (0 to 1) that meet each fault; together at most 1.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Faults(pub BTreeMap<Fault, f64>);
 
+impl Faults {
     /// The fault whose share `chance` (0 to 1) falls into.
     pub(super) fn pick(&self, chance: f64) -> Option<Fault> {
         let mut upto = 0.0;
-        self.shares().into_iter().find_map(|(fault, share)| {
+        self.0.iter().find_map(|(fault, share)| {
             upto += share;
-            (chance < upto).then_some(fault)
+            (chance < upto).then_some(*fault)
         })
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
-        let mut sum = 0.0;
-        for (fault, share) in self.shares() {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(format!("`{}` must be between 0 and 1", fault.name()));
-            }
-            sum += share;
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        if let Some((fault, _)) = self.0.iter().find(|(_, share)| !is_share(share)) {
+            return Err(format!("`{}` must be between 0 and 1", fault.name()));
         }
+        let sum: f64 = self.0.values().sum();
         // Decimal fractions that add up to one may come out a hair above it.
         if sum > 1.0 + 1e-9 {
             return Err(format!(
@@ -129,7 +116,7 @@ impl Faults {
     }
 }
 
-/// Which attempt is meant; everything that chance may depend on.
+/// An attempt: everything that chance may depend on.
 #[derive(Clone, Copy)]
 pub(super) struct Draw {
     pub(super) seed: u64,

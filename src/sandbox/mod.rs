@@ -1,16 +1,16 @@
-//! The embedded stand-in for the lead service, with faults on demand.
+//! The embedded imitation of the lead service, with faults on demand.
 //!
 //! The rule: it follows the interface document to the letter, refuses what a client should not
 //! have sent, and decides what goes wrong from the request alone (seed, campaign, number,
 //! attempt), never from the order of arrival. So a trial that failed can be repeated.
 //!
-//! It holds phone numbers and asks little of its visitors: it listens on loopback only.
+//! It holds phone numbers and hardly checks its callers, so it listens on loopback only.
 //!
 //! | file | noun |
 //! |-|-|
 //! | `config`, `rule`, `faults` | what a scenario file can say |
 //! | `server`, `connection` | HTTP, and how a connection ends without an answer |
-//! | `wire`, `json` | strict reading of a request |
+//! | `wire` | strict reading of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
 //! | `replies`, `campaigns`, `packing` | the bodies it answers with |
 
@@ -18,7 +18,6 @@ mod campaigns;
 mod config;
 mod connection;
 mod faults;
-mod json;
 #[cfg(test)]
 pub(crate) mod memory;
 mod packing;
@@ -40,14 +39,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
-use tokio::runtime::{self, Runtime};
+use tokio::runtime;
 use tokio::sync::oneshot;
 
 pub use config::{
     Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, OutageStyle, SandboxConfig,
     UnknownCampaign, VariablesShape,
 };
-pub use faults::Faults;
+pub use faults::{Fault, Faults};
 pub use packing::Packing;
 pub use rate_limit::{RateLimit, RateLimitHint, Window};
 pub use rule::{Rule, ScriptedReply, Then};
@@ -94,7 +93,10 @@ impl Sandbox {
             .name("sandbox".to_owned())
             .spawn({
                 let shared = Arc::clone(&shared);
-                move || serve_until(&runtime, listener, shared, stopped)
+                let shutdown = async { drop(stopped.await) };
+                // Once bound, the server does not fail; a broken connection is that
+                // connection's.
+                move || drop(runtime.block_on(server::run(listener, shared, shutdown)))
             })?;
         Ok(Self {
             shared,
@@ -145,20 +147,6 @@ impl Drop for Sandbox {
     }
 }
 
-/// Runs the server on the sandbox's own thread; dropping the runtime then ends what is left.
-fn serve_until(
-    runtime: &Runtime,
-    listener: TcpListener,
-    shared: Arc<Shared>,
-    stopped: oneshot::Receiver<()>,
-) {
-    let shutdown = async {
-        let _ = stopped.await;
-    };
-    // The server itself does not fail once it is bound; a broken connection is that connection's.
-    let _ = runtime.block_on(server::run(listener, shared, shutdown));
-}
-
 /// Binds `addr` if it is a loopback address.
 ///
 /// # Errors
@@ -182,7 +170,7 @@ pub async fn serve(
     server::run(listener, shared, shutdown).await
 }
 
-/// Other machines have no business with the numbers kept here.
+/// Other machines must not reach the numbers kept here.
 fn refuse_outsiders(addr: SocketAddr) -> io::Result<()> {
     if addr.ip().is_loopback() {
         return Ok(());

@@ -1,12 +1,12 @@
-//! Answers that are packed though nobody asked for it, as some proxies do.
+//! Compressed answers that the client did not ask for, as some proxies send them.
 
-use std::io::{self, Write};
+use std::io::{self, Read};
 
 use flate2::Compression;
-use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use flate2::read::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde::Deserialize;
 
-/// How answers are packed.
+/// How answers are compressed.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Packing {
@@ -27,25 +27,15 @@ impl Packing {
         }
     }
 
-    /// The body, packed.
+    /// The body, compressed.
     pub(crate) fn pack(self, body: &[u8]) -> io::Result<Vec<u8>> {
-        let (packed, level) = (Vec::new(), Compression::default());
+        let mut packed = Vec::new();
+        let level = Compression::default();
         match self {
-            Packing::Gzip => {
-                let mut packer = GzEncoder::new(packed, level);
-                packer.write_all(body)?;
-                packer.finish()
-            }
-            Packing::Deflate => {
-                let mut packer = ZlibEncoder::new(packed, level);
-                packer.write_all(body)?;
-                packer.finish()
-            }
-            Packing::RawDeflate => {
-                let mut packer = DeflateEncoder::new(packed, level);
-                packer.write_all(body)?;
-                packer.finish()
-            }
-        }
+            Packing::Gzip => GzEncoder::new(body, level).read_to_end(&mut packed)?,
+            Packing::Deflate => ZlibEncoder::new(body, level).read_to_end(&mut packed)?,
+            Packing::RawDeflate => DeflateEncoder::new(body, level).read_to_end(&mut packed)?,
+        };
+        Ok(packed)
     }
 }

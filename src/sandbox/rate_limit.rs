@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::config::LONGEST_WAIT_S;
 use crate::rate::Rate;
 
-/// At most so many requests in so many seconds.
+/// At most this many requests in this many seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
@@ -21,10 +21,10 @@ pub struct RateLimit {
     /// How the window moves.
     #[serde(default)]
     pub window: Window,
-    /// From when on it holds, in seconds since the start.
+    /// Its start, in seconds since that of the sandbox.
     #[serde(default)]
     pub from_s: f64,
-    /// Until when; to the end when not given.
+    /// Its end; none when not given.
     #[serde(default)]
     pub until_s: Option<f64>,
 }
@@ -36,7 +36,7 @@ pub enum Window {
     /// Any span of that length counts.
     #[default]
     Sliding,
-    /// It opens with a request and then stands still until it is over (Laravel's way).
+    /// It opens with a request and then lasts until it is over (Laravel's way).
     Fixed,
 }
 
@@ -84,7 +84,7 @@ impl RateLimit {
     }
 }
 
-/// What a client may know of a limit.
+/// What a client may learn about a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quota {
     pub(super) limit: usize,
@@ -115,7 +115,7 @@ impl Limiter {
         self.limit.holds(now)
     }
 
-    /// Forgets what is out of the window at `now`, then tells what is left.
+    /// Forgets what is out of the window at `now` and returns what is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
         while let Some(&first) = self.admitted.front()
             && first + self.per_us <= now
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quota_tells_when_more_is_free() {
+    fn the_quota_has_the_time_when_more_is_free() {
         let mut limiter = limiter(Window::Sliding);
         limiter.admit(0);
         limiter.admit(400_000);

@@ -30,7 +30,7 @@ pub struct Rule {
 pub struct ScriptedReply {
     /// HTTP status, 200 to 599.
     pub status: u16,
-    /// Headers; `Content-Type` is `application/json` unless it stands here.
+    /// Headers; `Content-Type` is `application/json` unless it is among them.
     pub headers: BTreeMap<String, String>,
     /// The body; `{id}` in it becomes the id of the lead that was just stored.
     pub body: String,
@@ -68,12 +68,12 @@ pub enum Then {
     Hang,
     /// The head and half of the body are sent, then the connection is closed.
     Truncate,
-    /// After the delay everything goes as if there were no rule.
+    /// After the delay, as if there were no rule.
     Usual,
 }
 
 impl Rule {
-    /// Whether it speaks about this attempt.
+    /// Whether it applies to this attempt.
     pub(super) fn matches(&self, lead: &NewLead, attempt: u16) -> bool {
         let phone = self.phone_number.as_deref();
         phone.is_none_or(|text| wire::phone_digits(text) == Some(lead.phone))
@@ -84,7 +84,7 @@ impl Rule {
                 .is_none_or(|list| list.contains(&attempt))
     }
 
-    /// A mistyped rule would never match, or answer something else: better to say so at once.
+    /// A mistyped rule would never match, or answer something else.
     pub(super) fn check(&self) -> Result<(), String> {
         if let Some(text) = &self.phone_number
             && wire::phone_digits(text).is_none()

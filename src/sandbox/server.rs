@@ -1,7 +1,7 @@
 //! The HTTP side: routes, waiting, and the ways an exchange ends.
 //!
-//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait as told and
-//! send what they were given.
+//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait and send
+//! what it decides.
 
 use std::future::{Future, IntoFuture};
 use std::io;
@@ -140,8 +140,8 @@ async fn finish(shared: &Shared, cut: &Cut, reply: Reply) -> Response {
         None => None,
     };
     if !reply.delay.is_zero() {
-        // Not by the clock of tokio, which is a millisecond and a half late on average. Whoever
-        // stops the sandbox does not want to wait for slow answers.
+        // Not by the clock of tokio, which is a millisecond and a half late on average. Slow
+        // answers do not keep the sandbox from stopping.
         tokio::select! {
             () = Delay::new(reply.delay) => {}
             () = stopped(shared) => {}
@@ -184,7 +184,7 @@ fn respond(reply: Reply) -> Response {
     response
 }
 
-/// The answer, packed.
+/// The answer, compressed.
 fn respond_packed(reply: Reply, packing: Packing) -> Response {
     // Writing to memory does not fail.
     let packed = packing.pack(reply.body.as_bytes()).unwrap_or_default();

@@ -50,7 +50,7 @@ impl Shared {
         })
     }
 
-    /// A panic elsewhere leaves counts that are still good enough to look at.
+    /// After a panic elsewhere the counts are still good enough.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,7 +60,7 @@ impl Shared {
         self.started.elapsed().as_micros() as u64
     }
 
-    /// The time of day, by the clock that only moves on.
+    /// The time of day, by the monotonic clock.
     #[cfg(test)]
     pub(super) fn now(&self) -> SystemTime {
         self.state().time_of_day(self.now_us())
@@ -96,9 +96,9 @@ pub(super) struct State {
     outage_until: Option<u64>,
 }
 
-/// What is known of a request for a lead from its arrival alone.
+/// What the arrival of a request for a lead alone decides.
 pub(super) struct Admission {
-    /// The answer, when there is nothing more to look at.
+    /// The answer, when the request itself does not matter.
     pub(super) refusal: Option<Reply>,
     /// The tightest limit, for the headers.
     pub(super) quota: Option<Quota>,
@@ -118,7 +118,7 @@ impl State {
         }
     }
 
-    /// The time of day so many microseconds after the start.
+    /// The time of day this many microseconds after the start.
     fn time_of_day(&self, us: u64) -> SystemTime {
         self.started + Duration::from_micros(us)
     }
@@ -185,22 +185,20 @@ impl State {
             let reply = replies::too_many(config.rate_limit_hint, wait_s, self.time_of_day(now));
             return (Some(reply), Some(quota));
         }
-        let holding = self
-            .limiters
-            .iter_mut()
-            .filter(|limiter| limiter.holds(now));
-        holding.for_each(|limiter| limiter.admit(now));
+        self.limiters_at(now).for_each(|limiter| limiter.admit(now));
         // What is left, and when there is more, with this request counted.
         (None, self.tightest(now))
     }
 
-    /// What is known of the limit with the least left.
+    /// The limits that hold at `now`.
+    fn limiters_at(&mut self, now: u64) -> impl Iterator<Item = &mut Limiter> {
+        let limiters = self.limiters.iter_mut();
+        limiters.filter(move |limiter| limiter.holds(now))
+    }
+
+    /// The quota of the limit with the least left.
     fn tightest(&mut self, now: u64) -> Option<Quota> {
-        let holding = self
-            .limiters
-            .iter_mut()
-            .filter(|limiter| limiter.holds(now));
-        let quotas = holding.map(|limiter| limiter.quota(now));
+        let quotas = self.limiters_at(now).map(|limiter| limiter.quota(now));
         quotas.min_by_key(|quota| (quota.remaining, std::cmp::Reverse(quota.reset_us)))
     }
 

@@ -1,7 +1,7 @@
 //! Strict reading of a request: headers and body as the interface document has them.
 //!
-//! The rule: what a careful client should not have sent is refused, with the field named, even
-//! where a real service might let it pass.
+//! The rule: what a careful client would not send is refused, with the field named, even
+//! where a real service might accept it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 
 use super::config::{SandboxConfig, VariablesShape};
-use super::json;
 use super::replies::{self, Reply};
 
 const JSON: &str = "application/json";
@@ -56,7 +55,7 @@ pub(super) fn check_lead(
         let text = "The Content-Type header must be application/json.";
         return Err(replies::message(415, text));
     }
-    let body = json::parse(body)
+    let body = serde_json::from_slice(body)
         .map_err(|error| replies::message(400, &format!("The body is not valid JSON: {error}.")))?;
     let Value::Object(fields) = body else {
         return Err(replies::message(400, "The body must be a JSON object."));
@@ -172,7 +171,7 @@ pub(super) fn phone_digits(text: &str) -> Option<u64> {
 struct Errors(BTreeMap<String, Vec<String>>);
 
 impl Errors {
-    /// Notes a problem; the `None` it returns stands for the value that is missing.
+    /// Adds a problem and returns `None`, for the value that is missing.
     fn add<T>(&mut self, field: &str, problem: &str) -> Option<T> {
         let text = format!("The {field} field {problem}.");
         self.0.entry(field.to_owned()).or_default().push(text);

@@ -390,7 +390,8 @@ impl<'p> Gathered<'p> {
             return false;
         }
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
-        let of_row = self.regions.read(&columns.regions, &columns.codes, row);
+        let countries = &columns.countries;
+        let of_row = self.regions.read(&countries.used, &countries.codes, row);
         let mut has_number = false;
         for column in &columns.phones {
             let cell = row.cell(*column).unwrap_or_default();

@@ -89,7 +89,7 @@ fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: say which are to be called, in order: of each row the first usable number is taken. For all of them, --phone-column Mobile --phone-column Phone"
+        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: say which to call, in order: of each row the first usable number is taken. For all of them, --phone-column Mobile --phone-column Phone"
     );
 }
 
@@ -193,7 +193,7 @@ fn a_base_url_must_be_one_and_safe() {
     let text = |url: &str| leads_message(&folder, &["--base-url", url]);
     assert_eq!(
         text("app.example.com"),
-        "`app.example.com` is no URL\n\nhint: did you mean `https://app.example.com`?"
+        "`app.example.com` is not a URL\n\nhint: did you mean `https://app.example.com`?"
     );
     assert_eq!(
         text("http://app.example.com/api"),

@@ -623,7 +623,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     folder.write("leads.csv", "Phone,Town\n+447911000002,Leeds\n");
     let output = folder.leadload(&line).at(&service).expect(2);
     let said = format!(
-        "`--var City` names no column of `leads.csv`; the mapping stands in profile `crm` of `{}`",
+        "`--var City` names no column of `leads.csv`; the mapping is in profile `crm` of `{}`",
         config(&folder)
     );
     output.tells(&said);
@@ -631,7 +631,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     // The hint names the command that keeps it anew: what is missing goes, and what is new
     // is looked at before it is sent.
     let hint = format!(
-        "`leadload check FILE --config {} --save-mapping crm` keeps its mapping anew",
+        "`leadload check FILE --config {} --save-mapping crm` saves the mapping again",
         config(&folder)
     );
     output.tells(&hint);
@@ -941,7 +941,7 @@ mod at_a_terminal {
         terminal.type_in("crm\r");
         terminal.wait_for("Address of the service");
         terminal.type_in("example\r");
-        terminal.wait_for("`example` is no URL");
+        terminal.wait_for("`example` is not a URL");
         terminal.type_in(&format!("{}/api\r", service.base_url()));
         terminal.wait_for("Access token");
         terminal.type_in("wrong-s3cret\r");

@@ -226,7 +226,7 @@ fn a_proxy_that_does_not_connect_has_sent_nothing_on() {
         ),
         (
             Proxy::answering("407 Login", target).address.to_string(),
-            "the proxy asks for a user name and password",
+            "the proxy wants a user name and password",
         ),
         (DEAD.to_owned(), "the proxy cannot be reached"),
     ] {

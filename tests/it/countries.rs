@@ -115,7 +115,7 @@ fn a_column_of_other_places_is_not_used_and_that_is_said_of_one_called_country()
     let note = object["inputs"][0]["note"].as_str().unwrap();
     assert_eq!(
         note,
-        "column 3 (`Country`) holds few countries that are known, so it says nothing of the numbers"
+        "column 3 (`Country`) holds few countries that are known, so it is not used for the numbers"
     );
 }
 

@@ -40,9 +40,9 @@ fn what_cannot_be_unpacked_is_an_answer_that_could_not_be_read() {
     for (encoding, said) in [
         (
             "br",
-            "the answer is packed in a way that is not known here (`Content-Encoding`)",
+            "the answer is compressed in a way that is not known here (`Content-Encoding`)",
         ),
-        ("gzip", "the answer is packed, and damaged"),
+        ("gzip", "the answer is compressed, and damaged"),
     ] {
         let headers = format!("headers = {{ Content-Encoding = '{encoding}' }}");
         let reply = |row, reply: &str| {
@@ -77,7 +77,7 @@ fn what_cannot_be_unpacked_is_an_answer_that_could_not_be_read() {
             let campaigns = folder.leadload(&["campaigns"]).at(&service);
             campaigns.env("LEADLOAD_BASE_URL", &address).expect(3)
         };
-        listed(200).tells(&format!("is no list of campaigns ({said})"));
+        listed(200).tells(&format!("is not a list of campaigns ({said})"));
         listed(401).tells("check the token");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leadload::campaign::CampaignBook;
-use leadload::intake::{Intake, Once, PlannedInput, Purpose, SurveyedInput};
+use leadload::intake::{InspectedInput, Intake, Once, PlannedInput, Purpose};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneReader, PhoneRules};
@@ -364,7 +364,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         phone_columns: vec!["phone".into()],
         ..MappingSpec::default()
     };
-    let surveyed = SurveyedInput::new(input(&folder, bytes), choice).unwrap();
+    let surveyed = InspectedInput::new(input(&folder, bytes), choice).unwrap();
     let planned = PlannedInput::new(surveyed, &spec).unwrap();
     let intake = Intake {
         inputs: Arc::new([planned]),

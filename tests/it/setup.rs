@@ -264,7 +264,7 @@ fn what_is_typed_while_the_service_is_asked_answers_nothing() {
     terminal.type_in("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("is no URL"), "{shown}");
+    assert!(!shown.contains("is not a URL"), "{shown}");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn an_address_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
     let service = strict();
     for (url, why) in [
         ("http://intranet", "`http://intranet` is plain http"),
-        ("nonsense", "`nonsense` is no URL"),
+        ("nonsense", "`nonsense` is not a URL"),
     ] {
         let folder = Folder::new();
         let run = init(&folder).env("LEADLOAD_BASE_URL", url);

@@ -59,7 +59,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
         }),
         ("variables", variables),
         ("region_columns", |i| {
-            columns(i, i.mapping.region_columns.iter())
+            columns(i, i.mapping.countries.used.iter())
         }),
     ];
     let found = found.into_iter();

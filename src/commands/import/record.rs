@@ -331,7 +331,7 @@ fn defaults(said: &Options, intake: &Intake) -> String {
     let mut inputs = intake.inputs.iter();
     if handed.phones.region_column.is_none()
         && inputs
-            .all(|i| i.mapping.region_columns.is_empty() && !i.mapping.vague_regions.is_empty())
+            .all(|i| i.mapping.countries.used.is_empty() && !i.mapping.countries.vague.is_empty())
     {
         handed.phones.region_column = Some(Said::told_as(RegionColumns::None, "none"));
     }

@@ -14,7 +14,7 @@ use crate::commands::directory::{self, Directory};
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Batch, Intake, Purpose, SurveyedInput};
+use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
 use crate::options::Format;
@@ -75,7 +75,7 @@ impl TestLead {
     /// Sends it with the variables and to the campaign of the first row that is ready.
     pub(super) async fn send(
         self,
-        surveyed: Vec<SurveyedInput>,
+        surveyed: Vec<InspectedInput>,
         mut interrupts: Interrupts,
     ) -> Result<ExitCode, Failure> {
         let reading = &self.settings.reading;

@@ -9,7 +9,7 @@ use super::*;
 use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, StoppedBy};
-use crate::intake::{Once, PlannedInput, SurveyedInput};
+use crate::intake::{InspectedInput, Once, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
@@ -25,7 +25,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
     let path = folder.path().join("leads.csv");
     fs::write(&path, format!("{header}\n+447911000001,Ada\n")).unwrap();
     let input = Input::open(&path).unwrap();
-    let surveyed = SurveyedInput::new(input, &FormChoice::default()).unwrap();
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
     let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
     Intake {
         inputs: Arc::new([planned]),

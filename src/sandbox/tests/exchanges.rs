@@ -134,12 +134,9 @@ fn wrong_media_types_are_refused() {
 #[test]
 fn a_body_that_is_no_json_object_is_refused() {
     let sandbox = start("");
-    let twice_named = r#"{"campaign_id":101,"campaign_id":102}"#;
-    for body in ["", "{", "[]", "null", "{} {}", twice_named] {
+    for body in ["", "{", "[]", "null", "{} {}"] {
         assert_eq!(post(&sandbox, body).status, 400, "{body:?}");
     }
-    let text = post(&sandbox, twice_named).body;
-    assert!(text.contains("`campaign_id` occurs twice"), "{text}");
 }
 
 #[test]

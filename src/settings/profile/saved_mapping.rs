@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use super::Profile;
 use super::table::{DEFAULT_PROFILE, flags_for_file};
 use crate::command_line::CommandLine;
-use crate::mapping::{MissingColumn, SavedMapping};
+use crate::mapping::SavedMapping;
 use crate::options::{Declared, Field, Group, Options};
 use crate::settings::reading::texts;
 use crate::settings::{Layers, Origin};
@@ -32,21 +32,18 @@ pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<
     let flags: Vec<String> = flags.collect();
     (!flags.is_empty()).then(|| SavedMapping {
         place: profile.place(),
-        keep_anew: keep_anew(profile, layers),
+        save_command: save_command(profile, layers),
         flags,
         columns: kept
             .mapping
             .columns
             .is_some()
             .then(|| texts(&kept.mapping.columns)),
-        missing: match options.mapping.save_mapping {
-            Some(_) => MissingColumn::LeftOut,
-            None => MissingColumn::Refused,
-        },
+        is_saved_again: options.mapping.save_mapping.is_some(),
     })
 }
 
-fn keep_anew(profile: &Profile, layers: &Layers) -> String {
+fn save_command(profile: &Profile, layers: &Layers) -> String {
     let name = profile.name.as_deref().unwrap_or(DEFAULT_PROFILE);
     let mut words: Vec<OsString> = ["leadload", "check", "FILE"].map(Into::into).into();
     words.extend(flags_for_file(&profile.file, layers));

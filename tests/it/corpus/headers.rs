@@ -68,14 +68,14 @@ corpus! {
     data_beats_header_and_it_is_said: "Phone,Contact\niPhone 12,+447400123456\nNokia 3310,+447400123457\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
-        note: column 1 (`Phone`) holds few phone numbers, so column 2 (`Contact`) is taken, which holds many
+        note: column 1 (`Phone`) holds few phone numbers, so column 2 (`Contact`) is used, which holds many
         2 | +447400123456 | ready | phone=iPhone 12
         3 | +447400123457 | ready | phone=Nokia 3310
     ";
     data_beats_header: "Phone,Kontakt\niPhone 12,+447400123456\nNokia 3310,+447400123457\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
-        note: column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is taken, which holds many
+        note: column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is used, which holds many
         2 | +447400123456 | ready | phone=iPhone 12
         3 | +447400123457 | ready | phone=Nokia 3310
     ";
@@ -87,7 +87,7 @@ corpus! {
     header_that_says_nothing: "a,b,c\nAda,+447400123456,2026-11-21\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
-        note: no header means a phone number, so column 2 (`b`) is taken, whose cells look like it; if the first line is a contact already, say --no-header
+        note: no header means a phone number, so column 2 (`b`) is used, whose cells look like it; if the first line is a contact already, say --no-header
         2 | +447400123456 | ready | a=Ada | c=2026-11-21
     ";
     no_phone_anywhere: "name,city\nAda,Leeds\n", "" => "
@@ -128,7 +128,7 @@ corpus! {
     no_header_list_with_flag: "Ada,+447400123456,Leeds\nBob,+447400123457,York\n", "--no-header" => "
         exit 0
         UTF-8, comma, no header
-        note: no header means a phone number, so column 2 (`2`) is taken, whose cells look like it
+        note: no header means a phone number, so column 2 (`2`) is used, whose cells look like it
         1 | +447400123456 | ready | 1=Ada | 3=Leeds
         2 | +447400123457 | ready | 1=Bob | 3=York
     ";
@@ -149,7 +149,7 @@ corpus! {
     no_header_list_of_numbers_alone: "+447400123456\n+447400123457\n", "--no-header" => "
         exit 0
         UTF-8, comma, no header
-        note: no header means a phone number, so column 1 (`1`) is taken, whose cells look like it
+        note: no header means a phone number, so column 1 (`1`) is used, whose cells look like it
         1 | +447400123456 | ready
         2 | +447400123457 | ready
     ";

@@ -1,11 +1,10 @@
-//! Asking the ledger about rows, on a thread of its own, as many together as are there.
+//! Looking rows up in the ledger, on a thread of its own, as many together as are there.
 //!
-//! A row by itself is asked about in some microseconds, most of them for reading the page
-//! of the ledger on which it stands; of many together, in the order of the ledger, the
-//! pages are found faster. So while one thread asks, another gathers. Nothing waits for more
-//! to come: where rows leave faster than they are read they are asked about batch by batch.
-//! And where they leave more slowly than they are asked about, as when they are sent, few
-//! are enough.
+//! To look up a single row takes some microseconds, most of them for reading its page of the
+//! ledger; for many together, in the order of the ledger, the pages are found faster. So
+//! while one thread looks rows up, another gathers. Nothing waits for more to come: where
+//! rows leave faster than they are read they are looked up batch by batch. And where they
+//! leave more slowly than they are looked up, as when they are sent, few are enough.
 
 use std::mem;
 use std::sync::Arc;
@@ -14,40 +13,40 @@ use std::thread;
 
 use tokio::sync::mpsc::Sender;
 
-use super::message::Message;
+use super::batches::Message;
 use super::{Batch, Memory, PlannedInput};
 
-/// With so many rows, or bytes of them, enough have gathered. Four times as much is in
-/// memory at most: gathered, asked about, waiting, and being sent.
+/// This many rows, or bytes of them, are enough. Four times as much is in memory at most:
+/// gathered, looked up, waiting, and being sent.
 const MAX_ROWS: usize = 16 * 1024;
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// So many rows are enough while others that have been asked about wait to be taken.
+/// This many rows are enough while others that were looked up wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
 
-/// Starts the two threads. They end when nobody takes the rows any more.
+/// Starts the two threads. They end when the receiver of the rows is gone.
 pub(super) fn start(
     inputs: Arc<[PlannedInput]>,
     memory: Memory,
     prepared: impl Iterator<Item = Message<Batch>> + Send + 'static,
-    recalled: Sender<Message<Vec<Batch>>>,
+    found: Sender<Message<Vec<Batch>>>,
 ) {
-    // From hand to hand: what waited in between would not be gathered.
+    // Without a buffer: rows that wait there would not be gathered.
     let (ahead, gathered) = sync_channel(0);
-    let waiting = recalled.clone();
+    let waiting = found.clone();
     let is_enough = move |batches: &[Batch]| is_enough(batches, waiting.capacity() == 0);
     thread::spawn(move || gather(prepared, is_enough, &ahead));
-    thread::spawn(move || recall(&inputs, memory, &gathered, &recalled));
+    thread::spawn(move || look_up(&inputs, memory, &gathered, &found));
 }
 
 fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
     let rows: usize = batches.iter().map(|batch| batch.rows.len()).sum();
     let bytes: usize = batches.iter().map(Batch::size).sum();
-    let most_rows = if others_wait { ROWS_AHEAD } else { MAX_ROWS };
-    rows >= most_rows || bytes >= MAX_BYTES
+    let max_rows = if others_wait { ROWS_AHEAD } else { MAX_ROWS };
+    rows >= max_rows || bytes >= MAX_BYTES
 }
 
-/// Hands on what there is whenever it is asked for, and waits once that is enough.
+/// Sends what there is whenever the receiver is ready, and waits for it once that is enough.
 fn gather<T>(
     prepared: impl Iterator<Item = Message<T>>,
     is_enough: impl Fn(&[T]) -> bool,
@@ -56,45 +55,46 @@ fn gather<T>(
     let mut gathered = Vec::new();
     for message in prepared {
         match message {
-            Message::Rows(batch) => gathered.push(batch),
-            ending => {
-                // Behind the rows before it. Where nobody is there to hear it, the run is
-                // over anyway.
-                let ending = ending.then(|_| Ok(Vec::new()));
-                let _ = ahead.send(Message::Rows(gathered));
-                let _ = ahead.send(ending);
+            Ok(Some(batch)) => gathered.push(batch),
+            // Behind the rows before it. Without a receiver the run is over anyway.
+            ended => {
+                let _ = ahead.send(Ok(Some(gathered)));
+                let _ = ahead.send(ended.map(|_| None));
                 return;
             }
         }
         let is_enough = is_enough(&gathered);
-        let rows = Message::Rows(mem::take(&mut gathered));
-        let handed_on = if is_enough {
+        let rows = Ok(Some(mem::take(&mut gathered)));
+        let sent = if is_enough {
             ahead.send(rows).map_err(TrySendError::from)
         } else {
             ahead.try_send(rows)
         };
-        match handed_on {
+        match sent {
             Ok(()) => {}
-            Err(TrySendError::Full(Message::Rows(kept))) => gathered = kept,
+            Err(TrySendError::Full(Ok(Some(kept)))) => gathered = kept,
             Err(_) => return,
         }
     }
 }
 
-fn recall(
+fn look_up(
     inputs: &[PlannedInput],
     mut memory: Memory,
     gathered: &Receiver<Message<Vec<Batch>>>,
-    recalled: &Sender<Message<Vec<Batch>>>,
+    found: &Sender<Message<Vec<Batch>>>,
 ) {
     while let Ok(message) = gathered.recv() {
-        let message = message.then(|mut batches| {
+        let message = message.and_then(|batches| {
+            let Some(mut batches) = batches else {
+                return Ok(None);
+            };
             memory.fill_in(inputs, &mut batches)?;
-            Ok(batches)
+            Ok(Some(batches))
         });
-        let is_over = !matches!(message, Message::Rows(_));
-        // Where nobody is there to hear it, the run is over anyway.
-        if recalled.blocking_send(message).is_err() || is_over {
+        let is_over = !matches!(message, Ok(Some(_)));
+        // Without a receiver the run is over anyway.
+        if found.blocking_send(message).is_err() || is_over {
             return;
         }
     }
@@ -106,10 +106,10 @@ mod tests {
     use crate::intake::IntakeError;
     use crate::source::{RowBatch, SourceError};
 
-    /// What comes of a hundred batches and an ending, each group taken after a pause.
+    /// The groups that a hundred batches and an ending make, each taken after a pause.
     fn gathered(ending: Message<u32>, pause: fn(usize)) -> Vec<Message<Vec<u32>>> {
         let (ahead, taken) = sync_channel(0);
-        let prepared = (0..100).map(Message::Rows).chain([ending]);
+        let prepared = (0..100).map(|row| Ok(Some(row))).chain([ending]);
         let gathering = thread::spawn(move || gather(prepared, |rows| rows.len() >= 30, &ahead));
         let mut groups = Vec::new();
         while let Ok(group) = taken.recv() {
@@ -122,7 +122,7 @@ mod tests {
 
     fn rows(groups: Vec<Message<Vec<u32>>>) -> Vec<Vec<u32>> {
         let rows = |group| match group {
-            Message::Rows(rows) => rows,
+            Ok(Some(rows)) => rows,
             ending => panic!("{ending:?}"),
         };
         groups.into_iter().map(rows).collect()
@@ -147,8 +147,8 @@ mod tests {
             |_| thread::sleep(std::time::Duration::from_millis(5)),
         ];
         for pause in pauses {
-            let mut groups = gathered(Message::End, pause);
-            assert!(matches!(groups.pop(), Some(Message::End)));
+            let mut groups = gathered(Ok(None), pause);
+            assert!(matches!(groups.pop(), Some(Ok(None))));
             let groups = rows(groups);
             assert!(groups.iter().all(|group| group.len() <= 30));
             assert_eq!(groups.concat(), (0..100).collect::<Vec<u32>>());
@@ -158,15 +158,15 @@ mod tests {
     #[test]
     fn an_error_comes_behind_the_rows_before_it_and_nothing_behind_it() {
         let error = IntakeError::from(SourceError::BrokeOff);
-        let mut groups = gathered(Message::Failed(error), |_| {});
-        assert!(matches!(groups.pop(), Some(Message::Failed(_))));
+        let mut groups = gathered(Err(error), |_| {});
+        assert!(matches!(groups.pop(), Some(Err(_))));
         assert_eq!(rows(groups).concat(), (0..100).collect::<Vec<u32>>());
     }
 
     #[test]
-    fn where_nobody_takes_it_the_gathering_ends() {
+    fn without_a_receiver_gathering_ends() {
         let (ahead, taken) = sync_channel(0);
         drop(taken);
-        gather((0..).map(Message::Rows), |_: &[u32]| false, &ahead);
+        gather((0..).map(|row| Ok(Some(row))), |_: &[u32]| false, &ahead);
     }
 }

@@ -208,3 +208,34 @@ fn a_duplicate_is_one_unless_that_is_denied_or_said_of_something_else() {
         assert_eq!(duplicate(text, About::Anything), None, "{text}");
     }
 }
+
+#[test]
+fn a_limit_of_the_account_is_one_and_a_limit_of_a_text_is_none() {
+    for text in [
+        "insufficient balance",
+        "you have no credits left",
+        "credit limit reached",
+        "upgrade your plan",
+        "your plan does not allow this",
+        "monthly call limit reached",
+        "daily limit reached",
+        "monthly limit of 10000 characters reached",
+        "kein guthaben",
+    ] {
+        assert!(is_about_balance(text), "{text}");
+    }
+    for text in [
+        "the name may not be greater than 20 characters",
+        "limit of characters for name is 20",
+        "character limit exceeded for city",
+        "the plan field is limited to 20 characters",
+        "the plan field is required.",
+        "plan: too long",
+        "the plan may not be longer than 20",
+        "the length limit of city is 20",
+        "das limit von 20 zeichen ist überschritten",
+        "no explanation",
+    ] {
+        assert!(!is_about_balance(text), "{text}");
+    }
+}

@@ -1,26 +1,27 @@
-//! Whether a sentence says that the lead exists already, and where.
+//! What a sentence of the service says: that the lead exists already, and where; that the
+//! account has reached a limit.
 //!
-//! Rule: pure; works on words and knows nothing of statuses or fields.
+//! Rule: pure; works on words in lower case (`words.txt`) and knows nothing of statuses or
+//! fields.
 //!
 //! No list of phrases covers what services write, and `already` alone says little ("the
 //! campaign is already stopped"). So each clause is looked at by itself: what it says (that
 //! something exists, is taken, is in a list) and of what (the last thing that it names
 //! before that). Where that is not clear the answer is no: a refusal that is not understood
-//! is a rejected row that somebody looks at, while a `duplicate` that is none hides a person
+//! is a rejected row that the user looks at, while a `duplicate` that is none hides a person
 //! who was never imported.
 
-mod words;
+use std::sync::LazyLock;
 
-use words::{
-    ACTIVE, ALREADY, BLOCKED, CONJUNCTIONS, DEMANDS, DONE, DONE_IN_GERMAN, DONE_TO_A_LEAD,
-    ELSEWHERE, EXISTS, HAS, IN, JOINS, LEAD, MEASURES, NOT, OF_THIS, ONE, OTHER, PERHAPS, PLACES,
-    PREPOSITIONS, STATES, among,
-};
+use crate::text::WordLists;
+
+static WORDS: LazyLock<WordLists> =
+    LazyLock::new(|| WordLists::read(include_str!("words.txt"), str::to_owned));
 
 /// Where the lead exists already; of several places the first one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Presence {
-    /// In the campaign, or it is not said where.
+    /// In the campaign, or the sentence does not say where.
     Here,
     /// In another campaign.
     Elsewhere,
@@ -29,11 +30,11 @@ pub(super) enum Presence {
 /// What a sentence is about where it does not say so itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum About {
-    /// The lead or its number: the sentence stands beside that field.
+    /// The lead or its number: the sentence is on that field.
     Lead,
     /// Nothing in particular.
     Anything,
-    /// Something else: the sentence stands beside another field.
+    /// Something else: the sentence is on another field.
     Other,
 }
 
@@ -44,22 +45,32 @@ enum Noun {
     Other,
 }
 
+/// Whether a text in lower case is about balance, credit, plan or limit of the account.
+pub(super) fn is_about_balance(text: &str) -> bool {
+    let has = |list| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| among(list, word))
+    };
+    let is_of_text = has("of a text") || text.contains("too long") || text.contains("longer than");
+    has("of the account") && (!is_of_text || has("period"))
+}
+
 /// Whether a text in lower case says that the lead exists already, and where.
 pub(super) fn presence(text: &str, about: About) -> Option<Presence> {
     if !has_hint(text) {
         return None;
     }
-    let said = nearest(text, |clause| says_it_exists(clause, about))?;
+    let found = nearest(text, |clause| says_it_exists(clause, about))?;
     let is_denied = ["not in this campaign", "nicht in dieser kampagne"];
     if is_denied.iter().any(|words| text.contains(words)) {
         Some(Presence::Elsewhere)
     } else {
-        Some(said)
+        Some(found)
     }
 }
 
-/// Whether it has a word without which it says nothing of the kind. Most texts have none, and
-/// there is a text in each answer.
+/// Whether it has a word without which it does not say that. Most texts have none, and each
+/// answer has a text.
 fn has_hint(text: &str) -> bool {
     let mut beginnings = text.as_bytes().windows(4);
     // already, exists, bereits, schon, unique
@@ -74,9 +85,7 @@ pub(super) fn duplicate(text: &str, about: About) -> Option<Presence> {
     }
     nearest(text, |clause| {
         let is_meant = |word: &str| WORDS.iter().any(|meant| word.starts_with(meant));
-        any_split(clause, is_meant, |before, after| {
-            is_duplicate(before, after, about)
-        })
+        splits(clause, is_meant).any(|(before, after)| is_duplicate(before, after, about))
     })
 }
 
@@ -101,13 +110,13 @@ fn clauses(text: &str) -> Vec<Vec<&str>> {
 }
 
 /// Adds the words of a piece without white space to the last clause, and begins others
-/// where it says so.
+/// where its punctuation or a conjunction does.
 fn add_words<'t>(piece: &'t str, clauses: &mut Vec<Vec<&'t str>>) {
     if piece.starts_with('(') || ["-", "–", "—"].contains(&piece) {
         clauses.push(Vec::new());
     }
     for word in piece.split(|c: char| !c.is_alphanumeric()) {
-        if among(CONJUNCTIONS, word) {
+        if among("conjunctions", word) {
             clauses.push(Vec::new());
         } else if let Some(clause) = clauses.last_mut().filter(|_| !word.is_empty()) {
             clause.push(word);
@@ -115,43 +124,39 @@ fn add_words<'t>(piece: &'t str, clauses: &mut Vec<Vec<&'t str>>) {
     }
     let last = clauses.last().map(Vec::as_slice).unwrap_or_default();
     // `email: has already been taken`
-    let is_label = piece.ends_with(':') && last.iter().all(|word| is_name(word));
+    let is_name = |word: &&str| *word == "id" || noun(word).is_some();
+    let is_label = piece.ends_with(':') && last.iter().all(is_name);
     if piece.ends_with(['.', ',', ';', ':', '!', '?', ')']) && !is_label {
         clauses.push(Vec::new());
     }
 }
 
-/// Whether `says_it` holds for what stands before and after one of the words that are meant.
-fn any_split(
-    clause: &[&str],
-    is_meant: impl Fn(&str) -> bool,
-    says_it: impl Fn(&[&str], &[&str]) -> bool,
-) -> bool {
-    let mut words = clause.iter().enumerate();
-    words.any(|(at, word)| is_meant(word) && says_it(&clause[..at], &clause[at + 1..]))
+fn among(list: &str, word: &str) -> bool {
+    WORDS.has(list, word)
 }
 
 fn any(words: &[&str], list: &str) -> bool {
     words.iter().any(|word| among(list, word))
 }
 
+/// What is before and after each of the words that are meant.
+fn splits<'a, 't>(
+    clause: &'a [&'t str],
+    is_meant: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = (&'a [&'t str], &'a [&'t str])> {
+    let words = clause.iter().enumerate();
+    let meant = words.filter(move |(_, word)| is_meant(word));
+    meant.map(|(at, _)| (&clause[..at], &clause[at + 1..]))
+}
+
 fn says_it_exists(clause: &[&str], about: About) -> bool {
-    if any(clause, ALREADY) {
-        return any_split(
-            clause,
-            |word| among(ALREADY, word),
-            |before, after| is_already(before, after, about),
-        );
+    let splits_at = |list| splits(clause, move |word| among(list, word));
+    if any(clause, "already") {
+        return splits_at("already").any(|(before, after)| is_already(before, after, about));
     }
-    any_split(
-        clause,
-        |word| among(EXISTS, word),
-        |before, after| exists(before, after, about),
-    ) || any_split(
-        clause,
-        |word| word == "unique",
-        |before, _| is_not_unique(before, about),
-    )
+    let mut unique = splits(clause, |word| word == "unique");
+    splits_at("exists").any(|(before, after)| exists(before, after, about))
+        || unique.any(|(before, _)| is_not_unique(before, about))
 }
 
 /// `… already …`.
@@ -166,10 +171,10 @@ fn is_already(before: &[&str], after: &[&str], about: About) -> bool {
     };
     // "The campaign already has this lead", "you have already added this lead".
     let verb = after.first().copied().unwrap_or_default();
-    let is_active = any(&before[before.len().saturating_sub(2)..], ACTIVE);
-    if among(HAS, verb) || is_active {
-        let verbs = [HAS, DONE, DONE_TO_A_LEAD];
-        let has_verb = verbs.iter().any(|verbs| among(verbs, verb));
+    let is_active = any(&before[before.len().saturating_sub(2)..], "active");
+    if among("has", verb) || is_active {
+        let verbs = ["has", "done", "done to a lead"];
+        let has_verb = verbs.iter().any(|list| among(list, verb));
         return names_one_lead(&after[usize::from(has_verb)..]);
     }
     if names_one_lead(after) {
@@ -177,33 +182,33 @@ fn is_already(before: &[&str], after: &[&str], about: About) -> bool {
     }
     match (subject(before), about) {
         (Some(Noun::Lead), _) | (None, About::Lead) => {
-            is_there(before, after, DONE)
-                || is_there(before, after, DONE_TO_A_LEAD)
+            is_there(before, after, "done")
+                || is_there(before, after, "done to a lead")
                 || is_in(after).is_some()
         }
         (None, About::Anything) => {
-            is_there(before, after, DONE) || is_in(after).is_some_and(|whole| any(whole, PLACES))
+            is_there(before, after, "done") || is_in(after).is_some_and(|rest| any(rest, "places"))
         }
         (Some(Noun::Other), _) | (None, About::Other) => false,
     }
 }
 
-/// Whether what stands around `already` says that something is there.
+/// Whether the words around `already` say that something is there.
 fn is_there(before: &[&str], after: &[&str], done: &str) -> bool {
-    let is_done = |word: &&str| among(EXISTS, word) || among(done, word);
+    let is_done = |word: &&str| among("exists", word) || among(done, word);
     let is_in_campaign =
-        matches!(before, [.., word, _, place] if among(IN, word) && among(PLACES, place));
+        matches!(before, [.., word, _, place] if among("in", word) && among("places", place));
     after.first().is_some_and(is_done)
         || before.last().is_some_and(is_done)
         || is_in_campaign
-        || any(after, DONE_IN_GERMAN)
+        || any(after, "done in German")
 }
 
 /// What it is already in, if that is not a state.
 fn is_in<'a>(after: &'a [&'a str]) -> Option<&'a [&'a str]> {
     match after {
-        [word, rest @ ..] if among(IN, word) => {
-            let is_state = rest.first().is_some_and(|word| among(STATES, word));
+        [word, rest @ ..] if among("in", word) => {
+            let is_state = rest.first().is_some_and(|word| among("states", word));
             (!is_state).then_some(rest)
         }
         _ => None,
@@ -212,8 +217,10 @@ fn is_in<'a>(after: &'a [&'a str]) -> Option<&'a [&'a str]> {
 
 /// `… exists …`.
 fn exists(before: &[&str], after: &[&str], about: About) -> bool {
-    let is_open = [NOT, PERHAPS, DEMANDS].iter().any(|list| any(before, list));
-    is_of_lead(before, about) && !is_open && !any(after, "not nicht kein keine keinen keiner")
+    let is_open = ["not", "perhaps", "demands"]
+        .iter()
+        .any(|list| any(before, list));
+    is_of_lead(before, about) && !is_open && !any(after, "denied")
 }
 
 /// `… must be unique`, `… is not unique`, `validation.unique`.
@@ -230,7 +237,7 @@ fn is_duplicate(before: &[&str], after: &[&str], about: About) -> bool {
     let named = after.iter().find_map(|word| noun(word));
     let named = named.or_else(|| subject(before));
     let named = named.or((about == About::Other).then_some(Noun::Other));
-    let is_denied = [NOT, PERHAPS, MEASURES]
+    let is_denied = ["not", "perhaps", "measures"]
         .iter()
         .any(|list| any(before, list));
     named != Some(Noun::Other) && !is_denied
@@ -240,13 +247,13 @@ fn is_duplicate(before: &[&str], after: &[&str], about: About) -> bool {
 fn is_left_open(before: &[&str]) -> bool {
     let named = before.iter().rposition(|word| noun(word).is_some());
     let verb = &before[named.map_or(0, |at| at + 1)..];
-    any(verb, NOT) || any(before, PERHAPS)
+    any(verb, "not") || any(before, "perhaps")
 }
 
-/// Whether it is about people who are not to be called, or no longer.
+/// Whether it is about people who must not be called, or no longer.
 fn is_of_blocked(clause: &[&str]) -> bool {
     let mut pairs = clause.windows(2);
-    any(clause, BLOCKED) || pairs.any(|pair| pair == ["not", "call"])
+    any(clause, "blocked") || pairs.any(|pair| pair == ["not", "call"])
 }
 
 fn is_of_lead(before: &[&str], about: About) -> bool {
@@ -258,7 +265,7 @@ fn is_of_lead(before: &[&str], about: About) -> bool {
 
 /// The last thing that is named and not only describes another, or any of several.
 fn subject(before: &[&str]) -> Option<Noun> {
-    let end = before.iter().position(|word| among(PREPOSITIONS, word));
+    let end = before.iter().position(|word| among("prepositions", word));
     if before.windows(2).any(|pair| pair == ["number", "of"]) {
         return Some(Noun::Other);
     }
@@ -269,8 +276,8 @@ fn subject(before: &[&str]) -> Option<Noun> {
             Some(noun) if named.is_none() => named = Some(noun),
             Some(Noun::Lead) if is_joined => named = Some(Noun::Lead),
             Some(_) => {}
-            None if among(JOINS, word) => is_joined = true,
-            None if named.is_some() && !among(ONE, word) => break,
+            None if among("joins", word) => is_joined = true,
+            None if named.is_some() && !among("one", word) => break,
             None => {}
         }
     }
@@ -279,7 +286,7 @@ fn subject(before: &[&str]) -> Option<Noun> {
 
 /// Whether it begins by naming one lead: "a contact …", "this phone number …".
 fn names_one_lead(words: &[&str]) -> bool {
-    let nouns = words.iter().position(|word| !among(ONE, word));
+    let nouns = words.iter().position(|word| !among("one", word));
     let Some(at) = nouns.filter(|at| *at > 0) else {
         return false;
     };
@@ -289,29 +296,24 @@ fn names_one_lead(words: &[&str]) -> bool {
 
 fn noun(word: &str) -> Option<Noun> {
     let singular = word.strip_suffix('s').unwrap_or(word);
-    let is_one_of = |nouns| among(nouns, word) || among(nouns, singular);
-    if is_one_of(LEAD) || singular.ends_with("number") || word.ends_with("nummer") {
+    let is_one_of = |list| among(list, word) || among(list, singular);
+    if is_one_of("lead") || singular.ends_with("number") || word.ends_with("nummer") {
         Some(Noun::Lead)
-    } else if is_one_of(OTHER) {
+    } else if is_one_of("other") {
         Some(Noun::Other)
     } else {
         None
     }
 }
 
-/// Whether it can be part of a field's name.
-fn is_name(word: &str) -> bool {
-    word == "id" || noun(word).is_some()
-}
-
 fn place(clause: &[&str]) -> Presence {
-    let names = |which| {
-        let is_place = |word: &str| among(PLACES, word.strip_suffix('s').unwrap_or(word));
+    let names = |list| {
+        let is_place = |word: &str| among("places", word.strip_suffix('s').unwrap_or(word));
         let mut pairs = clause.windows(2);
-        pairs.any(|pair| among(which, pair[0]) && is_place(pair[1]))
+        pairs.any(|pair| among(list, pair[0]) && is_place(pair[1]))
     };
-    let is_elsewhere = names(ELSEWHERE) || clause.contains(&"elsewhere");
-    if is_elsewhere && !names(OF_THIS) {
+    let is_elsewhere = names("elsewhere") || clause.contains(&"elsewhere");
+    if is_elsewhere && !names("of this") {
         Presence::Elsewhere
     } else {
         Presence::Here
@@ -319,4 +321,5 @@ fn place(clause: &[&str]) -> Presence {
 }
 
 #[cfg(test)]
+#[path = "sentence_tests.rs"]
 mod tests;

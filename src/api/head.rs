@@ -1,0 +1,159 @@
+//! The head of an answer, as far as it matters.
+//!
+//! Rule: pure. What is shown of an address holds no secret.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::Url;
+
+use super::Quota;
+use crate::text::looks_secret;
+
+/// What matters of an answer's head.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The HTTP status.
+    pub(super) status: u16,
+    /// The header `Retry-After`.
+    pub(super) retry_after: Option<String>,
+    /// What it says about the rate limit.
+    pub(super) quota: Option<Quota>,
+    /// Where a redirect leads to.
+    pub(super) redirects_to: Option<String>,
+    /// The time by the clock that the head's times are to be compared with.
+    pub(super) now: SystemTime,
+}
+
+/// The headers that are looked at, beside those of the rate limit.
+const HEADERS: [&str; 2] = ["date", "retry-after"];
+
+impl Head {
+    /// Reads the headers, whose names are in small letters. `now` is the time by our clock.
+    pub fn read<'a>(
+        status: u16,
+        headers: impl Iterator<Item = (&'a str, &'a [u8])>,
+        now: SystemTime,
+    ) -> Head {
+        // There are few, and most that are looked for are not there.
+        let is_known = |name: &str| HEADERS.contains(&name) || Quota::HEADERS.contains(&name);
+        let known: Vec<(&str, &[u8])> = headers.filter(|(name, _)| is_known(name)).collect();
+        let header = |name: &str| {
+            let mut named = known.iter().filter(|(known, _)| *known == name);
+            named.next().map(|(_, value)| *value)
+        };
+        let text = |name: &str| std::str::from_utf8(header(name)?).ok();
+        let now = service_time(text("date"), now);
+        // Lossy, since it matters that it is there.
+        let retry_after =
+            header("retry-after").map(|value| String::from_utf8_lossy(value).into_owned());
+        Head {
+            status,
+            retry_after,
+            quota: Quota::read(text, now),
+            redirects_to: None,
+            now,
+        }
+    }
+
+    /// The same with the header `Location` of the answer to a request to `asked`.
+    pub(super) fn with_location(self, asked: &Url, location: Option<&[u8]>) -> Head {
+        let is_redirect = (300..400).contains(&self.status);
+        let location = location.filter(|_| is_redirect);
+        Head {
+            redirects_to: location.and_then(|location| target(asked, location)),
+            ..self
+        }
+    }
+
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// A `Date` has whole seconds, and has travelled: a smaller difference is none.
+const SAME_TIME: Duration = Duration::from_secs(2);
+
+/// The time by the service's clock, where its answer has a `Date` (RFC 9110, 6.6.1) that
+/// differs from ours: the times that it states are by its own.
+fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
+    let date = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    let difference = |theirs: SystemTime| match theirs.duration_since(ours) {
+        Ok(ahead) => ahead,
+        Err(behind) => behind.duration(),
+    };
+    date.filter(|date| difference(*date) > SAME_TIME)
+        .unwrap_or(ours)
+}
+
+/// Longer addresses are not read.
+const MAX_LOCATION: usize = 4096;
+
+/// The address that `location` names in an answer to a request to `asked`, as it may be
+/// shown: user names, queries and fragments may hold secrets, and so may a part of a path
+/// that is a long word.
+fn target(asked: &Url, location: &[u8]) -> Option<String> {
+    let location = std::str::from_utf8(location).ok()?;
+    if location.len() > MAX_LOCATION {
+        return None;
+    }
+    let url = asked.join(location.trim()).ok()?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
+    let shown = |part| if looks_secret(part) { "…" } else { part };
+    let path: Vec<&str> = url.path().split('/').map(shown).collect();
+    Some(url.origin().ascii_serialization() + &path.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_date_that_can_be_read_our_clock_counts() {
+        let ours = SystemTime::now();
+        for date in [None, Some(""), Some("today")] {
+            assert_eq!(service_time(date, ours), ours);
+        }
+    }
+
+    #[test]
+    fn the_address_is_shown_without_what_may_be_secret() {
+        let asked = Url::parse("https://app.example.com:8443/api/user/lead").unwrap();
+        for (location, shown) in [
+            (
+                "https://new.example.com/login",
+                "https://new.example.com/login",
+            ),
+            (" /login ", "https://app.example.com:8443/login"),
+            ("login", "https://app.example.com:8443/api/user/login"),
+            ("//other.example", "https://other.example/"),
+            (
+                "http://app.example.com/api/user/lead",
+                "http://app.example.com/api/user/lead",
+            ),
+            (
+                "https://me:secret@new.example.com/a?token=secret#secret",
+                "https://new.example.com/a",
+            ),
+            (
+                "/reset/eyJhbGciOiJIUzI1NiJ9abcdef/now",
+                "https://app.example.com:8443/reset/…/now",
+            ),
+            ("/17|secret", "https://app.example.com:8443/…"),
+            ("/a\u{1b}[2Jb", "https://app.example.com:8443/a%1B[2Jb"),
+        ] {
+            assert_eq!(target(&asked, location.as_bytes()).as_deref(), Some(shown));
+        }
+        let long = format!("/{}", "a/".repeat(MAX_LOCATION));
+        for none in [
+            "mailto:me@example.com",
+            "javascript:alert(1)",
+            "https://",
+            &long,
+        ] {
+            assert_eq!(target(&asked, none.as_bytes()), None, "{none}");
+        }
+        assert_eq!(target(&asked, b"\xFF"), None);
+    }
+}

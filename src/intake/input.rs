@@ -1,0 +1,249 @@
+//! An input whose form is known, before and after the flags are fitted to its header.
+
+use std::sync::OnceLock;
+
+use super::SAMPLE_ROWS;
+use crate::lead::RunId;
+use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
+use crate::screen::Evidence;
+use crate::source::{Content, FooterLine, Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::text::{listed, shortened};
+
+/// How many values of each column are kept to be shown, and how much of each, in characters.
+const VALUES: usize = 3;
+const LONGEST_VALUE: usize = 200;
+
+/// An input, its form, its header and its first rows.
+#[derive(Debug, Clone)]
+pub struct InspectedInput {
+    /// Where its rows come from.
+    pub input: Input,
+    /// How it is read.
+    pub form: Form,
+    /// What its columns are called.
+    pub header: Header,
+    /// Its first rows.
+    pub sample: RowBatch,
+    /// The run whose rejects it holds, if it is a rejects file that names it.
+    pub run: Option<RunId>,
+}
+
+impl InspectedInput {
+    /// Finds out the form of the input.
+    pub fn new(input: Input, choice: &FormChoice) -> Result<InspectedInput, SourceError> {
+        let mut form = form(&input, choice)?;
+        let (mut header, mut sample) = beginning(&input, &form)?;
+        if form.has_header {
+            form.above = rows_above_header(&header, &sample);
+        }
+        if form.above > 0 {
+            (header, sample) = beginning(&input, &form)?;
+        }
+        let rejects = RejectsForm::of(&header.names);
+        Ok(InspectedInput {
+            run: rejects.and_then(|rejects| named_run(&sample, &rejects)),
+            input,
+            form,
+            header,
+            sample,
+        })
+    }
+
+    /// Fits the flags to its header.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not fit; names the other sheets of a workbook that do.
+    fn mapping(&self, spec: &MappingSpec) -> Result<Mapping, MappingError> {
+        let planned = Mapping::plan(self.input.name(), &self.header, &self.sample, spec);
+        planned.map_err(|mut error| {
+            if let MappingError::NoPhoneColumn { sheets, .. } = &mut error {
+                *sheets = self.sheets_with_phones(spec);
+            }
+            error
+        })
+    }
+
+    /// The other sheets of the workbook, if it is one, that have a phone column.
+    fn sheets_with_phones(&self, spec: &MappingSpec) -> Vec<String> {
+        let Content::Sheet(sheet) = &self.form.content else {
+            return Vec::new();
+        };
+        let has_phones = |name: &&String| {
+            let choice = FormChoice {
+                sheet: Some((*name).clone()),
+                ..FormChoice::default()
+            };
+            // One that cannot be read is not offered.
+            let inspected = InspectedInput::new(self.input.clone(), &choice);
+            inspected.is_ok_and(|other| {
+                let planned = Mapping::plan(other.input.name(), &other.header, &other.sample, spec);
+                matches!(
+                    planned,
+                    Ok(_) | Err(MappingError::SeveralPhoneColumns { .. })
+                )
+            })
+        };
+        let others = sheet.names().iter().filter(|name| *name != sheet.name());
+        others.filter(has_phones).cloned().collect()
+    }
+
+    /// The names of the input's own columns: of a rejects file those of its input.
+    pub fn own_columns(&self) -> Vec<&str> {
+        own_columns(&self.header, RejectsForm::of(&self.header.names).as_ref())
+    }
+}
+
+/// An input whose form is known and whose header is fitted to the flags.
+#[derive(Debug)]
+pub struct PlannedInput {
+    /// Where its rows come from.
+    pub input: Input,
+    /// How it is read.
+    pub form: Form,
+    /// The names of its columns.
+    pub header: Header,
+    /// For each column, the first few values that are not empty, each once.
+    pub samples: Vec<Vec<String>>,
+    /// What is read and sent of each row.
+    pub mapping: Mapping,
+    /// The evidence of all its rows together, once they were read.
+    evidence: OnceLock<Evidence>,
+    /// The lines below its rows, once all of them were read.
+    footer: OnceLock<Vec<FooterLine>>,
+}
+
+impl PlannedInput {
+    /// Fits the flags to the header of an input.
+    pub fn new(input: InspectedInput, spec: &MappingSpec) -> Result<PlannedInput, MappingError> {
+        let mapping = input.mapping(spec)?;
+        let columns = 0..input.header.names.len();
+        Ok(PlannedInput {
+            samples: columns
+                .map(|column| values(&input.sample, column))
+                .collect(),
+            input: input.input,
+            form: input.form,
+            header: input.header,
+            mapping,
+            evidence: OnceLock::new(),
+            footer: OnceLock::new(),
+        })
+    }
+
+    /// The names of its own columns: of a rejects file those of its input.
+    pub fn own_columns(&self) -> Vec<&str> {
+        own_columns(&self.header, self.mapping.rejects_form.as_ref())
+    }
+
+    /// What means a column (from 0) to a flag.
+    pub fn flag_text(&self, column: usize) -> String {
+        self.mapping.flag_text(&self.header, column)
+    }
+
+    /// Its phone columns, each as a flag would name it.
+    pub fn phone_column_names(&self) -> Vec<String> {
+        let columns = self.mapping.phone_columns.iter();
+        columns.map(|column| self.flag_text(*column)).collect()
+    }
+
+    /// The columns that a saved mapping does not send because they are new, each as a flag
+    /// would name it.
+    pub fn new_columns(&self) -> Vec<String> {
+        let new = self.mapping.since_saved.new_columns.iter();
+        new.map(|column| self.flag_text(*column)).collect()
+    }
+
+    /// The same as a sentence lists them; none where there are none.
+    pub fn new_columns_listed(&self) -> Option<String> {
+        let new = self.mapping.since_saved.new_columns.iter().copied();
+        let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
+        let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
+        let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();
+        let numbers: Vec<String> = nameless.iter().map(|at| (at + 1).to_string()).collect();
+        let nameless = match numbers.len() {
+            0 => None,
+            1 => Some(format!("column {} (without a header)", numbers[0])),
+            _ => Some(format!("columns {} (without headers)", numbers.join(", "))),
+        };
+        let named = (!names.is_empty()).then(|| listed(&names));
+        let parts: Vec<String> = named.into_iter().chain(nameless).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// The evidence of its rows together; none until all of them were read.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.get()
+    }
+
+    /// Keeps the evidence of all rows: it is the same each time, so the first one stays.
+    pub(super) fn set_evidence(&self, evidence: Evidence) {
+        let _ = self.evidence.set(evidence);
+    }
+
+    /// The lines below its rows that are none of them; empty until all rows were read.
+    pub fn footer(&self) -> &[FooterLine] {
+        self.footer.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Keeps the footer: it is the same each time, so the first one stays.
+    pub(super) fn set_footer(&self, footer: &[FooterLine]) {
+        let _ = self.footer.set(footer.to_vec());
+    }
+}
+
+/// The names of an input's own columns.
+fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>) -> Vec<&'a str> {
+    let name = |column: usize| header.names[column].as_str();
+    match rejects {
+        Some(rejects) => rejects.input_columns.iter().copied().map(name).collect(),
+        None => (0..header.names.len()).map(name).collect(),
+    }
+}
+
+/// The first few values of a column that are not empty, each once.
+fn values(sample: &RowBatch, column: usize) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for row in sample.rows() {
+        let value = row.text(column).unwrap_or_default().trim();
+        let value = shortened(value, LONGEST_VALUE);
+        if !value.is_empty() && !values.contains(&value) {
+            values.push(value);
+        }
+        if values.len() == VALUES {
+            break;
+        }
+    }
+    values
+}
+
+/// The form of an input. A rejects file has the form in which it was written, or in which a
+/// spreadsheet has saved it, whatever the flags say about the input that it is of.
+fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
+    let usual = FormChoice::default();
+    if *choice != usual
+        && let Ok(form) = input.survey(&usual)
+        && let Ok(header) = input
+            .read(&form)
+            .and_then(|mut rows| rows.read_header(&form))
+        && RejectsForm::of(&header.names).is_some()
+    {
+        return Ok(form);
+    }
+    input.survey(choice)
+}
+
+/// The header and the first rows of an input in this form.
+fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceError> {
+    let mut reader = input.read(form)?;
+    let header = reader.read_header(form)?;
+    Ok((header, reader.read_sample(SAMPLE_ROWS)?))
+}
+
+/// The run that the rows of a rejects file name, if they all name the same.
+fn named_run(sample: &RowBatch, rejects: &RejectsForm) -> Option<RunId> {
+    let mut runs = sample.rows().map(|row| row.text(rejects.run));
+    let first = runs.next()??;
+    let is_one = runs.all(|run| run == Some(first));
+    is_one.then(|| first.trim().parse().ok().map(RunId))?
+}
