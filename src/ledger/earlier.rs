@@ -80,7 +80,7 @@ fn senders_of(
 ) -> rusqlite::Result<Vec<RunId>> {
     let mut senders = db.prepare(
         "SELECT DISTINCT runs.id FROM runs JOIN inputs ON run = runs.id
-            WHERE service = ?1 AND has_sent AND (place = ?2 OR sha256 = ?3)",
+            WHERE service = ?1 AND reached > 0 AND (place = ?2 OR sha256 = ?3)",
     )?;
     let mut found = Vec::new();
     for (path, sha256) in inputs {
@@ -156,7 +156,7 @@ mod tests {
             test.ledger.senders_of(test.service, &[input]).unwrap()
         };
         assert_eq!(senders(&test, "/lists/1.csv", 1), []);
-        test.sql("UPDATE runs SET has_sent = 1");
+        test.sql("UPDATE runs SET reached = 1");
         assert_eq!(senders(&test, "/lists/1.csv", 9), [RunId(1)]);
         assert_eq!(senders(&test, "/new.csv", 1), [RunId(1), RunId(2)]);
         assert_eq!(senders(&test, "/new.csv", 9), []);

@@ -26,8 +26,8 @@ pub struct Group {
     /// Claimed rows of which it is certain that no request was taken: as if they had
     /// never been claimed.
     pub releases: Vec<RowId>,
-    /// Rows that cannot be sent as they stand.
-    pub refusals: Vec<Refusal>,
+    /// Rows that cannot be sent as they are.
+    pub invalid: Vec<InvalidRow>,
     /// The rows of the run by status, as far as they are known.
     pub counts: Counts,
     /// What was learned of the pace that the service takes, where that is news. It is no
@@ -67,9 +67,9 @@ pub struct Settlement {
     pub cells: Option<CellsDigest>,
 }
 
-/// A row that could not be sent as it stood.
+/// A row that cannot be sent as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct InvalidRow {
     /// The row.
     pub row: RowId,
     /// Its input, counted from 0.
@@ -107,19 +107,19 @@ impl Group {
         self.claims.extend(later.claims);
         self.settlements.extend(later.settlements);
         self.releases.extend(later.releases);
-        self.refusals.extend(later.refusals);
+        self.invalid.extend(later.invalid);
         if !later.counts.is_empty() {
             self.counts = later.counts;
         }
         self.learned = later.learned.or(self.learned);
         self.starts.extend(later.starts);
         if let Some(pause) = later.pause {
-            self.note_pause(pause);
+            self.set_pause(pause);
         }
     }
 
-    /// Notes a wait that the service asks for; of several the longest counts.
-    pub fn note_pause(&mut self, pause: AskedPause) {
+    /// Records a wait that the service asks for; of several the longest counts.
+    pub fn set_pause(&mut self, pause: AskedPause) {
         let is_longer = self.pause.is_none_or(|known| known.until < pause.until);
         if is_longer {
             self.pause = Some(pause);
@@ -147,7 +147,7 @@ impl Group {
         self.claims.is_empty()
             && self.settlements.is_empty()
             && self.releases.is_empty()
-            && self.refusals.is_empty()
+            && self.invalid.is_empty()
             && self.starts.is_empty()
             && self.pause.is_none()
     }

@@ -14,14 +14,14 @@ use super::{Ledger, LedgerError, ServiceId};
 pub(super) struct Limits {
     /// Fewer settled rows than these are not worth filing.
     pub(super) least: u64,
-    /// With these many they are filed in any case: each of them takes 45 to 60 bytes of
-    /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
+    /// With this many they are filed in any case: each of them takes 50 to 80 bytes of memory
+    /// meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
-    /// About so much memory they may take, of the 64 MiB that a run may beside its numbers:
-    /// a service may refuse many, with a sentence for each. The others are left to another
-    /// round.
+    /// About how much memory they may take, of the 64 MiB that a run may use beside its
+    /// numbers: a service may refuse many, with a sentence for each. The others are left to
+    /// another round.
     pub(super) most_bytes: usize,
-    /// Rows that are gathered or placed at a time, for some tens of milliseconds.
+    /// Rows that are gathered or placed at a time, in some tens of milliseconds.
     pub(super) slice: usize,
 }
 
@@ -30,7 +30,7 @@ impl Default for Limits {
         Limits {
             least: 200_000,
             most: 350_000,
-            most_bytes: 16 * 1024 * 1024,
+            most_bytes: 20 * 1024 * 1024,
             slice: 16_384,
         }
     }
@@ -53,8 +53,8 @@ pub(super) struct Filing {
 }
 
 impl Filing {
-    /// Notes that a group has been committed.
-    pub(super) fn note(&mut self, service: ServiceId, settled: usize) {
+    /// Counts the rows of a group that has been committed.
+    pub(super) fn count(&mut self, service: ServiceId, settled: usize) {
         self.service = Some(service);
         self.unfiled += settled as u64;
     }

@@ -71,9 +71,9 @@
 //! `benches/ledger.rs`.
 
 mod columns;
+mod commit;
 mod copy;
 mod earlier;
-mod entries;
 mod entry;
 mod error;
 mod export;
@@ -81,25 +81,20 @@ mod file;
 mod filing;
 mod history;
 mod identity;
-mod insert;
 mod journal;
-mod journal_tables;
 mod lead_id;
 #[cfg(test)]
 mod model;
 mod network;
 mod outputs;
-mod paces;
+mod pace;
 mod packed;
 #[cfg(test)]
 mod promises;
 mod prune;
-mod reached;
 mod recall;
-mod recent;
 mod record;
 mod recover;
-mod replay;
 mod round;
 mod run;
 mod runs;
@@ -113,15 +108,15 @@ mod unfiled;
 mod writer;
 
 pub use copy::CopyError;
-pub use entry::{CellsDigest, Claim, Group, Refusal, ServiceId, Settlement};
+pub use entry::{CellsDigest, Claim, Group, InvalidRow, ServiceId, Settlement};
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
 pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
 pub use network::network_file_system;
+pub use pace::{AskedPause, RecentUse, StartsInSecond};
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
-pub use recent::{AskedPause, RecentUse, StartsInSecond};
 pub use record::Record;
 pub use run::{
     AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,

@@ -7,7 +7,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
-use super::replay::follow;
+use super::columns::json;
+use super::journal::follow;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -35,7 +36,7 @@ WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 const PRUNE_ROWS: [&str; 2] = [
     "UPDATE sent SET error = NULL
      WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
-    "UPDATE refusals SET cell = NULL, error = NULL
+    "UPDATE invalid_rows SET cell = NULL, error = NULL
      WHERE (cell IS NOT NULL OR error IS NOT NULL)
          AND run IN (SELECT value FROM json_each(?1))",
 ];
@@ -55,7 +56,7 @@ const NOTE_PRUNED: &str =
 /// All of a run but its row in `runs`, which stays until the rest is gone.
 const FORGET_REST: [&str; 7] = [
     "DELETE FROM journal WHERE run = ?1",
-    "DELETE FROM refusals WHERE run = ?1",
+    "DELETE FROM invalid_rows WHERE run = ?1",
     "DELETE FROM known_bad WHERE run = ?1",
     "DELETE FROM inputs WHERE run = ?1",
     "DELETE FROM lists WHERE run = ?1",
@@ -67,9 +68,9 @@ const FORGET_REST: [&str; 7] = [
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
 
-const CELLS: &str = "SELECT run, row, cell FROM refusals WHERE cell IS NOT NULL";
+const CELLS: &str = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT NULL";
 const FORGET_CELL: &str =
-    "UPDATE refusals SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
+    "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
 
 /// Cells with fewer digits than a number can have are of no number.
 const FEWEST_DIGITS: usize = 7;
@@ -207,7 +208,7 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
             change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?
         } else {
             let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
-            change.execute(write, (seq, entries.json()?))?
+            change.execute(write, (seq, json(&entries)?))?
         };
     }
     Ok(())

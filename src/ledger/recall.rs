@@ -12,16 +12,17 @@ use std::path::Path;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
-use super::journal::service_at;
-use super::record::{Record, select_sent};
+use super::commit::service_at;
+use super::record::{COLUMNS, Record};
+use super::unfiled;
 use super::{CellsDigest, Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId, Status};
 use crate::phone::PhoneNumber;
 
-const OF_SERVICE: &str = select_sent!("WHERE service = ?1 AND number = ?2");
-const OF_CAMPAIGN: &str = select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3");
+const OF_SERVICE: &str = "WHERE service = ?1 AND number = ?2";
+const OF_CAMPAIGN: &str = "WHERE service = ?1 AND number = ?2 AND campaign = ?3";
 const OF_ROW: &str =
-    select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5");
+    "WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 const IS_BAD: &str = "
 SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_rejects";
 
@@ -75,6 +76,16 @@ impl Recall {
         ledger.checked(service_at(&ledger.db, address))
     }
 
+    /// Makes known what is not filed yet of a service, as it is at this instant.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read, or there is no room for temporary files.
+    pub fn know_unfiled(&mut self, service: ServiceId) -> Result<(), LedgerError> {
+        let shown = know_unfiled(&self.ledger.db, service);
+        self.ledger.checked(shown)
+    }
+
     /// Begins to look: for some thousand rows, a matter of tenths of a second.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
         let Ledger { db, path, .. } = &self.ledger;
@@ -82,14 +93,21 @@ impl Recall {
     }
 }
 
+fn know_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
+    let change = db.unchecked_transaction()?;
+    unfiled::show(&change, [service])?;
+    change.commit()
+}
+
 /// The snapshot is taken with the first question. Nobody else has one of the connection:
 /// a look is borrowed from it for good.
 fn look<'a>(db: &'a Connection, path: &'a Path) -> rusqlite::Result<Look<'a>> {
+    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(Look {
         _snapshot: db.unchecked_transaction()?,
-        of_service: db.prepare_cached(OF_SERVICE)?,
-        of_campaign: db.prepare_cached(OF_CAMPAIGN)?,
-        of_row: db.prepare_cached(OF_ROW)?,
+        of_service: select(OF_SERVICE)?,
+        of_campaign: select(OF_CAMPAIGN)?,
+        of_row: select(OF_ROW)?,
         is_bad: db.prepare_cached(IS_BAD)?,
         path,
     })

@@ -1,10 +1,12 @@
 //! A row that was sent, as it is read back.
 
-use jiff::Timestamp;
-use rusqlite::Row;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Type, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+use rusqlite::{Row, Transaction, params_from_iter};
 
-use super::lead_id::StoredLeadId;
+use super::ServiceId;
+use super::columns::{Seconds, Word};
+use super::journal::Outcome;
+use super::lead_id::{self, StoredLeadId};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -27,49 +29,86 @@ pub struct Record {
     pub outcome: RowOutcome,
 }
 
-/// A query for [`Record`]s: what follows the columns, in the order in which
-/// [`Record::read`] takes them.
-macro_rules! select_sent {
-    ($rest:literal) => {
-        concat!(
-            "SELECT number, campaign, run, row, file, line_offset, status, http_status, ",
-            "attempts, lead_id, settled_at, error_code, error FROM sent ",
-            $rest
-        )
-    };
+/// The columns of `sent`, in the order of [`values`] and of [`Record::read`].
+pub(super) const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
+    http_status, attempts, lead_id, settled_at, error_code, error";
+
+/// Rows that one statement inserts: to begin and end one costs SQLite as much as to insert a
+/// row or two.
+const AT_ONCE: usize = 16;
+
+/// Inserts rows into `table`, each with its run and in the place of what is known of it: its
+/// last outcome is the one that stays.
+pub(super) fn store(
+    change: &Transaction<'_>,
+    table: &str,
+    service: ServiceId,
+    rows: &[(i64, Outcome)],
+) -> rusqlite::Result<()> {
+    for rows in rows.chunks(AT_ONCE) {
+        let all_values = vec!["(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"; rows.len()].join(",");
+        let sql = format!("INSERT OR REPLACE INTO {table} ({COLUMNS}) VALUES {all_values}");
+        let all = rows
+            .iter()
+            .flat_map(|(run, row)| values(service, *run, row));
+        change
+            .prepare_cached(&sql)?
+            .execute(params_from_iter(all))?;
+    }
+    Ok(())
 }
-pub(super) use select_sent;
+
+fn values(service: ServiceId, run: i64, outcome: &Outcome) -> [Value; 14] {
+    let text = |text: &Option<Box<str>>| Value::from(text.as_deref().map(str::to_owned));
+    let claim = outcome.claim;
+    [
+        claim.number.into(),
+        service.0.into(),
+        claim.campaign.into(),
+        run.into(),
+        claim.row.into(),
+        claim.file.into(),
+        claim.line_offset.into(),
+        outcome.status.into(),
+        outcome.http_status.into(),
+        outcome.attempts.into(),
+        outcome.lead_id.as_deref().map(lead_id::stored).into(),
+        outcome.settled_at.into(),
+        text(&outcome.error_code),
+        text(&outcome.error),
+    ]
+}
 
 impl Record {
-    /// Reads a row of a query that [`select_sent`] made.
+    /// Reads a row of a query that begins with [`COLUMNS`].
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
-        let at: i64 = row.get(3)?;
+        let at: i64 = row.get(4)?;
         let Key(number) = row.get(0)?;
         Ok(Record {
             number,
-            campaign: CampaignId(row.get(1)?),
-            run: RunId(row.get::<_, i64>(2)?.cast_unsigned()),
+            campaign: CampaignId(row.get(2)?),
+            run: RunId(row.get(3)?),
             row: RowId(at.cast_unsigned()),
-            file: row.get::<_, u32>(4)? as usize,
-            line: line(at, row.get(5)?),
+            file: row.get(5)?,
+            line: line(at, row.get(6)?),
             outcome: outcome(row)?,
         })
     }
 }
 
 fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
-    let StoredStatus(status) = row.get(6)?;
-    let lead_id: Option<StoredLeadId> = row.get(9)?;
-    let error_code: Option<StoredErrorCode> = row.get(11)?;
-    let settled_at: Option<i64> = row.get(10)?;
+    let StoredStatus(status) = row.get(7)?;
+    let lead_id: Option<StoredLeadId> = row.get(10)?;
+    let settled_at: Option<Seconds> = row.get(11)?;
+    let error_code: Option<Word<ErrorCode>> = row.get(12)?;
     Ok(RowOutcome {
         status,
         lead_id: lead_id.map(|StoredLeadId(text)| text),
-        http_status: row.get(7)?,
-        attempts: row.get(8)?,
-        error_code: error_code.map(|StoredErrorCode(code)| code),
-        error: row.get(12)?,
-        settled_at: settled_at.map(time).transpose()?,
+        http_status: row.get(8)?,
+        attempts: row.get(9)?,
+        error_code: error_code.map(|Word(code)| code),
+        error: row.get(13)?,
+        settled_at: settled_at.map(|Seconds(time)| time),
         quotes_cells: false,
         is_known_bad: false,
     })
@@ -88,12 +127,6 @@ pub(super) fn position(file: usize) -> i64 {
 
 fn line(row: i64, offset: i64) -> u64 {
     row.wrapping_add(offset).cast_unsigned()
-}
-
-fn time(seconds: i64) -> rusqlite::Result<Timestamp> {
-    Timestamp::from_second(seconds).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(10, Type::Integer, Box::new(error))
-    })
 }
 
 /// The number that stands for a status. 0 and 1 take no room: they are of those that
@@ -125,16 +158,6 @@ impl FromSql for StoredStatus {
         status
             .map(StoredStatus)
             .ok_or(FromSqlError::OutOfRange(code))
-    }
-}
-
-/// An error code as it is stored.
-struct StoredErrorCode(ErrorCode);
-
-impl FromSql for StoredErrorCode {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredErrorCode> {
-        let code = value.as_str()?.parse();
-        code.map(StoredErrorCode).map_err(FromSqlError::other)
     }
 }
 

@@ -3,31 +3,18 @@
 //! A round has three steps: it *gathers* what there is to file, packed in memory; it
 //! *places* the rows among `sent`, in the order of their numbers; and when all of them are
 //! there it *clears* them from the journal, line by line from the oldest, after it has
-//! written the claims that are open once more behind them. What a slice writes is one
+//! written the open claims again behind them. What a slice writes is one
 //! transaction. Whenever the process ends, a row is in the journal, among `sent`, or in both
 //! with the same outcome, and a round that begins again overwrites it with itself.
 
 use std::collections::BTreeMap;
-use std::iter;
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::ServiceId;
-use super::entries::{Entries, StoredClaim, StoredEntries};
 use super::filing::Limits;
-use super::insert::Insert;
-use super::journal::append;
+use super::journal::{Entries, Replay, follow};
 use super::packed::PackedOutcomes;
-use super::reached::Reached;
-use super::replay::{Key, Replay, follow};
-
-/// The last outcome of a row is the one that stays.
-const PLACE: Insert<14> = Insert(
-    "INSERT OR REPLACE INTO sent
-    (service, number, campaign, run, row, file, line_offset,
-     status, http_status, attempts, lead_id, settled_at, error_code, error)",
-);
+use super::{ServiceId, record};
 
 const CLEAR: &str = "
 DELETE FROM journal
@@ -44,7 +31,6 @@ pub(super) struct Round {
     first: i64,
     last: i64,
     outcomes: PackedOutcomes,
-    reached: Reached,
     replay: Replay,
     /// There was more than a round can be of.
     is_full: bool,
@@ -68,7 +54,6 @@ impl Round {
             first: i64::MAX,
             last: 0,
             outcomes: PackedOutcomes::new(),
-            reached: Reached::default(),
             replay: Replay::default(),
             is_full: false,
             step: Step::Gather,
@@ -109,7 +94,9 @@ impl Round {
         follow(db, Some(self.service), self.last, |seq, run, entries| {
             has_all = self.len() < slice_end && !self.has_enough(limits);
             if has_all {
-                self.take(run, entries)?;
+                for outcome in self.replay.take(run, entries) {
+                    self.outcomes.push(run, &outcome)?;
+                }
                 self.first = self.first.min(seq);
                 self.last = seq;
             }
@@ -127,24 +114,11 @@ impl Round {
         self.len() >= limits.most || self.outcomes.size() >= limits.most_bytes
     }
 
-    fn take(&mut self, run: i64, entries: StoredEntries) -> rusqlite::Result<()> {
-        for outcome in self.replay.take(run, entries) {
-            self.reached.note(run, outcome.claim.row);
-            self.outcomes.push(run, &outcome)?;
-        }
-        Ok(())
-    }
-
     fn place(&self, db: &mut Connection, done: usize, slice: usize) -> rusqlite::Result<Step> {
         let end = self.len().min(done + slice);
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let slice = self.outcomes.unpack(done..end)?;
-        PLACE.all(&change, &slice, |(run, outcome)| {
-            iter::once(Value::Integer(self.service.0)).chain(outcome.columns(*run))
-        })?;
-        if done == 0 {
-            self.reached.write(&change)?;
-        }
+        record::store(&change, "sent", self.service, &slice)?;
         change.commit()?;
         Ok(Step::Place(end))
     }
@@ -160,7 +134,13 @@ impl Round {
             }
             Ok(true)
         })?;
-        append_claims(&change, &open)?;
+        let mut by_run: BTreeMap<i64, Entries> = BTreeMap::new();
+        for ((run, _), claim) in open {
+            by_run.entry(run).or_default().claims.push(claim);
+        }
+        for (run, entries) in by_run {
+            entries.append(&change, run)?;
+        }
         change.commit()?;
         Ok(Step::Clear(self.first - 1))
     }
@@ -172,26 +152,6 @@ impl Round {
         clear.execute(params![self.service.0, done, end])?;
         Ok(Step::Clear(end))
     }
-}
-
-/// Writes open claims at the end of the journal.
-fn append_claims(
-    change: &Transaction<'_>,
-    open: &BTreeMap<Key, StoredClaim>,
-) -> rusqlite::Result<()> {
-    let mut by_run: BTreeMap<i64, Vec<StoredClaim>> = BTreeMap::new();
-    for ((run, _), claim) in open {
-        by_run.entry(*run).or_default().push(*claim);
-    }
-    for (run, claims) in by_run {
-        let entries: Entries<&str> = Entries {
-            claims,
-            outcomes: Vec::new(),
-            releases: Vec::new(),
-        };
-        append(change, run, &entries)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

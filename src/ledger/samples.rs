@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, Group, Known, Ledger, Recall, Record, Refusal, Scope};
+use super::{CellsDigest, Claim, Group, InvalidRow, Known, Ledger, Recall, Record, Scope};
 use super::{ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -235,8 +235,8 @@ pub(super) fn uncertain() -> RowOutcome {
     }
 }
 
-pub(super) fn refusal(row: u64, cell: &str) -> Refusal {
-    Refusal {
+pub(super) fn invalid_row(row: u64, cell: &str) -> InvalidRow {
+    InvalidRow {
         row: RowId(row),
         file: 0,
         line: row + 1,

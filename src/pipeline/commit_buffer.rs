@@ -25,7 +25,7 @@ use super::attempt::Job;
 use crate::intake::{Batch, OnUncertain};
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, LedgerWriter, Refusal, Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, LedgerWriter, Settlement,
 };
 use crate::rate::KnownRate;
 
@@ -193,9 +193,9 @@ impl CommitBuffer {
     }
 
     /// Writes down a row that cannot be sent.
-    pub(super) fn refuse(&mut self, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, refusal: InvalidRow) {
         debug_assert!(self.are_kept(), "nobody would take it");
-        self.group.refusals.push(refusal);
+        self.group.invalid.push(refusal);
         self.begin_group();
     }
 
@@ -210,7 +210,7 @@ impl CommitBuffer {
     /// Writes down that the service has asked for a wait, which later processes obey too.
     pub(super) fn note_pause(&mut self, pause: AskedPause) {
         if self.are_kept() {
-            self.group.note_pause(pause);
+            self.group.set_pause(pause);
             self.begin_group();
         }
     }

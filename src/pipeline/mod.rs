@@ -64,7 +64,7 @@ use crate::event::{Pause, PauseReason, Pulse, RunEvent};
 use crate::exit::StoppedBy;
 use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
-use crate::ledger::{CellsDigest, Claim, Committed, LedgerError, LedgerWriter, Refusal};
+use crate::ledger::{CellsDigest, Claim, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
@@ -503,7 +503,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             });
             if outcome.status == Status::Invalid && self.commits.are_kept() {
                 let mapping = &self.inputs[row.file()].mapping;
-                self.commits.refuse(Refusal {
+                self.commits.refuse(InvalidRow {
                     row: row.id(),
                     file: row.file(),
                     line: row.line(),

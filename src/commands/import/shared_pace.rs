@@ -76,7 +76,7 @@ impl SharedPace {
             }],
             pause: None,
         };
-        Ok(self.ledger.note_use(self.service, &started)?)
+        Ok(self.ledger.record_use(self.service, started)?)
     }
 
     /// Writes down how long the service asks to be left alone.
@@ -85,7 +85,7 @@ impl SharedPace {
             starts: Vec::new(),
             pause: Some(pause),
         };
-        self.ledger.note_use(self.service, &asked)
+        self.ledger.record_use(self.service, asked)
     }
 }
 
