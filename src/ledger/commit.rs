@@ -32,7 +32,20 @@ INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excluded.row";
 
 impl Ledger {
-    /// The number of the service at this address, which is given one when it is new.
+    /// The service at this address, where any lead went there.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read.
+    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
+        self.checked(service_at(&self.db, address))
+    }
+
+    /// The service at this address, which becomes known when it is new.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be written.
     pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
         let found = find_or_add(&mut self.db, address);
         self.checked(found)
@@ -64,8 +77,7 @@ fn find_or_add(db: &mut Connection, address: &str) -> rusqlite::Result<ServiceId
     Ok(id)
 }
 
-/// The service at this address, where it is known.
-pub(super) fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
+fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
     let sql = "SELECT id FROM services WHERE address = ?1";
     let found = db.query_row(sql, [address], |row| row.get(0).map(ServiceId));
     found.optional()

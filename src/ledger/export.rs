@@ -344,7 +344,7 @@ mod tests {
         let mut seen = 0;
         let walked = test.ledger.export(&all(&[1]), |_| {
             seen += 1;
-            Err(LedgerError::Full { path: "x".into() })
+            Err(LedgerError::broke_off())
         });
         assert!(walked.is_err());
         assert_eq!(seen, 1);

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::columns::{Json, Seconds, StoredPath};
 use super::run::Sha256;
-use super::sender::SenderLock;
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
 
@@ -147,7 +146,7 @@ impl Ledger {
         // Before the runs are read: one that ends meanwhile is shown as it ended.
         let held = services
             .into_iter()
-            .map(|service| Ok((service, SenderLock::is_held(&self.path, service)?)))
+            .map(|service| Ok((service, self.is_sender_locked(service)?)))
             .collect::<Result<Vec<_>, LedgerError>>()?;
         let busy: Vec<ServiceId> = held
             .into_iter()
@@ -320,8 +319,8 @@ mod tests {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
-        let reading = Ledger::read(test.ledger.path()).unwrap().unwrap();
-        let lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        let reading = Ledger::read(test.ledger.place()).unwrap().unwrap();
+        let lock = test.ledger.lock_sender(test.service).unwrap();
         assert_eq!(only_run(&reading).state(), RunState::AtWork);
         drop(lock);
         assert_eq!(only_run(&reading).state(), RunState::Killed);
@@ -344,7 +343,7 @@ mod tests {
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
         end(&mut test, None);
-        let _lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        let _lock = test.ledger.lock_sender(test.service).unwrap();
         assert_eq!(only_run(&test.ledger).state(), RunState::Complete);
     }
 }

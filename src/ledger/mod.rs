@@ -83,12 +83,14 @@ mod history;
 mod identity;
 mod journal;
 mod lead_id;
+mod lock;
 #[cfg(test)]
 mod model;
 mod network;
 mod outputs;
 mod pace;
 mod packed;
+mod place;
 #[cfg(test)]
 mod promises;
 mod prune;
@@ -101,7 +103,6 @@ mod runs;
 #[cfg(test)]
 mod samples;
 mod schema;
-mod sender;
 #[cfg(test)]
 mod testing;
 mod unfiled;
@@ -113,8 +114,9 @@ pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
 pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
-pub use network::network_file_system;
+pub use lock::{LockHolder, SenderLock};
 pub use pace::{AskedPause, RecentUse, StartsInSecond};
+pub use place::LedgerPlace;
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
 pub use record::Record;
@@ -122,5 +124,4 @@ pub use run::{
     AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,
     Predecessors, Sha256, StoredDefaults, Unfinished,
 };
-pub use sender::{LockHolder, SenderLock, SenderLocks};
 pub use writer::{Committed, LedgerWriter};

@@ -223,7 +223,7 @@ mod tests {
         let killed = sample.killed();
         let known = Some(rate("20/10s", false));
         assert_eq!(killed.ledger.known_rate(killed.service).unwrap(), known);
-        let reader = Ledger::read(killed.ledger.path()).unwrap().unwrap();
+        let reader = Ledger::read(killed.ledger.place()).unwrap().unwrap();
         assert_eq!(reader.known_rate(killed.service).unwrap(), known);
     }
 

@@ -2,12 +2,13 @@
 
 use jiff::Timestamp;
 
+use super::error::Problem;
 use super::journal::{Replay, follow};
 use super::samples::{
     BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, invalid_row, number, rejected,
     releases, run_of, settlements, uncertain,
 };
-use super::{CellsDigest, Group, Ledger, LedgerError, Pruned, Record, Scope, Settlement};
+use super::{CellsDigest, Group, Ledger, Pruned, Record, Scope, Settlement};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
 
 /// Where rows are: open claims, outcomes in the journal, on file.
@@ -133,7 +134,7 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
 fn nothing_is_committed_for_a_run_that_is_not_there() {
     let mut sample = Sample::new();
     let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
-    assert!(matches!(error, LedgerError::Failed { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Failed(_)), "{error}");
     assert_eq!(places(&sample), (0, 0, 0));
 }
 
@@ -219,7 +220,7 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     sample.file_in_small_slices();
     sample.commit(RUN, claims(1..=7));
     sample.commit(RUN, settlements(1..=6, &created()));
-    let mut other = Ledger::open(sample.ledger.path()).unwrap();
+    let mut other = Ledger::open(sample.ledger.place()).unwrap();
     let service = other.service("https://other.example").unwrap();
     let other_run = run_of(&other.db, service);
     other.commit(other_run, &claims([1])).unwrap();
@@ -445,10 +446,7 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
     look.find(sample.service, number(1), Scope::Service)
         .unwrap();
     let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
-    assert!(
-        matches!(error, LedgerError::NotOverwritten { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.problem, Problem::NotOverwritten), "{error}");
     drop(look);
     assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
     assert!(!sample.holds("Ada Lovelace"));
@@ -467,9 +465,9 @@ fn a_value_that_no_version_writes_is_damage() {
     let error = look
         .find(sample.service, number(1), Scope::Service)
         .unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
     let damage = "INSERT INTO journal (run, entries) VALUES (1, '{\"claims\":[[1]]}')";
     sample.ledger.db.execute_batch(damage).unwrap();
     let error = sample.ledger.recover(sample.service).unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
 }

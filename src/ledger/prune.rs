@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use super::columns::json;
+use super::error::Problem;
 use super::journal::follow;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
@@ -135,12 +136,10 @@ impl Ledger {
 
     /// Rebuilds the file without what has been deleted, and empties the log.
     fn scrub(&self) -> Result<(), LedgerError> {
-        let not_yet = || LedgerError::NotOverwritten {
-            path: self.path.clone(),
-        };
-        match self.checked(self.db.execute_batch("VACUUM")) {
-            Err(LedgerError::Locked { .. }) => return Err(not_yet()),
-            done => done?,
+        let not_yet = || LedgerError::new(&self.place, Problem::NotOverwritten);
+        if let Err(error) = self.checked(self.db.execute_batch("VACUUM")) {
+            let is_locked = matches!(error.problem, Problem::Locked);
+            return Err(if is_locked { not_yet() } else { error });
         }
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;

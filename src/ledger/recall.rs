@@ -8,14 +8,12 @@
 //! So there is a [`Look`] for many questions, prepared once. While one is held, the log
 //! beside the ledger cannot begin anew and grows: it is for some thousand rows, not to be kept.
 
-use std::path::Path;
-
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
-use super::commit::service_at;
+use super::error::Problem;
 use super::record::{COLUMNS, Record};
 use super::unfiled;
-use super::{CellsDigest, Ledger, LedgerError, ServiceId};
+use super::{CellsDigest, Ledger, LedgerError, LedgerPlace, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -38,7 +36,7 @@ pub struct Look<'a> {
     of_campaign: CachedStatement<'a>,
     of_row: CachedStatement<'a>,
     is_bad: CachedStatement<'a>,
-    path: &'a Path,
+    place: &'a LedgerPlace,
     // Dropped last: the questions are asked within it.
     _snapshot: Transaction<'a>,
 }
@@ -64,36 +62,40 @@ pub struct Known {
     pub rejected: Option<Record>,
 }
 
-impl Recall {
-    /// Opens the ledger; nothing where there is none.
-    pub fn open(path: &Path) -> Result<Option<Recall>, LedgerError> {
-        Ok(Ledger::read(path)?.map(|ledger| Recall { ledger }))
+impl Ledger {
+    /// What it knows of numbers, read through a connection of its own while this one writes.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read.
+    pub fn recall(&self) -> Result<Recall, LedgerError> {
+        let gone = || LedgerError::new(&self.place, Problem::Gone);
+        let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;
+        Ok(Recall { ledger })
     }
 
-    /// The number of the service at this address, where any lead went there.
-    pub fn service(&mut self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        let ledger = &self.ledger;
-        ledger.checked(service_at(&ledger.db, address))
-    }
-
-    /// Makes known what is not filed yet of a service, as it is at this instant.
+    /// The same, with rows of the service that are not filed yet as they are at this instant.
     ///
     /// # Errors
     ///
     /// Where the ledger cannot be read, or there is no room for temporary files.
-    pub fn know_unfiled(&mut self, service: ServiceId) -> Result<(), LedgerError> {
-        let shown = know_unfiled(&self.ledger.db, service);
-        self.ledger.checked(shown)
-    }
-
-    /// Begins to look: for some thousand rows, a matter of tenths of a second.
-    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
-        let Ledger { db, path, .. } = &self.ledger;
-        look(db, path).map_err(|error| LedgerError::of(path, error))
+    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
+        let recall = self.recall()?;
+        let shown = show_unfiled(&recall.ledger.db, service);
+        recall.ledger.checked(shown)?;
+        Ok(recall)
     }
 }
 
-fn know_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
+impl Recall {
+    /// Begins to look: for some thousand rows, a matter of tenths of a second.
+    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
+        let Ledger { db, place, .. } = &self.ledger;
+        look(db, place).map_err(|error| LedgerError::of(place, error))
+    }
+}
+
+fn show_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
     let change = db.unchecked_transaction()?;
     unfiled::show(&change, [service])?;
     change.commit()
@@ -101,7 +103,7 @@ fn know_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
 
 /// The snapshot is taken with the first question. Nobody else has one of the connection:
 /// a look is borrowed from it for good.
-fn look<'a>(db: &'a Connection, path: &'a Path) -> rusqlite::Result<Look<'a>> {
+fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look<'a>> {
     let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(Look {
         _snapshot: db.unchecked_transaction()?,
@@ -109,7 +111,7 @@ fn look<'a>(db: &'a Connection, path: &'a Path) -> rusqlite::Result<Look<'a>> {
         of_campaign: select(OF_CAMPAIGN)?,
         of_row: select(OF_ROW)?,
         is_bad: db.prepare_cached(IS_BAD)?,
-        path,
+        place,
     })
 }
 
@@ -167,7 +169,7 @@ impl Look<'_> {
     }
 
     fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        result.map_err(|error| LedgerError::of(self.path, error))
+        result.map_err(|error| LedgerError::of(self.place, error))
     }
 }
 

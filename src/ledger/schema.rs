@@ -200,20 +200,23 @@ pub(super) fn application_id(db: &Connection) -> rusqlite::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Ledger;
+    use crate::ledger::error::Problem;
     use crate::ledger::testing::TestLedger;
-    use crate::ledger::{Ledger, LedgerError};
 
     #[test]
     fn a_ledger_of_another_version_is_refused_by_readers_and_writers() {
         let test = TestLedger::new();
-        let path = test.ledger.path().to_owned();
-        for other in [VERSION - 1, VERSION + 1] {
+        let place = test.ledger.place();
+        for other in [1, VERSION - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
-            for refused in [Ledger::open(&path).err(), Ledger::read(&path).err()] {
-                assert!(matches!(
-                    refused,
-                    Some(LedgerError::OtherVersion { version, .. }) if version == other
-                ));
+            for refused in [Ledger::open(place).err(), Ledger::read(place).err()] {
+                let problem = refused.unwrap().problem;
+                assert!(match problem {
+                    Problem::TooOld { version, .. } => version == other && other < VERSION,
+                    Problem::TooNew { version, .. } => version == other && other > VERSION,
+                    _ => false,
+                });
             }
         }
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{InputRecord, Ledger, NewRun, ServiceId};
+use super::{InputRecord, Ledger, LedgerPlace, NewRun, ServiceId};
 
 /// An empty ledger that knows one service.
 pub(super) struct TestLedger {
@@ -15,7 +15,8 @@ pub(super) struct TestLedger {
 impl TestLedger {
     pub(super) fn new() -> TestLedger {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::open(&folder.path().join("ledger.sqlite3")).unwrap();
+        let ledger =
+            Ledger::open(&LedgerPlace::file(folder.path().join("ledger.sqlite3"))).unwrap();
         let service = service(&ledger, "https://service.example");
         TestLedger {
             ledger,

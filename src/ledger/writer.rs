@@ -165,7 +165,7 @@ mod tests {
             rate: Rate::per_minute(300),
             is_stated: true,
         };
-        let ledger = Ledger::open(ledger.path()).unwrap();
+        let ledger = Ledger::open(ledger.place()).unwrap();
         let (next, _behind) = mpsc::channel::<()>(1);
         let mut writer = LedgerWriter::start(ledger, RUN, next);
         let group = Group {

@@ -441,7 +441,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn take_committed(&mut self, committed: Option<Committed>) {
         let (result, is_taken) = match committed {
             Some(Committed { result, is_taken }) => (result, is_taken),
-            None => (Err(LedgerError::BrokeOff), true),
+            None => (Err(LedgerError::broke_off()), true),
         };
         match result {
             Ok(()) => self.commits.grant(),

@@ -37,7 +37,7 @@ pub use existing::RunEnd;
 pub use export_file::{ExportFile, ExportStream};
 pub use formula::harmless;
 pub use known::KnownOutputs;
-pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};
+pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace};
 pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};

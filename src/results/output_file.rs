@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::OutputError;
 use super::existing::Existing;
-use super::paths::{part_of, place_of};
+use super::paths::part_of;
+use crate::paths::absolute_place;
 use crate::private_file;
 
 /// How much is copied at a time.
@@ -55,7 +56,7 @@ impl OutputFile {
             path: path.to_owned(),
             error,
         };
-        let place = place_of(path).map_err(unwritable)?;
+        let place = absolute_place(path).map_err(unwritable)?;
         let opened = make_part(&part, || is_known(&place, &part)).map_err(unwritable)?;
         let Some(file) = opened else {
             return Err(OutputError::Busy {
@@ -129,7 +130,7 @@ impl OutputFile {
 
     /// Puts the file at `path` instead, when it is finished.
     pub(super) fn rename(&mut self, path: PathBuf) -> Result<(), OutputError> {
-        self.place = place_of(&path).map_err(|error| self.error(error))?;
+        self.place = absolute_place(&path).map_err(|error| self.error(error))?;
         self.left_place = Some(std::mem::replace(&mut self.path, path));
         Ok(())
     }
@@ -288,7 +289,7 @@ fn clear(
     path: &Path,
     existing: impl Fn(&Path) -> Existing,
 ) -> Result<Option<PathBuf>, OutputError> {
-    let place = place_of(path);
+    let place = absolute_place(path);
     let existing = place.map_or(Existing::Stays, |place| existing(&place));
     let cleared = match existing {
         _ if !path.exists() => Ok(None),
@@ -397,7 +398,7 @@ mod tests {
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
             KnownOutputs::new([OutputAt {
-                path: place_of(&self.path).unwrap(),
+                path: absolute_place(&self.path).unwrap(),
                 run: RunId(1),
                 sha256,
                 rows: None,
@@ -508,7 +509,7 @@ mod tests {
         let elsewhere = place.folder.path().join("elsewhere.csv");
         output.rename(elsewhere.clone()).unwrap();
         write(&mut output, "new");
-        assert_eq!(output.place(), place_of(&elsewhere).unwrap());
+        assert_eq!(output.place(), absolute_place(&elsewhere).unwrap());
         let (path, kept) = output.finish(existing(&known)).unwrap();
         assert_eq!((path, kept), (elsewhere, vec![]));
         assert_eq!(place.names(), ["elsewhere.csv"]);

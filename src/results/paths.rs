@@ -1,12 +1,13 @@
 //! Where outputs go, and where they must not.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use crate::intake::PlannedInput;
-use crate::ledger::OutputKind;
+use crate::ledger::{LedgerPlace, OutputKind};
+use crate::paths::{absolute_place, is_same_place};
 use crate::source::{Input, folder_of};
 
 /// Where an output goes.
@@ -125,7 +126,7 @@ impl OutputPaths {
         let results = self.results.iter().map(|path| (path, OutputKind::Results));
         results
             .chain(rejects)
-            .filter_map(|(path, kind)| Some((place_of(path).ok()?, kind)))
+            .filter_map(|(path, kind)| Some((absolute_place(path).ok()?, kind)))
             .collect()
     }
 
@@ -157,7 +158,7 @@ impl OutputPaths {
     /// Whether one of the outputs, complete or not, is to be in this place.
     pub fn take(&self, place: &Path) -> bool {
         self.all()
-            .any(|path| is_same(path, place) || is_same(&part_of(path), place))
+            .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
     }
 
     /// The outputs that are named, where others would be named after the inputs.
@@ -181,7 +182,7 @@ impl OutputPaths {
         &self,
         read: &[&Path],
         reserved: &[PathBuf],
-        ledger: Option<&Path>,
+        ledger: Option<&LedgerPlace>,
     ) -> Result<(), OutputError> {
         self.refuse_other_forms()?;
         self.refuse_reserved(reserved)?;
@@ -190,7 +191,7 @@ impl OutputPaths {
             self.refuse_ledger(ledger)?;
         }
         self.all().try_for_each(|path| {
-            let place = place_of(path).map(drop);
+            let place = absolute_place(path).map(drop);
             place.map_err(|error| OutputError::Unwritable {
                 path: path.clone(),
                 error,
@@ -202,7 +203,7 @@ impl OutputPaths {
     /// the files that are to stay as they are.
     pub fn refuse_export(
         results: &Path,
-        ledger: &Path,
+        ledger: &LedgerPlace,
         untouched: &[&Path],
     ) -> Result<(), OutputError> {
         let paths = OutputPaths::of_names(Some(results.to_owned()), None, None);
@@ -212,7 +213,7 @@ impl OutputPaths {
     }
 
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
-        let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same(other, path));
+        let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same_place(other, path));
         match self.all().find(is_reserved) {
             Some(path) => Err(OutputError::IsReserved { path: path.clone() }),
             None => Ok(()),
@@ -221,8 +222,8 @@ impl OutputPaths {
 
     /// Makes sure that none is the ledger or one of the files beside it, which have its
     /// name and more: the log, and the locks that keep two runs from sending at once.
-    pub fn refuse_ledger(&self, ledger: &Path) -> Result<(), OutputError> {
-        match self.all().find(|place| is_of_ledger(place, ledger)) {
+    pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
+        match self.all().find(|place| ledger.owns(place)) {
             Some(path) => Err(OutputError::IsTheLedger { path: path.clone() }),
             None => Ok(()),
         }
@@ -307,46 +308,13 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
     if fs::symlink_metadata(place).is_ok_and(|found| !found.is_file()) {
         return Err(OutputError::NotAFile { path });
     }
-    if read.iter().any(|input| is_same(input, place)) {
+    if read.iter().any(|input| is_same_place(input, place)) {
         return Err(OutputError::IsAnInput { path });
     }
-    if seen.iter().any(|other| is_same(other, place)) {
+    if seen.iter().any(|other| is_same_place(other, place)) {
         return Err(OutputError::Twice { path });
     }
     Ok(())
-}
-
-/// Whether a place is that of the ledger, or of one of the files beside it.
-pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
-    // SQLite's files, and our locks.
-    let is_ending = |rest: &[u8]| {
-        let of_sqlite: [&[u8]; 4] = [b"", b"-wal", b"-shm", b"-journal"];
-        // A log that was kept apart has the time behind its name.
-        let is_apart = rest.starts_with(b"-wal.");
-        of_sqlite.contains(&rest) || is_apart || rest.starts_with(b".sender-")
-    };
-    let is_beside = |ledger: &Path| {
-        let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
-        let (Ok(place), Ok(ledger)) = (place_of(place), place_of(ledger)) else {
-            return false;
-        };
-        let place_name = place.file_name().unwrap_or_default().as_encoded_bytes();
-        place_name.strip_prefix(name).is_some_and(is_ending) && place.parent() == ledger.parent()
-    };
-    let real = ledger.canonicalize();
-    is_same(ledger, place) || is_beside(ledger) || real.is_ok_and(|real| is_beside(&real))
-}
-
-/// Whether two paths lead to one file, be it there already or not.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let is_one_place = || place_of(a).is_ok_and(|place| place_of(b).is_ok_and(|b| b == place));
-    same_file::is_same_file(a, b).unwrap_or(false) || is_one_place()
-}
-
-/// The absolute path with its folder resolved; the file itself need not exist.
-pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    Ok(folder_of(path).canonicalize()?.join(name))
 }
 
 /// The end of the name of an output that is not complete.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use leadload::ledger::Ledger;
+use leadload::ledger::{Ledger, LedgerPlace};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn folder() -> Folder {
 
 fn sql(folder: &Folder, sql: &str) {
     let path = folder.path("ledger.sqlite3");
-    Ledger::open(&path).unwrap();
+    Ledger::open(&LedgerPlace::file(&path)).unwrap();
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
 

@@ -1,7 +1,5 @@
 //! What an import keeps of itself: its ledger, its run, and the right to send.
 
-use std::path::Path;
-
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -16,15 +14,15 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
-    RecentUse, SenderLock, ServiceId, network_file_system,
+    Begun, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun, Predecessors,
+    RecentUse, SenderLock, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::options::{Column, Declaration, Options, Said};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
-use crate::settings::{ImportSettings, LedgerChoice};
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
@@ -71,17 +69,17 @@ impl Record {
         watch: &Stopwatch,
         interrupts: &mut Interrupts,
     ) -> Result<Option<Record>, Failure> {
-        let LedgerChoice::File(path) = &settings.ledger else {
+        let Some(place) = settings.ledger.place() else {
             return Ok(None);
         };
-        let (path, address) = (path.clone(), settings.service.clone());
+        let (place, address) = (place.clone(), settings.service.clone());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
-            warn_of_network(&path);
-            let mut ledger = Ledger::open(&path)?;
+            warn_of_network(&place);
+            let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
-            // Nobody else can be sending: claims that are open were left by a crash.
+            // No other process can be sending: claims that are open were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
                 ledger,
@@ -90,7 +88,7 @@ impl Record {
             })
         });
         let opened = service::or_interrupted(interrupts, async {
-            let broke_off = || Err(LedgerError::BrokeOff.into());
+            let broke_off = || Err(LedgerError::broke_off().into());
             opening.await.unwrap_or_else(broke_off)
         });
         opened.await.map(Some)
@@ -193,7 +191,7 @@ impl PlannedRun {
     pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
         let going_on = self.predecessors.going_on;
         let rules = rules(settings, self.record.service, going_on, going_on.is_some());
-        Ok(Memory::new(recall(&self.record.ledger)?, rules))
+        Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
 
     /// What earlier runs have learned of the pace that the service takes.
@@ -205,7 +203,7 @@ impl PlannedRun {
     /// before that.
     pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
         let known_rate = self.known_rate()?;
-        let recall = recall(&self.record.ledger)?;
+        let recall = self.record.ledger.recall()?;
         let Record {
             mut ledger,
             service,
@@ -223,11 +221,6 @@ impl PlannedRun {
         let run = Run { begun, _lock: lock };
         Ok((run, of_run))
     }
-}
-
-fn recall(ledger: &Ledger) -> Result<Recall, Failure> {
-    let recall = Recall::open(ledger.path())?;
-    recall.ok_or_else(|| LedgerError::BrokeOff.into())
 }
 
 /// How earlier runs are asked about rows. A run that goes on knows its own rows from those
@@ -250,12 +243,11 @@ fn rules(
 }
 
 /// Where locks do not hold, neither does what depends on them.
-fn warn_of_network(path: &Path) {
-    if let Some(kind) = network_file_system(path) {
+fn warn_of_network(place: &LedgerPlace) {
+    if let Some(kind) = place.network_file_system() {
         warn!(
             event = "warning",
-            "the ledger `{}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk",
-            path.display()
+            "the ledger `{place}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk"
         );
     }
 }
@@ -266,22 +258,20 @@ fn take_lock(
     service: ServiceId,
     waits: Option<&Stopwatch>,
 ) -> Result<SenderLock, Failure> {
-    let taken = SenderLock::try_take(ledger.path(), service)?;
-    if let Some(lock) = taken {
+    if let Some(lock) = ledger.try_lock_sender(service)? {
         return Ok(lock);
     }
     let who = match ledger.at_work(service)? {
         Some(at_work) => at_work.to_string(),
         None => {
-            let holder = SenderLock::holder(ledger.path(), service);
+            let holder = ledger.lock_holder(service);
             let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
             format!("another import{by} is about to send, or asks at a terminal whether it may")
         }
     };
     if let Some(watch) = waits {
         warn!(event = "waiting", "{who}; waiting until it has ended");
-        let taken = watch.pause(|| SenderLock::take(ledger.path(), service));
-        return Ok(taken?);
+        return Ok(watch.pause(|| ledger.lock_sender(service))?);
     }
     let error =
         anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");

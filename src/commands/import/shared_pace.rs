@@ -17,7 +17,7 @@ use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, Start
 use crate::pipeline::RateController;
 use crate::rate::RateChoice;
 use crate::report::stop_text;
-use crate::settings::{ImportSettings, LedgerChoice};
+use crate::settings::ImportSettings;
 use crate::stop::{Stop, StopReason};
 
 /// Nobody asks why nothing happens for so long.
@@ -32,13 +32,13 @@ pub(super) struct SharedPace {
 impl SharedPace {
     /// Where there is a ledger.
     pub(super) fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
-        let LedgerChoice::File(path) = &settings.ledger else {
+        let Some(place) = settings.ledger.place() else {
             return Ok(None);
         };
-        if Ledger::read(path)?.is_none() {
+        if Ledger::read(place)?.is_none() {
             return Ok(None);
         }
-        let mut ledger = Ledger::open(path)?;
+        let mut ledger = Ledger::open(place)?;
         let service = ledger.service(&settings.service)?;
         Ok(Some(SharedPace { ledger, service }))
     }

@@ -11,7 +11,7 @@ use crate::campaign::CampaignChoice;
 use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
-use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
+use crate::ledger::{ExportedRow, Ledger, LedgerError, LedgerPlace, RunRecord, Selection};
 use crate::options::Format;
 use crate::report::{console, export_json, export_text};
 use crate::results::{
@@ -76,7 +76,7 @@ impl Sink {
 /// Runs the command; returns what is to be said on standard output. Where the export itself
 /// goes there it is said on standard error, unless it is to be quiet.
 pub(super) fn run(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     args: &ExportArgs,
     format: Format,
     is_quiet: bool,
@@ -178,7 +178,7 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::refuse_export(results, &known.path, &untouched)
+    OutputPaths::refuse_export(results, &known.place, &untouched)
         .map_err(OutputError::before_exporting)
 }
 

@@ -6,14 +6,13 @@ mod known;
 mod remove;
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use known::KnownRuns;
 
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Layers, LedgerChoice, Origin};
@@ -48,10 +47,10 @@ fn last_of_nothing() -> Failure {
     Failure::new(StoppedBy::Usage, error)
 }
 
-fn ledger_file(layers: &Layers) -> Result<PathBuf, Failure> {
+fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     let choice = LedgerChoice::new(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
-        LedgerChoice::File(path) => Ok(path),
+        LedgerChoice::At(place) => Ok(place),
         LedgerChoice::None => Err(Failure::new(
             StoppedBy::Usage,
             anyhow!(
@@ -62,10 +61,10 @@ fn ledger_file(layers: &Layers) -> Result<PathBuf, Failure> {
 }
 
 /// Whoever types the name of a ledger means one that is there.
-fn refuse_missing(layers: &Layers, ledger: &Path) -> Result<(), Failure> {
+fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> {
     let is_typed = layers.typed().ledger.ledger.is_some();
     // What else may be wrong with it is told by whoever opens it.
-    if !is_typed || ledger.try_exists().unwrap_or(true) {
+    if !is_typed || ledger.exists() {
         return Ok(());
     }
     // Where only its log is left, that is the error.
@@ -73,8 +72,7 @@ fn refuse_missing(layers: &Layers, ledger: &Path) -> Result<(), Failure> {
     Err(Failure::new(
         StoppedBy::Usage,
         anyhow!(
-            "there is no ledger `{}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use",
-            ledger.display()
+            "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
         ),
     ))
 }
@@ -84,7 +82,7 @@ fn list(
     layers: &Layers,
     last: Option<NonZeroU32>,
     format: Format,
-    ledger: &Path,
+    ledger: &LedgerPlace,
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
@@ -95,13 +93,13 @@ fn list(
         Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
             "no runs yet, since there is no ledger {}\n",
-            printable(&ledger.display().to_string())
+            printable(&ledger.to_string())
         ),
         Format::Text => runs_text(runs),
     })
 }
 
-fn show(ledger: &Path, run: RunArg, format: Format) -> Result<String, Failure> {
+fn show(ledger: &LedgerPlace, run: RunArg, format: Format) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let run = known.named(run)?;
     Ok(match format {

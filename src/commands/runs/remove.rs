@@ -2,8 +2,6 @@
 //!
 //! Rule: never while a run is being sent, which may be about to ask for what goes.
 
-use std::path::Path;
-
 use anyhow::anyhow;
 use jiff::Timestamp;
 
@@ -12,13 +10,17 @@ use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
-use crate::ledger::{Ledger, Pruned, SenderLocks};
+use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::options::{Format, LogFormat};
 use crate::phone::PhoneNumber;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 
 /// Removes cells, texts and file names of old runs; returns what is to be said.
-pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<String, Failure> {
+pub(super) fn prune(
+    ledger: &LedgerPlace,
+    args: &PruneArgs,
+    format: Format,
+) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     // Older than all that is known, where the age is beyond what a clock can tell.
     let older_than = Timestamp::now()
@@ -39,7 +41,7 @@ pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<S
 
 /// Removes all that is known of a run or of a number; returns what is to be said.
 pub(super) fn forget(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     args: &ForgetArgs,
     format: Format,
     log_format: LogFormat,
@@ -61,7 +63,7 @@ pub(super) fn forget(
 }
 
 fn forget_run(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     name: RunArg,
     consent: Consent,
 ) -> Result<(Option<RunId>, u64), Failure> {
@@ -77,11 +79,15 @@ fn forget_run(
 
 /// While the question was open, another command may have forgotten the run.
 fn refuse_unfamiliar(ledger: &Ledger, run: RunId) -> Result<(), Failure> {
-    let known = KnownRuns::read(ledger.path())?;
+    let known = KnownRuns::read(ledger.place())?;
     known.named(RunArg::Number(run)).map(drop)
 }
 
-fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result<u64, Failure> {
+fn forget_number(
+    ledger: &LedgerPlace,
+    number: PhoneNumber,
+    consent: Consent,
+) -> Result<u64, Failure> {
     let known = KnownRuns::read(ledger)?;
     consent.ask("Forget this number, and take whoever has it for new?")?;
     if known.ledger.is_none() {
@@ -92,9 +98,9 @@ fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result
 }
 
 /// The ledger, and the certainty that nobody sends while it is held.
-fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
-    let ledger = Ledger::open(path)?;
-    let service = match SenderLocks::try_take(&ledger)? {
+fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
+    let ledger = Ledger::open(place)?;
+    let service = match ledger.lock_all_senders()? {
         Ok(locks) => return Ok((ledger, locks)),
         Err(service) => service,
     };
