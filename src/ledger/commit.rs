@@ -33,19 +33,11 @@ ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excl
 
 impl Ledger {
     /// The service at this address, where any lead went there.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
         self.checked(service_at(&self.db, address))
     }
 
     /// The service at this address, which becomes known when it is new.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be written.
     pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
         let found = find_or_add(&mut self.db, address);
         self.checked(found)

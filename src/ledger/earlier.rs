@@ -13,10 +13,6 @@ use crate::lead::{CampaignId, RunId};
 impl Ledger {
     /// The ids of campaigns that runs of the service have named, by name, as the service
     /// has told them last.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn campaign_ids(
         &self,
         service: ServiceId,
@@ -26,10 +22,6 @@ impl Ledger {
 
     /// The runs that have sent any of these inputs to the service, known by their path or
     /// by what they hold; in order.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn senders_of(
         &self,
         service: ServiceId,
@@ -40,20 +32,12 @@ impl Ledger {
 
     /// What a rejects file of this run takes for its defaults; nothing where there is no
     /// such run, or where it was pruned.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
         self.checked(defaults_of(&self.db, run))
     }
 
     /// The latest start in this service that has no end: who is at it, where the sender's
     /// lock is held, and who was killed last, where it is free.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         self.checked(at_work(&self.db, service))
     }

@@ -11,8 +11,7 @@ use crate::rate::KnownRate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceId(pub(super) i64);
 
-/// A digest of a row's cells: whether it has been seen before can be told by it, and
-/// what stands in it cannot.
+/// A digest of a row's cells, by which a row is recognized without keeping what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellsDigest(pub [u8; 16]);
 
@@ -23,17 +22,16 @@ pub struct Group {
     pub claims: Vec<Claim>,
     /// Claimed rows that have their outcome.
     pub settlements: Vec<Settlement>,
-    /// Claimed rows of which it is certain that no request was taken: as if they had
-    /// never been claimed.
+    /// Claimed rows of which no request was taken for certain: as if they had never been
+    /// claimed.
     pub releases: Vec<RowId>,
     /// Rows that cannot be sent as they are.
     pub invalid: Vec<InvalidRow>,
     /// The rows of the run by status, as far as they are known.
     pub counts: Counts,
-    /// What was learned of the pace that the service takes, where that is news. It is no
-    /// reason to hand a group over, and waits for the next that has one: lost with a kill,
-    /// it is learned again. A group that has nothing else is written all the same when it
-    /// is handed over, so the last word of a run can be.
+    /// What was learned of the rate that the service takes, where that is new. It is no reason
+    /// to send a group to the writer, and waits for the next one: lost with a kill, it is
+    /// learned again. A group that has nothing else is written all the same.
     pub learned: Option<KnownRate>,
     /// Requests that were started since the last group.
     pub starts: Vec<StartsInSecond>,
@@ -137,11 +135,6 @@ impl Group {
         }
     }
 
-    /// Drops all entries.
-    pub(super) fn clear(&mut self) {
-        *self = Group::default();
-    }
-
     /// Whether there is nothing in it that must not be lost.
     pub fn is_empty(&self) -> bool {
         self.claims.is_empty()
@@ -178,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_is_no_reason_to_hand_a_group_over() {
+    fn what_was_learned_is_no_reason_to_send_a_group() {
         assert!(learned(Some(1)).is_empty());
     }
 }

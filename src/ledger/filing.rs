@@ -1,10 +1,8 @@
-//! When settled rows are filed: moved from the journal to where they are found by
-//! number.
+//! When settled rows are filed: moved from the journal to where they are found by number.
 //!
-//! Numbers come in no order, and every page of the table that one of them touches is
-//! written anew. So rows are left to gather until many share a page, then filed in the
-//! order of their numbers, in slices between which groups are committed. The more there
-//! is on file, the more are gathered.
+//! Numbers come in no order, and every page of the table that one of them touches is written
+//! again. So rows wait until many share a page, then are filed in the order of their numbers, in
+//! slices between which groups are committed. The more is on file, the more rows wait.
 
 use super::round::Round;
 use super::{Ledger, LedgerError, ServiceId};
@@ -61,11 +59,9 @@ impl Filing {
 }
 
 impl Ledger {
-    /// Files a slice of the rows that this connection has settled, if enough have
-    /// gathered or some are being filed. Returns whether there is more to do.
-    ///
-    /// After an error what is in the ledger is as good as before, and the next call
-    /// begins the round again.
+    /// Files a slice of the rows that this connection has settled, if enough are waiting or some
+    /// are being filed. Returns whether there is more to do. After an error nothing is lost, and
+    /// the next call begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
         self.refuse_replaced()?;
         let round = match self.filing.round.take() {

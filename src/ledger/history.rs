@@ -1,7 +1,7 @@
-//! What the ledger knows of runs, to be looked at.
+//! What the ledger knows of runs.
 //!
-//! Whoever looks needs no right to write and holds nobody up, also while a run is being
-//! sent. All that is told of one look is of the same instant.
+//! Reading it needs no right to write and holds no writer up, also while a run is being sent.
+//! All that one call returns is of the same instant.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::columns::{Json, Seconds, StoredPath};
-use super::run::Sha256;
+use super::run::{InputRecord, ListRecord, Sha256};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
 
@@ -36,7 +36,7 @@ pub struct RunRecord {
     /// Every process that has worked at it, in order.
     pub starts: Vec<StartRecord>,
     /// Its inputs, in order.
-    pub inputs: Vec<KnownInput>,
+    pub inputs: Vec<InputRecord>,
     /// The files that it has written, or begun to write.
     pub outputs: Vec<KnownOutput>,
 }
@@ -61,33 +61,7 @@ pub struct StartRecord {
     /// Requests that it has sent, once it has ended.
     pub requests: Option<u64>,
     /// Its do-not-call lists.
-    pub lists: Vec<KnownList>,
-}
-
-/// An input of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownInput {
-    /// As it was named; none once it was pruned.
-    pub name: Option<String>,
-    /// Where it was; none for standard input.
-    pub path: Option<PathBuf>,
-    /// What it held.
-    pub sha256: Sha256,
-    /// Its size.
-    pub bytes: u64,
-    /// Its data rows, once it has been read to its end.
-    pub rows: Option<u64>,
-}
-
-/// A do-not-call list of a start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownList {
-    /// As it was named; none once it was pruned.
-    pub name: Option<String>,
-    /// What it held.
-    pub sha256: Sha256,
-    /// The numbers on it.
-    pub numbers: u64,
+    pub lists: Vec<ListRecord>,
 }
 
 /// A file that a run has written, or begun to write.
@@ -137,10 +111,6 @@ impl RunRecord {
 
 impl Ledger {
     /// All runs, in order.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
         // Before the runs are read: one that ends meanwhile is shown as it ended.
@@ -241,12 +211,12 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
     starts.collect()
 }
 
-fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<KnownList>> {
+fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<ListRecord>> {
     let mut select = db.prepare_cached(
         "SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position",
     )?;
     let lists = select.query_map((run.0, start), |row| {
-        Ok(KnownList {
+        Ok(ListRecord {
             name: row.get(0)?,
             sha256: row.get(1)?,
             numbers: row.get(2)?,
@@ -255,17 +225,18 @@ fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<KnownL
     lists.collect()
 }
 
-fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownInput>> {
+fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
     let mut select = db.prepare_cached(
-        "SELECT name, path, sha256, bytes, rows FROM inputs WHERE run = ?1 ORDER BY position",
+        "SELECT name, path, sha256, bytes, columns, rows FROM inputs WHERE run = ?1 ORDER BY position",
     )?;
     let inputs = select.query_map([run.0], |row| {
-        Ok(KnownInput {
+        Ok(InputRecord {
             name: row.get(0)?,
             path: path(row, 1)?,
             sha256: row.get(2)?,
             bytes: row.get(3)?,
-            rows: row.get(4)?,
+            columns: row.get(4)?,
+            rows: row.get(5)?,
         })
     })?;
     inputs.collect()

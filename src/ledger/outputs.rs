@@ -26,10 +26,6 @@ impl Ledger {
     }
 
     /// What is known of these places, by any run.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputAt>, LedgerError> {
         let found = at(&self.db, paths);
         self.checked(found)

@@ -73,28 +73,16 @@ pub struct RecentUse {
 
 impl Ledger {
     /// What was learned last of the rate that the service takes; nothing before the first time.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
         self.checked(known_rate(&self.db, service))
     }
 
     /// What was sent to the service lately.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
         self.checked(recent_use(&self.db, service, now))
     }
 
     /// Adds requests that were sent outside of any run, and a wait that the service asked for.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be written.
     pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
         let group = Group {
             starts: more.starts,

@@ -1,8 +1,8 @@
-//! What the ledger knows is taken out of it again, for good.
+//! What the ledger knows is removed for good.
 //!
-//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and
-//! the log beside it is emptied. Only then is it noted that it is gone, or is the run
-//! itself removed: a process that is killed meanwhile is made good by doing it again.
+//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and the
+//! log beside it is emptied. Only then is the run marked as pruned, or removed itself: after a
+//! kill in between the same command finishes the work.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
@@ -34,28 +34,45 @@ SELECT id FROM (
 )
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
-const PRUNE_ROWS: [&str; 2] = [
-    "UPDATE sent SET error = NULL
-     WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
-    "UPDATE invalid_rows SET cell = NULL, error = NULL
-     WHERE (cell IS NOT NULL OR error IS NOT NULL)
-         AND run IN (SELECT value FROM json_each(?1))",
+/// What is removed of some runs, and whether the rows that it changes are counted.
+const PRUNE: [(&str, bool); 6] = [
+    (
+        "UPDATE sent SET error = NULL
+         WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
+        true,
+    ),
+    (
+        "UPDATE invalid_rows SET cell = NULL, error = NULL
+         WHERE (cell IS NOT NULL OR error IS NOT NULL)
+             AND run IN (SELECT value FROM json_each(?1))",
+        true,
+    ),
+    (
+        "UPDATE inputs SET name = NULL, path = NULL
+         WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE runs SET options = NULL, defaults = NULL
+         WHERE id IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
 ];
 
-const PRUNE_NAMES: [&str; 4] = [
-    "UPDATE inputs SET name = NULL, path = NULL
-     WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE runs SET options = NULL, defaults = NULL
-     WHERE id IN (SELECT value FROM json_each(?1))",
-];
-
-const NOTE_PRUNED: &str =
+const MARK_PRUNED: &str =
     "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
 
 /// All of a run but its row in `runs`, which stays until the rest is gone.
-const FORGET_REST: [&str; 7] = [
+const FORGET_REST: [&str; 8] = [
+    "DELETE FROM sent WHERE run = ?1",
     "DELETE FROM journal WHERE run = ?1",
     "DELETE FROM invalid_rows WHERE run = ?1",
     "DELETE FROM known_bad WHERE run = ?1",
@@ -73,8 +90,8 @@ const CELLS: &str = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT N
 const FORGET_CELL: &str =
     "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
 
-/// Cells with fewer digits than a number can have are of no number.
-const FEWEST_DIGITS: usize = 7;
+/// A number has at least that many digits.
+const MIN_DIGITS: usize = 7;
 
 impl Ledger {
     /// Removes cells, texts and names of files from runs that ended before `older_than`
@@ -93,7 +110,7 @@ impl Ledger {
         let rows = self.checked(pruned)?;
         self.scrub()?;
         let now = Timestamp::now().as_second();
-        self.checked(self.db.execute(NOTE_PRUNED, (&ids, now)))?;
+        self.checked(self.db.execute(MARK_PRUNED, (&ids, now)))?;
         Ok(Pruned {
             runs: runs.len() as u64,
             rows,
@@ -158,20 +175,17 @@ fn old_runs(db: &Connection, older_than: Timestamp) -> rusqlite::Result<Vec<Stri
 fn prune(db: &mut Connection, runs: &str) -> rusqlite::Result<u64> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut rows = 0;
-    for sql in PRUNE_ROWS {
-        rows += change.execute(sql, [runs])?;
-    }
-    for sql in PRUNE_NAMES {
-        change.execute(sql, [runs])?;
+    for (sql, is_of_rows) in PRUNE {
+        let changed = change.execute(sql, [runs])?;
+        rows += if is_of_rows { changed as u64 } else { 0 };
     }
     change.commit()?;
-    Ok(rows as u64)
+    Ok(rows)
 }
 
 fn forget_rest(db: &mut Connection, run: i64) -> rusqlite::Result<u64> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
-    change.execute("DELETE FROM sent WHERE run = ?1", [run])?;
     for sql in FORGET_REST {
         change.execute(sql, [run])?;
     }
@@ -231,12 +245,12 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
     Ok(())
 }
 
-/// Whether a cell may be a way of writing the number: with the calling code or without,
-/// and whatever stands between the digits.
+/// Whether a cell may be a way of writing the number: with the calling code or without, and
+/// with anything between the digits.
 fn may_be(cell: &str, digits: &str) -> bool {
     let written: String = cell.chars().filter(char::is_ascii_digit).collect();
     let written = written.trim_start_matches('0');
-    written.len() >= FEWEST_DIGITS && digits.ends_with(written)
+    written.len() >= MIN_DIGITS && digits.ends_with(written)
 }
 
 #[cfg(test)]

@@ -64,10 +64,6 @@ pub struct Known {
 
 impl Ledger {
     /// What it knows of numbers, read through a connection of its own while this one writes.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn recall(&self) -> Result<Recall, LedgerError> {
         let gone = || LedgerError::new(&self.place, Problem::Gone);
         let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;

@@ -1,11 +1,11 @@
 //! One round of filing, slice by slice.
 //!
-//! A round has three steps: it *gathers* what there is to file, packed in memory; it
-//! *places* the rows among `sent`, in the order of their numbers; and when all of them are
-//! there it *clears* them from the journal, line by line from the oldest, after it has
-//! written the open claims again behind them. What a slice writes is one
-//! transaction. Whenever the process ends, a row is in the journal, among `sent`, or in both
-//! with the same outcome, and a round that begins again overwrites it with itself.
+//! A round *gathers* what there is to file, packed in memory; it *places* the rows in `sent`, in
+//! the order of their numbers; and when all of them are there it *clears* them from the journal,
+//! line by line from the oldest, after it has written the open claims again behind them. What a
+//! slice writes is one transaction. Whenever the process ends, a row is in the journal, in
+//! `sent`, or in both with the same outcome, and a round that begins again overwrites it with
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ const CLEAR: &str = "
 DELETE FROM journal
 WHERE seq > ?2 AND seq <= ?3 AND run IN (SELECT id FROM runs WHERE service = ?1)";
 
-/// A line of the journal is of many rows.
+/// A line of the journal has many rows.
 const ROWS_OF_LINE: usize = 64;
 
-/// A round that is under way. What comes while it is belongs to the next.
+/// A round that is under way. What comes meanwhile belongs to the next one.
 #[derive(Debug)]
 pub(super) struct Round {
     service: ServiceId,
@@ -32,7 +32,7 @@ pub(super) struct Round {
     last: i64,
     outcomes: PackedOutcomes,
     replay: Replay,
-    /// There was more than a round can be of.
+    /// Whether there was more than fits one round.
     is_full: bool,
     step: Step,
 }
@@ -40,7 +40,7 @@ pub(super) struct Round {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Gather,
-    /// So many rows have been placed.
+    /// That many rows have been placed.
     Place(usize),
     /// The lines up to this have been cleared.
     Clear(i64),
@@ -65,7 +65,7 @@ impl Round {
         self.outcomes.len()
     }
 
-    /// Whether there was more than a round can be of.
+    /// Whether there was more than fits one round.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -160,7 +160,7 @@ mod tests {
     use crate::ledger::samples::{RUN, Sample, rejected, settlements};
 
     #[test]
-    fn a_round_is_of_no_more_than_fits_the_memory_it_may_take() {
+    fn a_round_takes_no_more_memory_than_it_may() {
         let mut sample = Sample::new();
         for row in 1..=100 {
             sample.commit(RUN, settlements([row], &rejected()));

@@ -37,9 +37,9 @@ pub struct NewRun {
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRecord {
-    /// As it was named.
-    pub name: String,
-    /// Where it is, as an absolute path; none for standard input.
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
+    /// Its absolute path; none for standard input, and once it was pruned.
     pub path: Option<PathBuf>,
     /// What it holds.
     pub sha256: Sha256,
@@ -47,13 +47,15 @@ pub struct InputRecord {
     pub bytes: u64,
     /// A digest of the names of its columns.
     pub columns: Sha256,
+    /// Its data rows, once it has been read to its end.
+    pub rows: Option<u64>,
 }
 
 /// A do-not-call list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRecord {
-    /// As it was named.
-    pub name: String,
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
     /// What it holds.
     pub sha256: Sha256,
     /// The numbers on it.

@@ -1,8 +1,8 @@
 //! Runs: when they begin, go on and end.
 //!
-//! A run is one and the same as long as its identity is, and until it is complete: the
-//! next start then begins a new one. What a start promises to write is known before it
-//! writes it, so that a file it leaves behind is known for its own.
+//! A run is the same as long as its identity is, until it is complete: the next start then
+//! begins a new one. The files that a start will write are recorded before it writes them, so
+//! that one it leaves behind is known as its own.
 
 use gethostname::gethostname;
 use jiff::Timestamp;
@@ -16,10 +16,6 @@ use crate::lead::{Counts, RunId};
 
 impl Ledger {
     /// What [`Ledger::begin`] would find, as long as nobody else sends.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
         self.checked(predecessors(&self.db, run))
     }
@@ -38,10 +34,6 @@ impl Ledger {
     }
 
     /// The rows of a run by their outcome, as the start that came furthest has counted them.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
         let counts = "SELECT counts FROM runs WHERE id = ?1";
         let found = self.db.query_row(counts, [run.0], |row| row.get(0));
@@ -205,42 +197,26 @@ fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<(u64, u64)> {
     step.query_row(highest, [run.0], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The latest unfinished run of the same inputs, whatever its service: an address that
-/// was mistyped is a difference worth telling too.
+/// The latest unfinished run of the same inputs, whatever its service: an address that was
+/// mistyped is a difference worth reporting too.
 fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
-    let Some(first) = new.inputs.first() else {
-        return Ok(None);
-    };
-    let mut candidates = db.prepare(
-        "SELECT runs.id, address, options FROM runs
-            JOIN services ON services.id = service
-            JOIN inputs ON run = runs.id AND position = 0
-            WHERE completed_at IS NULL AND sha256 = ?1
-            ORDER BY runs.id DESC",
-    )?;
-    let mut rows = candidates.query([first.sha256])?;
-    while let Some(row) = rows.next()? {
-        let candidate = RunId(row.get(0)?);
-        if has_inputs(db, candidate, new)? {
-            let options: Option<Json<_>> = row.get(2)?;
-            return Ok(Some(Unfinished {
-                run: candidate,
-                service: row.get(1)?,
-                options: options.map(|Json(options)| options),
-            }));
-        }
-    }
-    Ok(None)
-}
-
-fn has_inputs(db: &Connection, run: RunId, new: &NewRun) -> rusqlite::Result<bool> {
-    let mut inputs =
-        db.prepare_cached("SELECT sha256 FROM inputs WHERE run = ?1 ORDER BY position")?;
-    let found = inputs.query_map([run.0], |row| row.get::<_, Sha256>(0))?;
-    let found: Vec<Sha256> = found.collect::<rusqlite::Result<_>>()?;
-    Ok(found
-        .iter()
-        .eq(new.inputs.iter().map(|input| &input.sha256)))
+    let latest = "SELECT runs.id, address, options FROM runs
+        JOIN services ON services.id = service
+        WHERE completed_at IS NULL AND ?1 = (
+            SELECT group_concat(hex(sha256), '' ORDER BY position) FROM inputs WHERE run = runs.id
+        )
+        ORDER BY runs.id DESC LIMIT 1";
+    let contents = new.inputs.iter().flat_map(|input| input.sha256);
+    let contents: String = contents.map(|byte| format!("{byte:02X}")).collect();
+    let found = db.query_row(latest, [contents], |row| {
+        let options: Option<Json<_>> = row.get(2)?;
+        Ok(Unfinished {
+            run: RunId(row.get(0)?),
+            service: row.get(1)?,
+            options: options.map(|Json(options)| options),
+        })
+    });
+    found.optional()
 }
 
 fn end(
@@ -441,7 +417,7 @@ mod tests {
         let mut test = TestLedger::new();
         let mut run = test.run_of(1);
         run.lists.push(ListRecord {
-            name: "dnc.txt".into(),
+            name: Some("dnc.txt".into()),
             sha256: [5; 32],
             numbers: 20,
         });

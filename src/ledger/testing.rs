@@ -58,11 +58,12 @@ fn service(ledger: &Ledger, address: &str) -> ServiceId {
 /// An input that holds nothing but this byte.
 pub(super) fn input(content: u8) -> InputRecord {
     InputRecord {
-        name: format!("{content}.csv"),
+        name: Some(format!("{content}.csv")),
         path: Some(format!("/lists/{content}.csv").into()),
         sha256: [content; 32],
         bytes: 1,
         columns: [content; 32],
+        rows: None,
     }
 }
 

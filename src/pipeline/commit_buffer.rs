@@ -267,7 +267,7 @@ impl CommitBuffer {
         self.settling += group.settlements.len() + group.releases.len();
         self.asked_before.append(&mut self.asked);
         self.is_busy = true;
-        writer.hand_over(group, std::mem::take(&mut self.batches));
+        writer.commit(group, std::mem::take(&mut self.batches));
         None
     }
 
@@ -309,7 +309,7 @@ impl CommitBuffer {
     /// Tries once more what could not be committed.
     pub(super) fn retry(&mut self) {
         if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
-            writer.hand_over(Group::default(), Vec::new());
+            writer.commit(Group::default(), Vec::new());
             self.is_busy = true;
         }
     }

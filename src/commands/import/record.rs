@@ -338,11 +338,12 @@ fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputReco
     inputs
         .zip(inputs::places(intake))
         .map(|((planned, fingerprint), path)| InputRecord {
-            name: planned.input.name().to_owned(),
+            name: Some(planned.input.name().to_owned()),
             path,
             sha256: fingerprint.sha256,
             bytes: fingerprint.bytes,
             columns: columns_digest(&planned.own_columns()),
+            rows: None,
         })
         .collect()
 }
@@ -351,7 +352,7 @@ fn list_records(intake: &Intake) -> Vec<ListRecord> {
     let lists = intake.suppression.records();
     lists
         .map(|list| ListRecord {
-            name: list.name.to_owned(),
+            name: Some(list.name.to_owned()),
             sha256: list.fingerprint.sha256,
             numbers: list.numbers as u64,
         })
