@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+
 use super::{inputs, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::LedgerPlace;
@@ -56,7 +58,10 @@ fn outputs(inputs: usize, choices: OutputChoices) -> Result<OutputPaths, Failure
     };
     let rejects = file(choices.rejects);
     if rejects.is_some() && inputs > 1 {
-        return Err(OutputError::OneRejectsForSeveral.before_sending());
+        let error = anyhow!(
+            "`--rejects` names one file, but there are several inputs, and each has rejects of its own\n\nhint: leave `--rejects` out, or import the files one by one"
+        );
+        return Err(Failure::new(StoppedBy::Usage, error));
     }
     Ok(OutputPaths::of_names(
         file(choices.results),

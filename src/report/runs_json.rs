@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::json::{line, text};
 use crate::lead::{Counts, RunId};
-use crate::ledger::{InputRecord, ListRecord, KnownOutput, Pruned, RunRecord, RunState, StartRecord};
+use crate::ledger::{
+    InputRecord, KnownOutput, ListRecord, Pruned, RunRecord, RunState, StartRecord,
+};
 use crate::results::Written;
 
 /// All runs, in one object.

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
+use super::error::OutputProblem;
 use crate::intake::PlannedInput;
 use crate::ledger::{LedgerPlace, OutputKind};
 use crate::paths::{absolute_place, is_same_place};
@@ -192,10 +193,7 @@ impl OutputPaths {
         }
         self.all().try_for_each(|path| {
             let place = absolute_place(path).map(drop);
-            place.map_err(|error| OutputError::Unwritable {
-                path: path.clone(),
-                error,
-            })
+            place.map_err(|error| OutputError::unwritable(path, error))
         })
     }
 
@@ -215,7 +213,7 @@ impl OutputPaths {
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
         let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same_place(other, path));
         match self.all().find(is_reserved) {
-            Some(path) => Err(OutputError::IsReserved { path: path.clone() }),
+            Some(path) => Err(OutputError::new(path, OutputProblem::IsReserved)),
             None => Ok(()),
         }
     }
@@ -224,7 +222,7 @@ impl OutputPaths {
     /// name and more: the log, and the locks that keep two runs from sending at once.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
         match self.all().find(|place| ledger.owns(place)) {
-            Some(path) => Err(OutputError::IsTheLedger { path: path.clone() }),
+            Some(path) => Err(OutputError::new(path, OutputProblem::IsTheLedger)),
             None => Ok(()),
         }
     }
@@ -240,12 +238,13 @@ impl OutputPaths {
         };
         let mut rejects = self.rejects.iter().flatten();
         if let Some(place) = rejects.find(|place| place.path.as_os_str() == "-") {
-            let path = place.path.clone();
-            return Err(OutputError::NotAFile { path });
+            return Err(OutputError::new(&place.path, OutputProblem::NotAFile));
         }
         match (&self.results, &self.report) {
-            (Some(path), _) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
-            (_, Some(path)) if !is_page(path) => Err(OutputError::NotHtml { path: path.clone() }),
+            (Some(path), _) if is_other(path) => Err(OutputError::new(path, OutputProblem::NotCsv)),
+            (_, Some(path)) if !is_page(path) => {
+                Err(OutputError::new(path, OutputProblem::NotHtml))
+            }
             _ => Ok(()),
         }
     }
@@ -303,18 +302,18 @@ fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
-    let path = place.to_owned();
     // Of a link itself: renaming onto it would leave its target alone.
-    if fs::symlink_metadata(place).is_ok_and(|found| !found.is_file()) {
-        return Err(OutputError::NotAFile { path });
-    }
-    if read.iter().any(|input| is_same_place(input, place)) {
-        return Err(OutputError::IsAnInput { path });
-    }
-    if seen.iter().any(|other| is_same_place(other, place)) {
-        return Err(OutputError::Twice { path });
-    }
-    Ok(())
+    let is_other_kind = fs::symlink_metadata(place).is_ok_and(|found| !found.is_file());
+    let problem = if is_other_kind {
+        OutputProblem::NotAFile
+    } else if read.iter().any(|input| is_same_place(input, place)) {
+        OutputProblem::IsAnInput
+    } else if seen.iter().any(|other| is_same_place(other, place)) {
+        OutputProblem::Twice
+    } else {
+        return Ok(());
+    };
+    Err(OutputError::new(place, problem))
 }
 
 /// The end of the name of an output that is not complete.
@@ -480,20 +479,35 @@ mod tests {
         };
         assert!(matches!(
             plan(at("a.csv"), OutputChoice::None),
-            Err(OutputError::IsAnInput { .. })
+            Err(OutputError {
+                problem: OutputProblem::IsAnInput,
+                ..
+            })
         ));
         assert!(matches!(
             plan(at("./r.csv"), at("r.csv")),
-            Err(OutputError::Twice { .. })
+            Err(OutputError {
+                problem: OutputProblem::Twice,
+                ..
+            })
         ));
         assert!(matches!(
             plan(
                 OutputChoice::Path(folder.path().to_owned()),
                 OutputChoice::None
             ),
-            Err(OutputError::NotAFile { .. })
+            Err(OutputError {
+                problem: OutputProblem::NotAFile,
+                ..
+            })
         ));
         let (_folder, two) = folder_with(&["a.csv", "a.txt"]);
-        assert!(matches!(plan_beside(&two), Err(OutputError::Twice { .. })));
+        assert!(matches!(
+            plan_beside(&two),
+            Err(OutputError {
+                problem: OutputProblem::Twice,
+                ..
+            })
+        ));
     }
 }

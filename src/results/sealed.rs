@@ -3,7 +3,7 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
-use super::existing::{Existing, Places};
+use super::ours::{Existing, Places};
 use super::output_file::OutputFile;
 use super::{OutputError, Written};
 use crate::ledger::{OutputKind, OutputRecord};

@@ -96,7 +96,7 @@ fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
         sha256: Some(output.sha256),
         rows: Some(output.rows),
     };
-    KnownOutputs::new(sealed.iter().map(record))
+    KnownOutputs(sealed.iter().map(record).collect())
 }
 
 fn sha256(path: &Path) -> [u8; 32] {

@@ -117,12 +117,6 @@ impl CsvReader {
         Ok(reader)
     }
 
-    /// Takes rows of so many bytes.
-    pub(crate) fn with_limit(mut self, most_bytes: usize) -> CsvReader {
-        self.most_bytes = most_bytes;
-        self
-    }
-
     /// Reads the header, which must come before any row, and steps over so many rows above
     /// it. Where the input has none, its columns are called `1`, `2`, …, as many as the first
     /// row has cells, and that row is still to come.

@@ -97,8 +97,7 @@ impl Record {
     /// What leadload has written in the places of the outputs.
     pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
-        let records = self.ledger.outputs_at(&places);
-        Ok(KnownOutputs::new(records?))
+        Ok(KnownOutputs(self.ledger.outputs_at(&places)?))
     }
 
     /// Finds out which run it would be.

@@ -12,7 +12,7 @@ use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::options::Format;
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
-use crate::results::what_to_mend;
+use crate::results::what_to_fix;
 
 /// Runs the command; returns what is to be said.
 pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Result<String, Failure> {
@@ -80,7 +80,7 @@ fn not_written(to: &Path, error: &io::Error) -> Failure {
     let error = anyhow!(
         "cannot write the copy `{}`: {error}\n\nhint: {}, or choose another place with `--to`; then run the same command again",
         to.display(),
-        what_to_mend(to, error)
+        what_to_fix(to, error)
     );
     Failure::new(StoppedBy::Disk, error)
 }
