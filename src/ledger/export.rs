@@ -1,4 +1,4 @@
-//! The rows that runs sent or refused, in order.
+//! The rows that runs sent or found invalid, in order.
 //!
 //! They are kept by number, so they have to be sorted: SQLite does that in files of its own,
 //! which no other program can open, and in little memory.
@@ -11,7 +11,7 @@ use super::record::{COLUMNS, Record};
 use super::{Ledger, LedgerError, ServiceId, unfiled};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 
-/// Which rows are asked for.
+/// Which rows are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// Those of these runs.
@@ -22,7 +22,7 @@ pub struct Selection {
     pub statuses: Vec<Status>,
 }
 
-/// A row that a run sent or refused.
+/// A row that a run sent or found invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedRow {
     /// The run.
@@ -55,7 +55,7 @@ fn select() -> String {
 }
 
 impl Ledger {
-    /// Hands every row of the selection to `each`, by run and by row, as they are at this
+    /// Passes every row of the selection to `each`, by run and by row, as they are at this
     /// instant.
     ///
     /// # Errors

@@ -102,24 +102,8 @@ fn mounted_type(mounts: &str, device: (u32, u32)) -> Option<&str> {
 /// ones that are known by name: others encrypt or lay one folder over another, and are local.
 #[cfg(any(target_os = "linux", test))]
 fn remote_name(mounted: &str) -> Option<&str> {
-    const FUSE: [&str; 16] = [
-        "sshfs",
-        "s3fs",
-        "rclone",
-        "glusterfs",
-        "ceph-fuse",
-        "gcsfuse",
-        "goofys",
-        "mount-s3",
-        "blobfuse2",
-        "davfs",
-        "curlftpfs",
-        "smbnetfs",
-        "juicefs",
-        "moosefs",
-        "vmhgfs-fuse",
-        "grpcfuse",
-    ];
+    const FUSE: &str = "sshfs s3fs rclone glusterfs ceph-fuse gcsfuse goofys mount-s3 blobfuse2 \
+        davfs curlftpfs smbnetfs juicefs moosefs vmhgfs-fuse grpcfuse";
     match mounted {
         "nfs" | "nfs4" => Some("NFS"),
         "cifs" | "smb3" | "smbfs" => Some("SMB"),
@@ -130,7 +114,7 @@ fn remote_name(mounted: &str) -> Option<&str> {
         "prl_fs" => Some("a Parallels folder"),
         _ => mounted
             .strip_prefix("fuse.")
-            .filter(|name| FUSE.contains(name))
+            .filter(|name| FUSE.split(' ').any(|known| known == *name))
             .map(|_| mounted),
     }
 }
