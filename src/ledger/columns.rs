@@ -1,4 +1,4 @@
-//! How values stand in columns that SQLite has no type for.
+//! Values in columns that SQLite has no type for.
 
 use std::error::Error;
 use std::ffi::OsString;

@@ -27,14 +27,13 @@ impl Ledger {
     /// Writes all that is committed into the file `to`, which has to be empty; returns how
     /// many runs the copy knows.
     ///
-    /// SQLite reads the ledger as it stands at one instant, with the log beside it, in
-    /// which a killed run may have left what the file alone does not have. Whoever sends
-    /// meanwhile is not waited for and does not wait. The copy is one file, without what
-    /// was deleted.
+    /// SQLite reads the ledger as it is at one instant, with the log beside it, in which a killed
+    /// run may have left what the file alone does not have. A process that sends meanwhile is
+    /// not waited for and does not wait. The copy is one file, without what was deleted.
     ///
     /// # Errors
     ///
-    /// Where the one cannot be read or the other not be written.
+    /// Where the ledger cannot be read, or the copy cannot be written.
     pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
         let name = to
             .to_str()
@@ -42,14 +41,14 @@ impl Ledger {
         self.db.execute("VACUUM INTO ?1", [name]).map_err(|error| {
             match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => CopyError::Output(io::ErrorKind::StorageFull.into()),
-                // The system does not say of which of the two.
+                // The system does not say which of the two it is about.
                 Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
                     CopyError::Output(io::Error::other(error.to_string()))
                 }
                 _ => CopyError::Ledger(LedgerError::of(&self.place, error)),
             }
         })?;
-        // What cannot be opened is no backup, and had better be found out now.
+        // A copy that cannot be opened is no backup, and that must be found out now.
         let place = LedgerPlace::file(to);
         let no_ledger = || LedgerError::new(&place, Problem::NotALedger);
         let copy = Ledger::read(&place)?.ok_or_else(no_ledger)?;

@@ -1,4 +1,4 @@
-//! What a run asks about those before it.
+//! What a run looks up about earlier ones.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use super::{Ledger, LedgerError, LockHolder, ServiceId};
 use crate::lead::{CampaignId, RunId};
 
 impl Ledger {
-    /// The ids of campaigns that runs of the service have named, by name, as the service
-    /// has told them last.
+    /// The ids of campaigns that runs of the service have named, by name, as the service last
+    /// reported them.
     pub fn campaign_ids(
         &self,
         service: ServiceId,

@@ -143,7 +143,7 @@ mod tests {
     use crate::ledger::record::status_code;
     use crate::ledger::testing::{TestLedger, at};
 
-    /// A ledger with so many runs.
+    /// A ledger with that many runs.
     fn with_runs(count: u8) -> TestLedger {
         let mut test = TestLedger::new();
         for content in 1..=count {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(seen, 1);
     }
 
-    /// Where a row is kept, and what is told of it then.
+    /// Where a row is kept, and how it is exported from there.
     fn place(test: &TestLedger, row: u64, home: u8) -> Option<Status> {
         match home {
             0 => return None,

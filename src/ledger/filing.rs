@@ -89,7 +89,7 @@ impl Ledger {
         }
     }
 
-    /// Files all settled rows of the service, whoever has settled them.
+    /// Files all settled rows of the service, by whatever process they were settled.
     pub(super) fn file_service(&mut self, service: ServiceId) -> Result<(), LedgerError> {
         // What is under way is begun again, which does no harm.
         self.filing.round = None;

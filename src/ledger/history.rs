@@ -86,7 +86,7 @@ pub enum RunState<'a> {
     AtWork,
     /// Its last start ended before that, for this reason.
     Stopped(&'a str),
-    /// Its last start has told no end.
+    /// Its last start has recorded no end.
     Killed,
 }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_is_not_at_work_whoever_holds_the_lock() {
+    fn a_run_that_has_ended_is_not_at_work_though_the_lock_is_held() {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();

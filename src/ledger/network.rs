@@ -7,8 +7,8 @@
 use std::io;
 use std::path::Path;
 
-/// What a network file system is called that `path`, or the folder in which it is to be
-/// made, is on. Nothing for a local one, and where it cannot be told.
+/// The name of the network file system that `path`, or the folder in which it will be made, is
+/// on. Nothing for a local one, and where that is not known.
 pub(super) fn network_file_system(path: &Path) -> Option<String> {
     first_known(&std::path::absolute(path).ok()?, system::kind_at)
 }
@@ -62,7 +62,7 @@ mod system {
     use std::path::{Component, Path, Prefix};
 
     pub(super) fn kind_at(path: &Path) -> io::Result<Option<String>> {
-        // A drive that stands for a share becomes the share's own name.
+        // A drive letter of a share becomes the share's own name.
         let path = path.canonicalize()?;
         let is_share = match path.components().next() {
             Some(Component::Prefix(prefix)) => {

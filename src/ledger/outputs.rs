@@ -10,12 +10,12 @@ use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 
 impl Ledger {
-    /// Writes down what files hold, before they get their names: one that stands under
-    /// its name is known then, whenever the run is killed.
+    /// Records what files hold, before they get their names: a file under its name is known
+    /// then, whenever the run is killed.
     ///
     /// # Errors
     ///
-    /// Where the ledger cannot be written; then nothing is written down.
+    /// Where the ledger cannot be written; then nothing is recorded.
     pub fn record_outputs(
         &mut self,
         run: RunId,
@@ -34,7 +34,7 @@ impl Ledger {
 
 fn record(db: &mut Connection, run: RunId, outputs: &[OutputRecord]) -> rusqlite::Result<()> {
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Nothing is only begun any more.
+    // All that was begun is complete, or not there.
     step.execute(
         "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL",
         [run.0],

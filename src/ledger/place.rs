@@ -39,7 +39,7 @@ impl LedgerPlace {
         LedgerPlace { file: path.into() }
     }
 
-    /// Whether there is anything, as far as that can be told.
+    /// Whether there is anything, as far as the file system says.
     pub fn exists(&self) -> bool {
         self.file.try_exists().unwrap_or(true)
     }
@@ -64,8 +64,8 @@ impl LedgerPlace {
             || real.is_ok_and(|real| is_beside(&real))
     }
 
-    /// What the network file system is called that it is on; nothing on a local one, and where
-    /// that cannot be told.
+    /// The name of the network file system that it is on; nothing on a local one, and where that
+    /// is not known.
     pub fn network_file_system(&self) -> Option<String> {
         network_file_system(&self.file)
     }

@@ -98,7 +98,7 @@ impl Ledger {
     /// (or began then, and were killed). Numbers, campaigns and lead ids stay: what has
     /// been sent is not sent again.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
         let runs = self.checked(old_runs(&self.db, older_than))?;
         if runs.is_empty() {
@@ -120,7 +120,7 @@ impl Ledger {
     /// Removes all that is known of a run, and the run. Returns how many leads these
     /// were that were settled: their numbers count as new.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let run = run.0.cast_signed();
@@ -134,7 +134,7 @@ impl Ledger {
     /// Removes all that is known of a number, whatever the service. Returns how many
     /// leads these were.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let forgotten = forget_number(&mut self.db, number);
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_told_to_be_a_number_however_it_is_written() {
+    fn a_number_is_found_in_a_cell_however_it_is_written() {
         for cell in [
             "+44 7911 123456",
             "07911 123456",

@@ -1,12 +1,12 @@
-//! What the ledger knows of a number, asked while another thread writes.
+//! What the ledger knows of a number, looked up while another thread writes.
 //!
 //! A connection of its own that only reads: it never waits for the writer, nor the
 //! writer for it. It sees what has been filed; after [`Ledger::recover`] nothing of the
 //! service is anywhere else, but what the present run has sent since.
 //!
-//! To ask is to hold a snapshot of the ledger, and to take one costs as much as to ask.
-//! So there is a [`Look`] for many questions, prepared once. While one is held, the log
-//! beside the ledger cannot begin anew and grows: it is for some thousand rows, not to be kept.
+//! A query needs a snapshot of the ledger, and taking one costs as much as the query. So there is
+//! a [`Look`] for many queries, prepared once. While one is held, the log beside the ledger
+//! cannot start again from its beginning and grows: it is for some thousand rows, not to be kept.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
@@ -30,21 +30,21 @@ pub struct Recall {
     pub(super) ledger: Ledger,
 }
 
-/// The ledger as it was when the first question was asked; one for some thousand rows.
+/// The ledger as it was at the first query; one for some thousand rows.
 pub struct Look<'a> {
     of_service: CachedStatement<'a>,
     of_campaign: CachedStatement<'a>,
     of_row: CachedStatement<'a>,
     is_bad: CachedStatement<'a>,
     place: &'a LedgerPlace,
-    // Dropped last: the questions are asked within it.
+    // Dropped last: the queries run within it.
     _snapshot: Transaction<'a>,
 }
 
 /// Where a number may be sent only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// In each campaign; this one is asked about.
+    /// In each campaign; this one is looked up.
     Campaign(CampaignId),
     /// In the whole service.
     Service,
@@ -97,8 +97,8 @@ fn show_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
     change.commit()
 }
 
-/// The snapshot is taken with the first question. Nobody else has one of the connection:
-/// a look is borrowed from it for good.
+/// The snapshot is taken with the first query. There is no other of the connection: a look
+/// borrows it exclusively.
 fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look<'a>> {
     let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(Look {

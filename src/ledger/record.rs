@@ -1,4 +1,4 @@
-//! A row that was sent, as it is read back.
+//! A row that was sent, as it is stored and read back.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 use rusqlite::{Row, Transaction, params_from_iter};
@@ -129,8 +129,8 @@ fn line(row: i64, offset: i64) -> u64 {
     row.wrapping_add(offset).cast_unsigned()
 }
 
-/// The number that stands for a status. 0 and 1 take no room: they are of those that
-/// occur by the million.
+/// The number of a status. 0 and 1 take no space in the table: they are those that occur by the
+/// million.
 pub(super) fn status_code(status: Status) -> i64 {
     match status {
         Status::Created => 0,

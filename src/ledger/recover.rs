@@ -20,7 +20,7 @@ const EARLIER_ATTEMPTS: &str = "
 SELECT attempts FROM main.sent
 WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 
-/// What is said of a row whose answer never came.
+/// The error of a row whose answer never came.
 const NO_ANSWER: &str = "the run ended before the answer came";
 
 impl Ledger {

@@ -1,4 +1,4 @@
-//! What is written into the ledger of a whole run.
+//! What the ledger records of a whole run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ pub struct ListRecord {
 pub enum OutputKind {
     /// What became of each row.
     Results,
-    /// Rows to mend.
+    /// Rows to fix.
     Rejects,
 }
 
@@ -118,7 +118,7 @@ pub struct Begun {
     pub continues: bool,
     /// No row above this one has ever been claimed; 0 if none has.
     pub reached: u64,
-    /// No row above this one stands in a file that an earlier start has left; 0 if none does.
+    /// No row above this one is in a file that an earlier start has left; 0 if none is.
     pub read_to: u64,
 }
 
@@ -159,8 +159,8 @@ pub struct Ending<'a> {
     pub counts: Counts,
     /// The row that was read last.
     pub last_read: u64,
-    /// Whether rejects files that stand in their places hold all its rows that somebody has
-    /// to correct, as far as it has come.
+    /// Whether rejects files are in their places and hold all its rows that have to be
+    /// corrected, as far as it has come.
     pub has_rejects: bool,
     /// Where it has replaced or removed rejects of other runs, if there were any.
     pub replaced_rejects: &'a [PathBuf],

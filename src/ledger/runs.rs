@@ -15,7 +15,7 @@ use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{Counts, RunId};
 
 impl Ledger {
-    /// What [`Ledger::begin`] would find, as long as nobody else sends.
+    /// What [`Ledger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
         self.checked(predecessors(&self.db, run))
     }
@@ -40,7 +40,7 @@ impl Ledger {
         self.checked(found).map(|Json(counts)| counts)
     }
 
-    /// Writes down how a start has ended.
+    /// Records how a start has ended.
     ///
     /// # Errors
     ///
@@ -176,8 +176,8 @@ fn insert_lists(
     Ok(())
 }
 
-/// Files that an earlier start has completed stay known as it left them: they stand there
-/// until this one has completed its own.
+/// Files that an earlier start has completed stay known as it left them: they are there until
+/// this one has completed its own.
 fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     step.execute(
         "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL",
@@ -191,7 +191,6 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
     Ok(())
 }
 
-/// Every row with an outcome is filed: whoever begins to send has seen to that.
 fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<(u64, u64)> {
     let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
     step.query_row(highest, [run.0], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -247,7 +246,7 @@ fn end(
         )?;
     }
     for path in ending.replaced_rejects {
-        // What no file holds any more, nobody has been told of.
+        // Bad rows that are in no file any more were not reported.
         step.execute(
             "DELETE FROM known_bad WHERE run <> ?1 AND run IN
                 (SELECT run FROM outputs WHERE place = ?2 AND kind = 'rejects')",
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_can_be_told_by_the_options_of_the_other_run() {
+    fn what_differs_is_known_by_the_options_of_the_other_run() {
         let mut test = TestLedger::new();
         let first = test.run_of(1);
         test.ledger.begin(&first, at(1)).unwrap();

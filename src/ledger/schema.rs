@@ -32,7 +32,7 @@ CREATE TABLE runs (
     service INTEGER NOT NULL REFERENCES services,
     -- SHA-256 of all that makes a run the same run.
     identity BLOB NOT NULL,
-    -- The same in words, as JSON: what `runs show` prints and differences are told by.
+    -- The same in words, as JSON: what `runs show` prints, and by which differences are shown.
     options TEXT,
     -- Mapping, campaign and regions as they were given, as JSON: what a rejects file of
     -- this run takes for its defaults.
@@ -177,7 +177,7 @@ pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
         return Ok(());
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again, now that nobody else can be at it.
+    // Checked again, now that no other process can be writing.
     if version(&change)? == VERSION {
         return Ok(());
     }

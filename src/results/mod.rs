@@ -94,7 +94,7 @@ pub struct WrittenRejects {
 }
 
 impl Written {
-    fn note(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
+    fn add(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
         match kind {
             OutputKind::Results => self.results = Some(path),
             OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),

@@ -22,7 +22,7 @@ pub enum OutputChoice {
     None,
 }
 
-/// What the user said of the outputs.
+/// What the user chose for the outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputChoices {
     /// `--results`.
@@ -53,8 +53,7 @@ pub struct OutputPaths {
 pub struct RejectsPlace {
     /// Their place.
     pub path: PathBuf,
-    /// Set where they are to be a workbook: their place as a CSV file, should they not
-    /// fit into one.
+    /// Set for a workbook: their place as a CSV file, should they not fit into one.
     pub spare: Option<PathBuf>,
 }
 
@@ -118,7 +117,7 @@ impl OutputPaths {
         }
     }
 
-    /// The absolute paths of all results and rejects that may come to stand there, by which
+    /// The absolute paths of all results and rejects that may be written, by which
     /// they are recorded. Those whose folder is not there are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
         let rejects = self.rejects.iter().flatten();
@@ -156,7 +155,7 @@ impl OutputPaths {
             .chain(&self.report)
     }
 
-    /// Whether one of the outputs, complete or not, is to be in this place.
+    /// Whether one of the outputs, complete or not, will be in this place.
     pub fn take(&self, place: &Path) -> bool {
         self.all()
             .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
@@ -264,8 +263,8 @@ impl OutputPaths {
         Ok(seen)
     }
 
-    /// Finds a place for every workbook's rows as a CSV file. Nobody has asked for that,
-    /// so what cannot be there is not refused: another name is taken.
+    /// Finds a place for every workbook's rows as a CSV file. The user did not choose that
+    /// name, so where it cannot be used another one is taken.
     fn plan_spares(&mut self, inputs: &[PlannedInput], read: &[&Path], mut seen: Vec<PathBuf>) {
         for (place, input) in self.rejects.iter_mut().zip(inputs) {
             let Some(place) = place.as_mut().filter(|p| is_workbook(&p.path, input)) else {

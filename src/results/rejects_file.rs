@@ -28,7 +28,7 @@ pub(super) struct RejectsFile {
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
     csv_form: CsvForm,
-    /// Set where a workbook is to be made of it; see [`RejectsPlace`].
+    /// Set where a workbook will be made of it; see [`RejectsPlace`].
     spare: Option<PathBuf>,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
@@ -139,7 +139,7 @@ impl RejectsFile {
         SealedFile::new(file, OutputKind::Rejects, self.rows, note).map(Some)
     }
 
-    /// The cells of the row that no header stands above, as CSV, with those that a
+    /// The cells of the row beyond the header, as CSV, with those that a
     /// rejects file has carried along.
     fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
         let carried = self.form.as_ref().and_then(|form| form.surplus);
@@ -220,9 +220,8 @@ impl RejectsFile {
     }
 }
 
-/// Makes a workbook of the rows that have been written as CSV, which stand there until
-/// it is complete. Rows that do not fit into one stay as they are, in the spare place,
-/// and it is said why.
+/// Makes a workbook of the rows that have been written as CSV, which stay until it is
+/// complete. Rows that do not fit into one stay as they are, in the spare place; returns why.
 fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>, OutputError> {
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
     let mut rows = reader_of(file.copy()?, CsvForm::default());

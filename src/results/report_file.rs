@@ -12,8 +12,7 @@ use crate::source::Fingerprint;
 /// Larger files are no report, and not read.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
 
-/// A report on its way to its place. Dropped unfinished, it is removed: whatever it would
-/// say can be said again.
+/// A report on its way to its place. Dropped unfinished, it is removed: it can be made again.
 ///
 /// No ledger knows of it, since a check has a report too: its last line shows that it is as it
 /// was written.

@@ -11,7 +11,7 @@ use super::formula::harmless;
 use super::{KnownOutputs, OutputError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 
-/// The columns; with several inputs [`FILE_COLUMN`] stands before them, with several
+/// The columns; with several inputs [`FILE_COLUMN`] comes before them, with several
 /// runs [`RUN_COLUMN`] after them.
 const COLUMNS: [&str; 11] = [
     "row",
@@ -44,7 +44,7 @@ pub fn has_results_header(headers: &[String]) -> bool {
         .all(|ours| names.iter().any(|name| name == ours))
 }
 
-/// Whether results have a column of this name whatever is asked for.
+/// Whether all results have a column of this name.
 pub fn is_results_column(name: &str) -> bool {
     let name = name.trim();
     let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);

@@ -36,10 +36,10 @@ impl SealedFile {
         })
     }
 
-    /// What is to be recorded of it; nothing of what will not be left behind.
+    /// The record of it; none where it will not be left behind.
     pub(super) fn output(&self, places: Places<'_>) -> Option<OutputRecord> {
-        let stands = self.is_left_behind() && places.staying(self.file.place()).is_none();
-        stands.then(|| OutputRecord {
+        let is_written = self.is_left_behind() && places.staying(self.file.place()).is_none();
+        is_written.then(|| OutputRecord {
             path: self.file.place().to_owned(),
             kind: self.kind,
             sha256: self.sha256,
@@ -47,7 +47,7 @@ impl SealedFile {
         })
     }
 
-    /// Puts it in its place and notes where that is.
+    /// Puts it in its place and adds that to what was written.
     pub(super) fn finish(
         self,
         places: Places<'_>,
@@ -57,7 +57,7 @@ impl SealedFile {
             written.replaced_rejects.push(self.file.place().to_owned());
         }
         if let Some(rows) = places.staying(self.file.place()) {
-            written.note(self.kind, self.file.path().to_owned(), rows);
+            written.add(self.kind, self.file.path().to_owned(), rows);
             return self.file.discard(|_| Existing::Stays).map(drop);
         }
         if !self.is_left_behind() {
@@ -68,7 +68,7 @@ impl SealedFile {
         let (path, kept) = self.file.finish(|place| places.taken(self.kind, place))?;
         written.kept.extend(kept);
         written.notes.extend(self.note);
-        written.note(self.kind, path, self.rows);
+        written.add(self.kind, path, self.rows);
         Ok(())
     }
 
@@ -79,13 +79,13 @@ impl SealedFile {
         }
         let path = self.file.set_aside()?;
         written.notes.push(format!(
-            "what is not in the ledger is in `{}`",
+            "rows that are not in the ledger are in `{}`",
             path.display()
         ));
         Ok(())
     }
 
-    /// Rejects without rows are nothing that anybody could mend.
+    /// Rejects without rows have nothing to fix.
     fn is_left_behind(&self) -> bool {
         self.kind == OutputKind::Results || self.rows > 0
     }

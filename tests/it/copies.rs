@@ -137,9 +137,9 @@ fn a_copy_replaces_nothing() {
     for ending in ["-wal", "-shm", "-journal", ".sender-9"] {
         refuse(&format!("{ledger}{ending}"), "or a file beside it");
     }
-    refuse("leads.csv", "`leads.csv` is there already");
-    refuse(".", "is no name for a copy");
-    refuse("-", "is no name for a copy");
+    refuse("leads.csv", "`leads.csv` exists");
+    refuse(".", "cannot be the name of a copy");
+    refuse("-", "cannot be the name of a copy");
     ends(5, "nowhere/copy", "make the folder `nowhere`");
     folder
         .leadload(&["runs", "copy", "--ledger", ledger, "--to", "copy"])

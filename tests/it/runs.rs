@@ -226,7 +226,7 @@ fn a_choice_to_have_no_ledger_is_refused() {
         let refused = run.expect(2);
         assert_eq!(
             refused.stderr,
-            "error: runs are known by the ledger, and the choice is to have none\n\n\
+            "error: runs are recorded in the ledger, and the ledger is set to `none`\n\n\
              hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile\n"
         );
         assert_eq!(refused.stdout, "");
@@ -560,14 +560,14 @@ fn an_export_is_not_imported() {
 }
 
 #[test]
-fn nothing_is_forgotten_that_nobody_could_be_asked_about() {
+fn nothing_is_forgotten_without_a_confirmation() {
     let folder = folder();
     for what in [&["1"][..], &["--number", "+447911000009"]] {
         let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
         assert_eq!(
             refused.stderr,
-            "error: nobody is there to be asked whether it is to be forgotten for good\n\n\
-             hint: say `--yes`\n"
+            "error: this needs a confirmation, and there is no terminal to ask at\n\n\
+             hint: add `--yes` to forget without a question\n"
         );
     }
     assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);

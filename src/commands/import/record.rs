@@ -1,4 +1,4 @@
-//! What an import keeps of itself: its ledger, its run, and the right to send.
+//! The ledger of an import, its run, and the right to send.
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -34,8 +34,7 @@ pub(super) struct Record {
     lock: SenderLock,
 }
 
-/// A run that may begin, or go on, whenever that is wanted: nothing of it is in the ledger
-/// yet.
+/// A run that is ready to begin, or go on: nothing of it is in the ledger yet.
 pub(super) struct PlannedRun {
     record: Record,
     new: NewRun,
@@ -135,7 +134,7 @@ impl Record {
         })
     }
 
-    /// With duplicates allowed nothing but this keeps a list from being called twice.
+    /// With duplicates allowed, only this prevents that a list is called twice.
     fn refuse_what_was_sent(
         &self,
         new: &NewRun,
@@ -148,14 +147,14 @@ impl Record {
         let (what, more) = match (senders?.last(), paths.unfinished_results()) {
             (Some(run), _) => (
                 format!("run {run} has sent leads from these inputs"),
-                format!("`leadload runs show {run}` tells what was sent"),
+                format!("`leadload runs show {run}` shows what was sent"),
             ),
             (None, Some(left)) => (
                 format!(
-                    "`{}` tells of leads of a run that the ledger does not know",
+                    "`{}` has leads of a run that the ledger does not know",
                     left.display()
                 ),
-                "when nobody needs that file any more, move it away".to_owned(),
+                "when you no longer need that file, move it away".to_owned(),
             ),
             (None, None) => return Ok(()),
         };
@@ -177,7 +176,7 @@ impl Record {
 }
 
 impl PlannedRun {
-    /// What an unfinished run of the same inputs has otherwise: name, there, here.
+    /// What differs from an unfinished run of the same inputs: name, there, here.
     pub(super) fn differences(&self) -> Vec<(&str, &Value, &Value)> {
         let other = self.predecessors.other.as_ref();
         let options = other.and_then(|other| other.options.as_ref());
@@ -222,8 +221,8 @@ impl PlannedRun {
     }
 }
 
-/// How earlier runs are asked about rows. A run that goes on knows its own rows from those
-/// of others.
+/// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of
+/// others.
 fn rules(
     settings: &ImportSettings,
     service: ServiceId,
@@ -241,7 +240,7 @@ fn rules(
     }
 }
 
-/// Where locks do not hold, neither does what depends on them.
+/// Without reliable locks two runs could send the same leads.
 fn warn_of_network(place: &LedgerPlace) {
     if let Some(kind) = place.network_file_system() {
         warn!(
@@ -251,7 +250,7 @@ fn warn_of_network(place: &LedgerPlace) {
     }
 }
 
-/// The lock, or who has it. Where it is waited for, the watch stands still.
+/// The lock, or who has it. While it waits, the watch is paused.
 fn take_lock(
     ledger: &Ledger,
     service: ServiceId,
@@ -278,7 +277,7 @@ fn take_lock(
 }
 
 impl Run {
-    /// Writes down how the run has ended, as far as it has.
+    /// Records how this start of the run has ended.
     pub(super) fn end(
         &self,
         ledger: &mut Ledger,
@@ -299,16 +298,16 @@ impl Run {
             replaced_rejects: &ended.written.replaced_rejects,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
-        // Now there is time. What cannot be filed is, by the next run.
+        // Now there is time. What cannot be filed is filed by the next run.
         let _ = ledger.file_all();
         Ok(())
     }
 }
 
-/// The options that rejects of the run take, wherever they are given back: those that were said,
+/// The options that rejects of the run take, wherever they are imported: those that were given,
 /// and the phone columns that were found. Of numbers that are bad by nature others may be found.
-fn defaults(said: &Options, intake: &Intake) -> String {
-    let mut handed = said.clone();
+fn defaults(given: &Options, intake: &Intake) -> String {
+    let mut handed = given.clone();
     handed.retain(Declaration::is_handed_to_rejects);
     if handed.mapping.phone_column.is_none() {
         let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);

@@ -14,7 +14,7 @@ use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::what_to_fix;
 
-/// Runs the command; returns what is to be said.
+/// Runs the command; returns the text for standard output.
 pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Result<String, Failure> {
     let to = &args.to;
     let Some(ledger) = Ledger::read(place)? else {
@@ -43,7 +43,7 @@ pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Resul
 fn refuse_place(ledger: &LedgerPlace, to: &Path) -> Result<(), Failure> {
     if matches!(to.to_str(), Some("-" | "none")) || to.is_dir() {
         return Err(refused(format!(
-            "`{}` is no name for a copy\n\nhint: name a file with `--to`",
+            "`{}` cannot be the name of a copy\n\nhint: name a file with `--to`",
             to.display()
         )));
     }
@@ -71,7 +71,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 
 fn already_there(to: &Path) -> Failure {
     refused(format!(
-        "`{}` is there already, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
+        "`{}` exists, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
         to.display()
     ))
 }

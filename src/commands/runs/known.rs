@@ -28,7 +28,7 @@ impl KnownRuns {
         })
     }
 
-    /// The run that is meant.
+    /// The chosen run.
     pub(super) fn named(&self, name: RunArg) -> Result<&RunRecord, Failure> {
         let found = match name {
             RunArg::Number(number) => self.runs.iter().find(|run| run.run == number),
@@ -69,7 +69,7 @@ impl KnownRuns {
     }
 }
 
-/// When it was last begun or gone on with.
+/// When it was last started.
 fn started_at(run: &RunRecord) -> jiff::Timestamp {
     run.starts
         .last()
