@@ -148,7 +148,7 @@ fn a_copy_replaces_nothing() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", folder.path("link")).unwrap();
-        refuse("link", "`link` is there already");
+        refuse("link", "`link` exists");
         std::os::unix::fs::symlink(ledger, folder.path("ledger-link")).unwrap();
         refuse("ledger-link", "is the ledger itself");
         fs::remove_file(folder.path("link")).unwrap();
