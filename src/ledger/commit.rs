@@ -4,9 +4,8 @@ use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
 };
 
-use super::columns::json;
+use super::columns::{json, position};
 use super::journal::Entries;
-use super::record::position;
 use super::{CellsDigest, Group, InvalidRow, Ledger, LedgerError, ServiceId, Settlement, pace};
 use crate::lead::{RowId, RunId, Status};
 

@@ -1,8 +1,8 @@
 //! What is written into the ledger, row by row.
 
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::{AskedPause, StartsInSecond};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::KnownRate;
@@ -37,6 +37,24 @@ pub struct Group {
     pub starts: Vec<StartsInSecond>,
     /// A wait that the service has asked for.
     pub pause: Option<AskedPause>,
+}
+
+/// Requests that were started in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartsInSecond {
+    /// The second, counted from 1970.
+    pub second: i64,
+    /// How many.
+    pub requests: u32,
+}
+
+/// A wait that a service has asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedPause {
+    /// Until when.
+    pub until: Timestamp,
+    /// The HTTP status of the answer that asked for it.
+    pub http_status: u16,
 }
 
 /// A row that is about to be sent.

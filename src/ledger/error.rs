@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use super::{Ledger, LedgerPlace};
+use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
 
 /// A ledger that cannot be used.
@@ -92,13 +92,6 @@ impl LedgerError {
             _ => Problem::Failed(error.to_string()),
         };
         LedgerError::new(place, problem)
-    }
-}
-
-impl Ledger {
-    /// The error for a value that was read from it and makes no sense.
-    pub fn damaged(&self, detail: String) -> LedgerError {
-        LedgerError::new(&self.place, Problem::Damaged(detail))
     }
 }
 

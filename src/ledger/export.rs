@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::lead::ErrorCode;
-    use crate::ledger::record::status_code;
+    use crate::ledger::columns::status_code;
     use crate::ledger::testing::{TestLedger, at};
 
     /// A ledger with that many runs.
@@ -255,11 +255,15 @@ mod tests {
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Uncertain)]);
         settle(&test, 1, 1, 101, Status::Created);
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
+        file(&test, 1, 2, 101, Status::Failed);
+        claim(&test, 1, 2, 101);
+        let rows = [(1, 1, Status::Created), (1, 2, Status::Uncertain)];
+        assert_eq!(exported(&test, &all(&[1])), rows);
         let uncertain = Selection {
             statuses: vec![Status::Uncertain],
             ..all(&[1])
         };
-        assert_eq!(exported(&test, &uncertain), []);
+        assert_eq!(exported(&test, &uncertain), rows[1..]);
     }
 
     #[test]

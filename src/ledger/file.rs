@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::error::Problem;
 use super::filing::Filing;
 use super::identity::Identity;
-use super::{LedgerError, LedgerPlace, schema};
+use super::{LedgerError, LedgerPlace, ServiceId, schema};
 use crate::private_file;
 use crate::source::folder_of;
 
@@ -27,6 +27,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same once leads are being made: another run may be filing a lot, and that must not end
 /// a run of hours.
 const BUSY_TIMEOUT_MIDWAY: Duration = Duration::from_secs(30);
+
+/// How long an empty file may be one that another process is making.
+const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 
 /// How large the log beside the ledger stays when it starts again from its beginning.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
@@ -49,7 +52,7 @@ impl Ledger {
     ///
     /// Where it cannot be made, is not a ledger of this version, or is locked.
     pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
-        place.refuse_lost()?;
+        refuse_lost(place)?;
         make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
         let mut ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
@@ -67,7 +70,7 @@ impl Ledger {
     /// Where it cannot be read, is not a ledger of this version, or is locked.
     pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
-        place.refuse_lost()?;
+        refuse_lost(place)?;
         if !place.path().try_exists().map_err(unusable)? {
             return Ok(None);
         }
@@ -82,6 +85,11 @@ impl Ledger {
     /// Where it is.
     pub fn place(&self) -> &LedgerPlace {
         &self.place
+    }
+
+    /// The error for a value that was read from it and makes no sense.
+    pub fn damaged(&self, detail: String) -> LedgerError {
+        LedgerError::new(&self.place, Problem::Damaged(detail))
     }
 
     /// From now on other processes are waited for longer.
@@ -178,6 +186,31 @@ fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
 fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// Refuses to make a new ledger where files beside it show that there was one: everyone who was
+/// called would be called again, and SQLite would throw away the log. An empty file without a
+/// log may be one that another process is just making.
+fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
+    let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
+    let has_been_used = || {
+        let lock = place.lock_file(ServiceId(1));
+        lock.is_ok_and(|lock| lock.exists())
+    };
+    let began = Instant::now();
+    while bytes(place.path()) == 0 {
+        let has_log = bytes(&place.log()) > 0;
+        let is_emptied = place.path().exists() && has_been_used();
+        if !has_log && !is_emptied {
+            return Ok(());
+        }
+        if has_log || began.elapsed() > MAX_TIME_TO_MAKE {
+            let detail = "it is missing or empty, but files beside it are from a run";
+            return Err(LedgerError::new(place, Problem::Damaged(detail.into())));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
 }
 
 /// Makes an empty file where there is none: SQLite would make one that others can read,

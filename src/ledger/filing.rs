@@ -4,35 +4,8 @@
 //! again. So rows wait until many share a page, then are filed in the order of their numbers, in
 //! slices between which groups are committed. The more is on file, the more rows wait.
 
-use super::round::Round;
+use super::round::{Limits, Round};
 use super::{Ledger, LedgerError, ServiceId};
-
-/// How much is done at once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Fewer settled rows than these are not worth filing.
-    pub(super) least: u64,
-    /// With this many they are filed in any case: each of them takes 50 to 80 bytes of memory
-    /// meanwhile, and about 2 microseconds when a killed run is recovered.
-    pub(super) most: usize,
-    /// About how much memory they may take, of the 64 MiB that a run may use beside its
-    /// numbers: a service may refuse many, with a sentence for each. The others are left to
-    /// another round.
-    pub(super) most_bytes: usize,
-    /// Rows that are gathered or placed at a time, in some tens of milliseconds.
-    pub(super) slice: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            least: 200_000,
-            most: 350_000,
-            most_bytes: 20 * 1024 * 1024,
-            slice: 16_384,
-        }
-    }
-}
 
 /// A quarter of the rows that a page of the ledger holds. Rows are filed when they are
 /// a quarter of all that there are, and pages can be had without counting.

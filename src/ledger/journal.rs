@@ -14,8 +14,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::columns::json;
-use super::record::{line_offset, position, status_code};
+use super::columns::{json, line_offset, position, status_code};
 use super::{Claim, Group, ServiceId, Settlement};
 use crate::lead::{ErrorCode, Status};
 

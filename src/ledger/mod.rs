@@ -50,6 +50,11 @@
 //! what is committed and never wait; only [`Ledger::prune`] and its like wait for them. A ledger
 //! of another version is refused to readers and writers alike.
 //!
+//! # Files
+//!
+//! [`Ledger`] is one type: `file` has it, with the state of `filing` and `identity`, and every
+//! other file has the methods of its subject. Beside that no two files import each other.
+//!
 //! # Cost
 //!
 //! The journal is appended to, and filing writes the table in order, so a lead costs much the
@@ -94,13 +99,15 @@ mod unfiled;
 mod writer;
 
 pub use copy::CopyError;
-pub use entry::{CellsDigest, Claim, Group, InvalidRow, ServiceId, Settlement};
+pub use entry::{
+    AskedPause, CellsDigest, Claim, Group, InvalidRow, ServiceId, Settlement, StartsInSecond,
+};
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
 pub use history::{KnownOutput, RunRecord, RunState, StartRecord};
 pub use lock::{LockHolder, SenderLock};
-pub use pace::{AskedPause, RecentUse, StartsInSecond};
+pub use pace::RecentUse;
 pub use place::LedgerPlace;
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::{Group, Ledger, LedgerError, ServiceId};
+use super::{AskedPause, Group, Ledger, LedgerError, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
 /// Nothing is limited over a longer span, in seconds.
@@ -43,24 +43,6 @@ WHERE id = ?1 AND coalesce(pause_until_ms < ?2, true)";
 const PAUSED: &str = "
 SELECT pause_until_ms, pause_http_status FROM services
 WHERE id = ?1 AND pause_until_ms IS NOT NULL";
-
-/// Requests that were started in one second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StartsInSecond {
-    /// The second, counted from 1970.
-    pub second: i64,
-    /// How many.
-    pub requests: u32,
-}
-
-/// A wait that a service has asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AskedPause {
-    /// Until when.
-    pub until: Timestamp,
-    /// The HTTP status of the answer that asked for it.
-    pub http_status: u16,
-}
 
 /// What was sent to a service lately.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

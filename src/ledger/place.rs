@@ -3,16 +3,10 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use super::error::Problem;
+use super::ServiceId;
 use super::network::network_file_system;
-use super::{LedgerError, ServiceId};
 use crate::paths::{absolute_place, is_same_place};
-
-/// How long an empty file may be one that another process is making.
-const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 
 /// What SQLite appends to the name of a database for the files beside it.
 const LOG: &str = "-wal";
@@ -89,31 +83,6 @@ impl LedgerPlace {
     pub(super) fn lock_file(&self, service: ServiceId) -> io::Result<PathBuf> {
         let real = self.file.canonicalize()?;
         Ok(beside(&real, &format!("{LOCK}{}", service.0)))
-    }
-
-    /// Refuses to make a new ledger where files beside it show that there was one: everyone who
-    /// was called would be called again, and SQLite would throw away the log. An empty file
-    /// without a log may be one that another process is just making.
-    pub(super) fn refuse_lost(&self) -> Result<(), LedgerError> {
-        let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
-        let has_been_used = || {
-            let lock = self.lock_file(ServiceId(1));
-            lock.is_ok_and(|lock| lock.exists())
-        };
-        let began = Instant::now();
-        while bytes(&self.file) == 0 {
-            let has_log = bytes(&self.log()) > 0;
-            let is_emptied = self.file.exists() && has_been_used();
-            if !has_log && !is_emptied {
-                return Ok(());
-            }
-            if has_log || began.elapsed() > MAX_TIME_TO_MAKE {
-                let detail = "it is missing or empty, but files beside it are from a run";
-                return Err(LedgerError::new(self, Problem::Damaged(detail.into())));
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        Ok(())
     }
 }
 

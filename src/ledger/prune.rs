@@ -82,7 +82,7 @@ const FORGET_REST: [&str; 8] = [
     "UPDATE runs SET options = NULL, defaults = NULL WHERE id = ?1",
 ];
 
-/// Created and duplicate, as `record::status_code` has them.
+/// Created and duplicate, as `columns::status_code` has them.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
 

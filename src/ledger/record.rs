@@ -1,13 +1,13 @@
 //! A row that was sent, as it is stored and read back.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 
 use super::ServiceId;
-use super::columns::{Seconds, Word};
+use super::columns::{Key, Seconds, StoredStatus, Word, line};
 use super::journal::Outcome;
 use super::lead_id::{self, StoredLeadId};
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId};
 use crate::phone::PhoneNumber;
 
 /// A row that was sent, and what became of it.
@@ -112,82 +112,4 @@ fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
         quotes_cells: false,
         is_known_bad: false,
     })
-}
-
-/// What is stored for a line: its distance from the row, which is the same for every
-/// row of a plain file, and 1 in the first: no byte.
-pub(super) fn line_offset(row: RowId, line: u64) -> i64 {
-    line.wrapping_sub(row.0).cast_signed()
-}
-
-/// The place of an input among the others, of which there are few.
-pub(super) fn position(file: usize) -> i64 {
-    (file as u64).cast_signed()
-}
-
-fn line(row: i64, offset: i64) -> u64 {
-    row.wrapping_add(offset).cast_unsigned()
-}
-
-/// The number of a status. 0 and 1 take no space in the table: they are those that occur by the
-/// million.
-pub(super) fn status_code(status: Status) -> i64 {
-    match status {
-        Status::Created => 0,
-        Status::Duplicate => 1,
-        Status::Rejected => 2,
-        Status::Failed => 3,
-        Status::Uncertain => 4,
-        Status::Repeated => 5,
-        Status::AlreadyImported => 6,
-        Status::Suppressed => 7,
-        Status::Invalid => 8,
-        Status::Ready => 9,
-        Status::Excluded => 10,
-    }
-}
-
-/// A status as it is stored.
-struct StoredStatus(Status);
-
-impl FromSql for StoredStatus {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredStatus> {
-        let code = value.as_i64()?;
-        let mut all = Status::ALL.into_iter();
-        let status = all.find(|status| status_code(*status) == code);
-        status
-            .map(StoredStatus)
-            .ok_or(FromSqlError::OutOfRange(code))
-    }
-}
-
-/// A phone number as it is stored.
-struct Key(PhoneNumber);
-
-impl FromSql for Key {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Key> {
-        let key = value.as_i64()?;
-        let number = PhoneNumber::from_key(key.cast_unsigned());
-        number.map(Key).ok_or(FromSqlError::OutOfRange(key))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_statuses_have_one_code() {
-        let mut codes = Status::ALL.map(status_code);
-        codes.sort_unstable();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    }
-
-    #[test]
-    fn a_line_is_found_again_whether_before_or_after_the_row_s_number() {
-        for (row, at) in [(1, 2), (5, 5), (1_000_000, 2), (u64::MAX, 1)] {
-            let offset = line_offset(RowId(row), at);
-            assert_eq!(line(row.cast_signed(), offset), at);
-        }
-    }
 }

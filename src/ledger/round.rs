@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::filing::Limits;
 use super::journal::{Entries, Replay, follow};
 use super::packed::PackedOutcomes;
 use super::{ServiceId, record};
@@ -22,6 +21,33 @@ WHERE seq > ?2 AND seq <= ?3 AND run IN (SELECT id FROM runs WHERE service = ?1)
 
 /// A line of the journal has many rows.
 const ROWS_OF_LINE: usize = 64;
+
+/// How much is done at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Fewer settled rows than these are not worth filing.
+    pub(super) least: u64,
+    /// With this many they are filed in any case: each of them takes 50 to 80 bytes of memory
+    /// meanwhile, and about 2 microseconds when a killed run is recovered.
+    pub(super) most: usize,
+    /// About how much memory they may take, of the 64 MiB that a run may use beside its
+    /// numbers: a service may refuse many, with a sentence for each. The others are left to
+    /// another round.
+    pub(super) most_bytes: usize,
+    /// Rows that are gathered or placed at a time, in some tens of milliseconds.
+    pub(super) slice: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            least: 200_000,
+            most: 350_000,
+            most_bytes: 20 * 1024 * 1024,
+            slice: 16_384,
+        }
+    }
+}
 
 /// A round that is under way. What comes meanwhile belongs to the next one.
 #[derive(Debug)]

@@ -39,15 +39,14 @@ pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};
 
-use std::path::{Path, PathBuf};
-
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
-use crate::ledger::{OutputKind, OutputRecord};
+use crate::ledger::OutputRecord;
 use ours::Places;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
 use sealed::SealedFile;
+pub use sealed::{Written, WrittenRejects};
 
 /// Writes what became of each row.
 #[derive(Debug)]
@@ -63,48 +62,6 @@ pub struct Writer {
     known: KnownOutputs,
     /// Those of the above that are complete, once they are.
     sealed: Vec<SealedFile>,
-}
-
-/// The files that were left behind.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The results file.
-    pub results: Option<PathBuf>,
-    /// The rejects files that have rows.
-    pub rejects: Vec<WrittenRejects>,
-    /// The page for people.
-    pub report: Option<PathBuf>,
-    /// The new names of files that were there before.
-    pub kept: Vec<PathBuf>,
-    /// What is reported about the files beside where they are.
-    pub notes: Vec<String>,
-    /// Whether every row that has to be corrected is in the rejects.
-    pub has_all_rejects: bool,
-    /// Where rejects of other runs were replaced or removed, if there were any.
-    pub replaced_rejects: Vec<PathBuf>,
-}
-
-/// A rejects file that was left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenRejects {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How many rows are in it.
-    pub rows: u64,
-}
-
-impl Written {
-    fn add(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
-        match kind {
-            OutputKind::Results => self.results = Some(path),
-            OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
-        }
-    }
-
-    /// Where the rejects are.
-    pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
-        self.rejects.iter().map(|rejects| rejects.path.as_path())
-    }
 }
 
 impl Writer {

@@ -3,10 +3,54 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
+use super::OutputError;
 use super::ours::{Existing, Places};
 use super::output_file::OutputFile;
-use super::{OutputError, Written};
+use std::path::{Path, PathBuf};
+
 use crate::ledger::{OutputKind, OutputRecord};
+
+/// The files that were left behind.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The results file.
+    pub results: Option<PathBuf>,
+    /// The rejects files that have rows.
+    pub rejects: Vec<WrittenRejects>,
+    /// The page for people.
+    pub report: Option<PathBuf>,
+    /// The new names of files that were there before.
+    pub kept: Vec<PathBuf>,
+    /// What is reported about the files beside where they are.
+    pub notes: Vec<String>,
+    /// Whether every row that has to be corrected is in the rejects.
+    pub has_all_rejects: bool,
+    /// Where rejects of other runs were replaced or removed, if there were any.
+    pub replaced_rejects: Vec<PathBuf>,
+}
+
+/// A rejects file that was left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenRejects {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many rows are in it.
+    pub rows: u64,
+}
+
+impl Written {
+    fn add(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
+        match kind {
+            OutputKind::Results => self.results = Some(path),
+            OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
+        }
+    }
+
+    /// Where the rejects are.
+    pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
+        self.rejects.iter().map(|rejects| rejects.path.as_path())
+    }
+}
 
 /// A sealed file.
 #[derive(Debug)]
