@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -30,6 +30,16 @@ impl FromSql for Seconds {
         let time = Timestamp::from_second(value.as_i64()?);
         time.map(Seconds).map_err(FromSqlError::other)
     }
+}
+
+/// All rows of a query, each as `read` reads it.
+pub(super) fn all<T, A: FromIterator<T>>(
+    db: &Connection,
+    query: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<A> {
+    db.prepare_cached(query)?.query_map(values, read)?.collect()
 }
 
 /// Something as JSON.
@@ -169,8 +179,6 @@ impl FromSql for Key {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::Connection;
-
     use super::*;
 
     fn stored(path: &Path) -> PathBuf {

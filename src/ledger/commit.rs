@@ -1,8 +1,6 @@
 //! Groups of claims and outcomes are written, each as a whole.
 
-use rusqlite::{
-    Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
-};
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
 use super::columns::{json, position};
 use super::journal::Entries;
@@ -33,13 +31,19 @@ ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excl
 impl Ledger {
     /// The service at this address, where any lead went there.
     pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        self.checked(service_at(&self.db, address))
+        self.reading(|db| service_at(db, address))
     }
 
     /// The service at this address, which becomes known when it is new.
     pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
-        let found = find_or_add(&mut self.db, address);
-        self.checked(found)
+        // Most often it is known, and then nothing is written: another process may be writing.
+        if let Some(known) = self.known_service(address)? {
+            return Ok(known);
+        }
+        self.changing(|change| match service_at(change, address)? {
+            Some(known) => Ok(known),
+            None => change.query_row(ADD_SERVICE, [address], |row| row.get(0).map(ServiceId)),
+        })
     }
 
     /// Writes the group, of which claims count as the first: a row may be claimed and settled
@@ -47,25 +51,10 @@ impl Ledger {
     /// the ledger, and the same group can be committed again.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
-        let committed = write(&mut self.db, run, group);
-        let service = self.checked(committed)?;
+        let service = self.changing(|change| write(change, run, group))?;
         self.filing.count(service, group.settlements.len());
         Ok(())
     }
-}
-
-/// Most often it is known, and then nothing is written: another process may be writing.
-fn find_or_add(db: &mut Connection, address: &str) -> rusqlite::Result<ServiceId> {
-    if let Some(known) = service_at(db, address)? {
-        return Ok(known);
-    }
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let id = match service_at(&change, address)? {
-        Some(known) => known,
-        None => change.query_row(ADD_SERVICE, [address], |row| row.get(0).map(ServiceId))?,
-    };
-    change.commit()?;
-    Ok(id)
 }
 
 fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
@@ -74,18 +63,16 @@ fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<Service
     found.optional()
 }
 
-fn write(db: &mut Connection, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {
     let run = run.0.cast_signed();
     // First, since it fails where there is no such run.
-    let service = record_progress(&change, run, group)?;
-    Entries::of(group).append(&change, run)?;
-    add_invalid(&change, run, &group.invalid)?;
+    let service = record_progress(change, run, group)?;
+    Entries::of(group).append(change, run)?;
+    add_invalid(change, run, &group.invalid)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let invalid = group.invalid.iter().map(|row| (row.row, row.cells));
-    add_bad(&change, service, run, rejected.chain(invalid))?;
-    pace::record(&change, service, group)?;
-    change.commit()?;
+    add_bad(change, service, run, rejected.chain(invalid))?;
+    pace::record(change, service, group)?;
     Ok(service)
 }
 

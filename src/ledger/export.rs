@@ -68,11 +68,12 @@ impl Ledger {
     ) -> Result<(), E> {
         let mut result = Ok(());
         let services = self.services()?;
-        let walked = walk(&self.db, services, selection, &mut |row| {
-            result = each(row);
-            result.is_ok()
-        });
-        self.checked(walked)?;
+        self.reading(|db| {
+            walk(db, services, selection, &mut |row| {
+                result = each(row);
+                result.is_ok()
+            })
+        })?;
         result
     }
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::error::Problem;
 use super::filing::Filing;
@@ -129,6 +129,31 @@ impl Ledger {
             _ => return Ok(()),
         };
         Err(LedgerError::new(&self.place, problem))
+    }
+
+    /// What `query` reads.
+    pub(super) fn reading<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, LedgerError> {
+        self.checked(query(&self.db))
+    }
+
+    /// What `work` returns, when all that it has changed is on disk; after an error nothing is
+    /// changed.
+    pub(super) fn changing<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, LedgerError> {
+        let begun = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let changed = begun.and_then(|change| {
+            let value = work(&change)?;
+            change.commit()?;
+            Ok(value)
+        });
+        self.checked(changed)
     }
 
     /// The value, or what went wrong with the ledger.

@@ -9,10 +9,30 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::columns::{Json, Seconds, StoredPath};
+use super::columns::{Json, Seconds, StoredPath, all};
 use super::run::{InputRecord, ListRecord, Sha256};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
+
+const RUNS: &str = "
+SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
+FROM runs JOIN services ON services.id = service ORDER BY runs.id";
+
+const STARTS: &str = "
+SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
+FROM starts WHERE run = ?1 ORDER BY start";
+
+const LISTS: &str = "
+SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position";
+
+const INPUTS: &str = "
+SELECT name, path, sha256, bytes, columns, rows FROM inputs WHERE run = ?1 ORDER BY position";
+
+/// The latest version of each.
+const OUTPUTS: &str = "
+SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
+    (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
+ORDER BY rowid";
 
 /// A run as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,39 +134,26 @@ impl Ledger {
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
         // Before the runs are read: one that ends meanwhile is shown as it ended.
-        let held = services
-            .into_iter()
-            .map(|service| Ok((service, self.is_sender_locked(service)?)))
-            .collect::<Result<Vec<_>, LedgerError>>()?;
-        let busy: Vec<ServiceId> = held
-            .into_iter()
-            .filter_map(|(service, is_held)| is_held.then_some(service))
-            .collect();
-        let runs = runs(&self.db, &busy);
-        self.checked(runs)
+        let mut busy = Vec::new();
+        for service in services {
+            if self.is_sender_locked(service)? {
+                busy.push(service);
+            }
+        }
+        self.reading(|db| runs(db, &busy))
     }
 
     /// Every service that it knows.
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
-        self.checked(services(&self.db))
+        let services = "SELECT id FROM services ORDER BY id";
+        self.reading(|db| all(db, services, [], |row| row.get(0).map(ServiceId)))
     }
-}
-
-fn services(db: &Connection) -> rusqlite::Result<Vec<ServiceId>> {
-    let mut services = db.prepare("SELECT id FROM services ORDER BY id")?;
-    let ids = services.query_map([], |row| row.get(0).map(ServiceId))?;
-    ids.collect()
 }
 
 /// All runs; those of the `busy` services may be at work.
 fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
     let instant = db.unchecked_transaction()?;
-    let mut select = instant.prepare(
-        "SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
-            FROM runs JOIN services ON services.id = service ORDER BY runs.id",
-    )?;
-    let runs = select.query_map([], run)?;
-    let mut runs: Vec<RunRecord> = runs.collect::<rusqlite::Result<_>>()?;
+    let mut runs: Vec<RunRecord> = all(&instant, RUNS, [], run)?;
     for run in &mut runs {
         run.starts = starts(&instant, run.run)?;
         run.inputs = inputs(&instant, run.run)?;
@@ -191,11 +198,7 @@ fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
 }
 
 fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
-    let mut select = db.prepare_cached(
-        "SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
-            FROM starts WHERE run = ?1 ORDER BY start",
-    )?;
-    let starts = select.query_map([run.0], |row| {
+    all(db, STARTS, [run.0], |row| {
         Ok(StartRecord {
             lists: lists(db, run, row.get(0)?)?,
             began_at: row.get::<_, Seconds>(1)?.0,
@@ -207,29 +210,21 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
             requests: row.get(7)?,
             host: row.get(8)?,
         })
-    })?;
-    starts.collect()
+    })
 }
 
 fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<ListRecord>> {
-    let mut select = db.prepare_cached(
-        "SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position",
-    )?;
-    let lists = select.query_map((run.0, start), |row| {
+    all(db, LISTS, (run.0, start), |row| {
         Ok(ListRecord {
             name: row.get(0)?,
             sha256: row.get(1)?,
             numbers: row.get(2)?,
         })
-    })?;
-    lists.collect()
+    })
 }
 
 fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
-    let mut select = db.prepare_cached(
-        "SELECT name, path, sha256, bytes, columns, rows FROM inputs WHERE run = ?1 ORDER BY position",
-    )?;
-    let inputs = select.query_map([run.0], |row| {
+    all(db, INPUTS, [run.0], |row| {
         Ok(InputRecord {
             name: row.get(0)?,
             path: path(row, 1)?,
@@ -238,26 +233,18 @@ fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
             columns: row.get(4)?,
             rows: row.get(5)?,
         })
-    })?;
-    inputs.collect()
+    })
 }
 
-/// The latest version of each.
 fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownOutput>> {
-    let mut select = db.prepare_cached(
-        "SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
-            (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
-            ORDER BY rowid",
-    )?;
-    let outputs = select.query_map([run.0], |row| {
+    all(db, OUTPUTS, [run.0], |row| {
         Ok(KnownOutput {
             path: path(row, 0)?,
             kind: row.get(1)?,
             sha256: row.get(2)?,
             rows: row.get(3)?,
         })
-    })?;
-    outputs.collect()
+    })
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::columns::all;
 use super::{AskedPause, Group, Ledger, LedgerError, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
@@ -56,12 +57,39 @@ pub struct RecentUse {
 impl Ledger {
     /// What was learned last of the rate that the service takes; nothing before the first time.
     pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
-        self.checked(known_rate(&self.db, service))
+        self.reading(|db| {
+            let rate = db.query_row(KNOWN_RATE, [service.0], |row| {
+                let per_ms: NonZeroU32 = row.get(1)?;
+                Ok(KnownRate {
+                    rate: Rate {
+                        requests: row.get(0)?,
+                        per: Duration::from_millis(per_ms.get().into()),
+                    },
+                    is_stated: row.get(2)?,
+                })
+            });
+            rate.optional()
+        })
     }
 
     /// What was sent to the service lately.
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
-        self.checked(recent_use(&self.db, service, now))
+        self.reading(|db| {
+            let pause = db.query_row(PAUSED, [service.0], |row| Ok((row.get(0)?, row.get(1)?)));
+            let pause: Option<(i64, u16)> = pause.optional()?;
+            Ok(RecentUse {
+                starts: all(db, RECENT, [service.0, now.as_second() - DAY], |row| {
+                    Ok(StartsInSecond {
+                        second: row.get(0)?,
+                        requests: row.get(1)?,
+                    })
+                })?,
+                pause: pause.and_then(|(until, http_status)| {
+                    let until = Timestamp::from_millisecond(until).ok()?;
+                    Some(AskedPause { until, http_status })
+                }),
+            })
+        })
     }
 
     /// Adds requests that were sent outside of any run, and a wait that the service asked for.
@@ -71,15 +99,8 @@ impl Ledger {
             pause: more.pause,
             ..Group::default()
         };
-        let recorded = record_use(&mut self.db, service, &group);
-        self.checked(recorded)
+        self.changing(|change| record(change, service, &group))
     }
-}
-
-fn record_use(db: &mut Connection, service: ServiceId, group: &Group) -> rusqlite::Result<()> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    record(&change, service, group)?;
-    change.commit()
 }
 
 /// Writes what a group has of the pace.
@@ -119,39 +140,6 @@ pub(super) fn add_starts(
         .prepare_cached(DROP_OLD)?
         .execute([service.0, latest - DAY])?;
     Ok(())
-}
-
-fn known_rate(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<KnownRate>> {
-    let rate = db.query_row(KNOWN_RATE, [service.0], |row| {
-        let per_ms: NonZeroU32 = row.get(1)?;
-        Ok(KnownRate {
-            rate: Rate {
-                requests: row.get(0)?,
-                per: Duration::from_millis(per_ms.get().into()),
-            },
-            is_stated: row.get(2)?,
-        })
-    });
-    rate.optional()
-}
-
-fn recent_use(db: &Connection, service: ServiceId, now: Timestamp) -> rusqlite::Result<RecentUse> {
-    let mut recent = db.prepare(RECENT)?;
-    let starts = recent.query_map([service.0, now.as_second() - DAY], |row| {
-        Ok(StartsInSecond {
-            second: row.get(0)?,
-            requests: row.get(1)?,
-        })
-    })?;
-    let pause = db.query_row(PAUSED, [service.0], |row| Ok((row.get(0)?, row.get(1)?)));
-    let pause: Option<(i64, u16)> = pause.optional()?;
-    Ok(RecentUse {
-        starts: starts.collect::<rusqlite::Result<_>>()?,
-        pause: pause.and_then(|(until, http_status)| {
-            let until = Timestamp::from_millisecond(until).ok()?;
-            Some(AskedPause { until, http_status })
-        }),
-    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! kill in between the same command finishes the work.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 
-use super::columns::json;
+use super::columns::{all, json};
 use super::error::Problem;
 use super::journal::follow;
 use super::{Ledger, LedgerError};
@@ -100,17 +100,17 @@ impl Ledger {
     ///
     /// Only while nothing is sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
-        let runs = self.checked(old_runs(&self.db, older_than))?;
+        let values = [older_than.as_second()];
+        let runs: Vec<i64> = self.reading(|db| all(db, OLD_RUNS, values, |row| row.get(0)))?;
         if runs.is_empty() {
             return Ok(Pruned::default());
         }
         self.file_everything()?;
-        let ids = format!("[{}]", runs.join(","));
-        let pruned = prune(&mut self.db, &ids);
-        let rows = self.checked(pruned)?;
+        let ids = serde_json::json!(runs).to_string();
+        let rows = self.changing(|change| prune(change, &ids))?;
         self.scrub()?;
         let now = Timestamp::now().as_second();
-        self.checked(self.db.execute(MARK_PRUNED, (&ids, now)))?;
+        self.changing(|change| change.execute(MARK_PRUNED, (&ids, now)))?;
         Ok(Pruned {
             runs: runs.len() as u64,
             rows,
@@ -124,8 +124,13 @@ impl Ledger {
     pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let run = run.0.cast_signed();
-        let forgotten = forget_rest(&mut self.db, run);
-        let leads = self.checked(forgotten)?;
+        let leads = self.changing(|change| {
+            let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
+            for sql in FORGET_REST {
+                change.execute(sql, [run])?;
+            }
+            Ok(leads)
+        })?;
         self.scrub()?;
         self.checked(self.db.execute("DELETE FROM runs WHERE id = ?1", [run]))?;
         Ok(leads)
@@ -137,8 +142,14 @@ impl Ledger {
     /// Only while nothing is sent.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         self.file_everything()?;
-        let forgotten = forget_number(&mut self.db, number);
-        let leads = self.checked(forgotten)?;
+        let key = [number.key().cast_signed()];
+        let leads = self.changing(|change| {
+            let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
+            change.execute("DELETE FROM sent WHERE number = ?1", key)?;
+            forget_entries(change, number)?;
+            forget_cells(change, number)?;
+            Ok(leads)
+        })?;
         self.scrub()?;
         Ok(leads)
     }
@@ -164,44 +175,14 @@ impl Ledger {
     }
 }
 
-fn old_runs(db: &Connection, older_than: Timestamp) -> rusqlite::Result<Vec<String>> {
-    let mut query = db.prepare(OLD_RUNS)?;
-    let id = |row: &Row<'_>| row.get(0).map(|id: i64| id.to_string());
-    let runs = query.query_map([older_than.as_second()], id)?;
-    runs.collect()
-}
-
 /// Returns how many rows had something to remove.
-fn prune(db: &mut Connection, runs: &str) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn prune(change: &Transaction<'_>, runs: &str) -> rusqlite::Result<u64> {
     let mut rows = 0;
     for (sql, is_of_rows) in PRUNE {
         let changed = change.execute(sql, [runs])?;
         rows += if is_of_rows { changed as u64 } else { 0 };
     }
-    change.commit()?;
     Ok(rows)
-}
-
-fn forget_rest(db: &mut Connection, run: i64) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
-    for sql in FORGET_REST {
-        change.execute(sql, [run])?;
-    }
-    change.commit()?;
-    Ok(leads)
-}
-
-fn forget_number(db: &mut Connection, number: PhoneNumber) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let key = [number.key().cast_signed()];
-    let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
-    change.execute("DELETE FROM sent WHERE number = ?1", key)?;
-    forget_entries(&change, number)?;
-    forget_cells(&change, number)?;
-    change.commit()?;
-    Ok(leads)
 }
 
 /// What the journal has of a number: claims, since all outcomes have been filed.

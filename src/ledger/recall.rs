@@ -77,8 +77,11 @@ impl Ledger {
     /// Where the ledger cannot be read, or there is no room for temporary files.
     pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
         let recall = self.recall()?;
-        let shown = show_unfiled(&recall.ledger.db, service);
-        recall.ledger.checked(shown)?;
+        recall.ledger.reading(|db| {
+            let change = db.unchecked_transaction()?;
+            unfiled::show(&change, [service])?;
+            change.commit()
+        })?;
         Ok(recall)
     }
 }
@@ -89,12 +92,6 @@ impl Recall {
         let Ledger { db, place, .. } = &self.ledger;
         look(db, place).map_err(|error| LedgerError::of(place, error))
     }
-}
-
-fn show_unfiled(db: &Connection, service: ServiceId) -> rusqlite::Result<()> {
-    let change = db.unchecked_transaction()?;
-    unfiled::show(&change, [service])?;
-    change.commit()
 }
 
 /// The snapshot is taken with the first query. There is no other of the connection: a look

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::journal::{Outcome, Replay, StoredClaim, follow};
 use super::{Ledger, LedgerError, ServiceId, StartsInSecond, pace, record};
@@ -32,8 +32,7 @@ impl Ledger {
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
         loop {
             self.file_service(service)?;
-            let ended = end_claims(&mut self.db, service);
-            if let Some(ended) = self.checked(ended)? {
+            if let Some(ended) = self.changing(|change| end_claims(change, service))? {
                 return Ok(ended);
             }
         }
@@ -42,30 +41,28 @@ impl Ledger {
 
 /// Nothing where an outcome has come since all were filed: from a process that has lost the
 /// lock, but no outcome is ever thrown away.
-fn end_claims(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u64>> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<Option<u64>> {
     let mut replay = Replay::default();
     let mut is_filed = true;
-    follow(&change, Some(service), 0, |_, run, entries| {
+    follow(change, Some(service), 0, |_, run, entries| {
         is_filed = replay.take(run, entries).is_empty();
         Ok(is_filed)
     })?;
     if !is_filed {
         return Ok(None);
     }
-    let mut uncertain = without_answer(&change, service, replay.open, NO_ANSWER)?;
+    let mut uncertain = without_answer(change, service, replay.open, NO_ANSWER)?;
     uncertain.sort_by_key(|(_, outcome)| outcome.claim.number);
-    record::store(&change, "sent", service, &uncertain)?;
+    record::store(change, "sent", service, &uncertain)?;
     // Whatever was not counted before the kill was a request for one of these.
     let started = StartsInSecond {
         second: Timestamp::now().as_second(),
         requests: u32::try_from(uncertain.len()).unwrap_or(u32::MAX),
     };
     let started = (started.requests > 0).then_some(started);
-    pace::add_starts(&change, service, started.as_slice())?;
+    pace::add_starts(change, service, started.as_slice())?;
     change.execute(CLEAR, [service.0])?;
     change.execute(NOTE_KILLED, [service.0])?;
-    change.commit()?;
     Ok(Some(uncertain.len() as u64))
 }
 
@@ -100,10 +97,14 @@ mod tests {
         sample.commit(RUN, claims([1, 2]));
         sample.commit(RUN, settlements([1], &created()));
         let service = sample.service;
-        assert_eq!(end_claims(&mut sample.ledger.db, service), Ok(None));
+        let end = |sample: &mut Sample| {
+            let ended = sample.ledger.changing(|change| end_claims(change, service));
+            ended.unwrap()
+        };
+        assert_eq!(end(&mut sample), None);
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 2);
         sample.ledger.file_service(service).unwrap();
-        assert_eq!(end_claims(&mut sample.ledger.db, service), Ok(Some(1)));
+        assert_eq!(end(&mut sample), Some(1));
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
         assert_eq!(sample.number("SELECT count(*) FROM sent"), 2);
     }

@@ -6,7 +6,7 @@
 
 use gethostname::gethostname;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 
 use super::columns::{Json, PathText, Seconds, place};
@@ -17,7 +17,14 @@ use crate::lead::{Counts, RunId};
 impl Ledger {
     /// What [`Ledger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
-        self.checked(predecessors(&self.db, run))
+        self.reading(|db| {
+            let going_on = going_on(db, run.service, &run.identity, run.reopens)?;
+            let other = going_on.is_none().then(|| other(db, run)).transpose()?;
+            Ok(Predecessors {
+                going_on,
+                other: other.flatten(),
+            })
+        })
     }
 
     /// Goes on with the latest run of this identity, unless that is complete: then a new
@@ -27,8 +34,7 @@ impl Ledger {
     ///
     /// Where the ledger cannot be written; then nothing has begun.
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
-        let begun = begin(&mut self.db, run, now);
-        let begun = self.checked(begun)?;
+        let begun = self.changing(|change| begin(change, run, now))?;
         self.mark_file(begun.run, begun.start);
         Ok(begun)
     }
@@ -36,8 +42,8 @@ impl Ledger {
     /// The rows of a run by their outcome, as the start that came furthest has counted them.
     pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
         let counts = "SELECT counts FROM runs WHERE id = ?1";
-        let found = self.db.query_row(counts, [run.0], |row| row.get(0));
-        self.checked(found).map(|Json(counts)| counts)
+        self.reading(|db| db.query_row(counts, [run.0], |row| row.get(0)))
+            .map(|Json(counts)| counts)
     }
 
     /// Records how a start has ended.
@@ -53,43 +59,30 @@ impl Ledger {
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
-        let ended = end(&mut self.db, run, start, ending, now);
-        self.checked(ended)
+        self.changing(|change| end(change, run, start, ending, now))
     }
 }
 
-fn predecessors(db: &Connection, new: &NewRun) -> rusqlite::Result<Predecessors> {
-    let going_on = going_on(db, new.service, &new.identity, new.reopens)?;
-    Ok(Predecessors {
-        going_on,
-        other: match going_on {
-            Some(_) => None,
-            None => other(db, new)?,
-        },
-    })
-}
-
-fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
-    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let unfinished = going_on(&step, new.service, &new.identity, new.reopens)?;
+fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
+    let unfinished = going_on(step, new.service, &new.identity, new.reopens)?;
     let run = match unfinished {
         Some(run) => run,
-        None => insert_run(&step, new, now)?,
+        None => insert_run(step, new, now)?,
     };
-    describe(&step, run, new)?;
-    let start = insert_start(&step, run, now)?;
-    insert_lists(&step, run, start, new)?;
-    insert_outputs(&step, run, new)?;
-    let (reached, read_to) = reached(&step, run)?;
-    let begun = Begun {
-        run,
-        start,
-        continues: unfinished.is_some(),
-        reached,
-        read_to,
-    };
-    step.commit()?;
-    Ok(begun)
+    describe(step, run, new)?;
+    let start = insert_start(step, run, now)?;
+    insert_lists(step, run, start, new)?;
+    insert_outputs(step, run, new)?;
+    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
+    step.query_row(highest, [run.0], |row| {
+        Ok(Begun {
+            run,
+            start,
+            continues: unfinished.is_some(),
+            reached: row.get(0)?,
+            read_to: row.get(1)?,
+        })
+    })
 }
 
 /// The run that goes on.
@@ -191,11 +184,6 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
     Ok(())
 }
 
-fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<(u64, u64)> {
-    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
-    step.query_row(highest, [run.0], |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
 /// The latest unfinished run of the same inputs, whatever its service: an address that was
 /// mistyped is a difference worth reporting too.
 fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
@@ -219,13 +207,12 @@ fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> 
 }
 
 fn end(
-    db: &mut Connection,
+    step: &Transaction<'_>,
     run: RunId,
     start: u32,
     ending: &Ending<'_>,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     step.execute(
         "UPDATE starts SET ended_at = ?3, exit_code = ?4, stopped_by = ?5, requests = ?6
             WHERE run = ?1 AND start = ?2",
@@ -273,7 +260,7 @@ fn end(
         let update = "UPDATE inputs SET rows = coalesce(?3, rows) WHERE run = ?1 AND position = ?2";
         step.execute(update, params![run.0, position, rows])?;
     }
-    step.commit()
+    Ok(())
 }
 
 #[cfg(test)]
