@@ -81,38 +81,25 @@ impl OutputPaths {
     }
 
     fn named(inputs: &[PlannedInput], choices: &OutputChoices) -> OutputPaths {
-        let kind = |kind: &str| {
-            if choices.sandbox {
-                format!("sandbox.{kind}")
-            } else {
-                kind.to_owned()
-            }
-        };
-        let place = |choice: &OutputChoice, input: &Input, kind: &str, extension| match choice {
-            OutputChoice::BesideInput => Some(beside(input, kind, extension)),
+        let sandbox = if choices.sandbox { "sandbox." } else { "" };
+        let place = |choice: &OutputChoice, input: &Input, ending: &str| match choice {
+            OutputChoice::BesideInput => Some(beside(input, &format!("{sandbox}{ending}"))),
             OutputChoice::Path(path) => Some(path.clone()),
             OutputChoice::None => None,
         };
+        let rejects = inputs.iter().map(|planned| {
+            let ending = match planned.form.text() {
+                Some(_) => "rejects.csv",
+                None => "rejects.xlsx",
+            };
+            let path = place(&choices.rejects, &planned.input, ending)?;
+            Some(RejectsPlace { path, spare: None })
+        });
         OutputPaths {
+            rejects: rejects.collect(),
             results: inputs
                 .first()
-                .and_then(|first| place(&choices.results, &first.input, &kind("results"), "csv")),
-            rejects: inputs
-                .iter()
-                .map(|planned| {
-                    let extension = match planned.form.text() {
-                        Some(_) => "csv",
-                        None => "xlsx",
-                    };
-                    let path = place(
-                        &choices.rejects,
-                        &planned.input,
-                        &kind("rejects"),
-                        extension,
-                    )?;
-                    Some(RejectsPlace { path, spare: None })
-                })
-                .collect(),
+                .and_then(|first| place(&choices.results, &first.input, "results.csv")),
             report: choices.report.clone(),
         }
     }
@@ -120,9 +107,7 @@ impl OutputPaths {
     /// The absolute paths of all results and rejects that may be written, by which
     /// they are recorded. Those whose folder is not there are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
-        let rejects = self.rejects.iter().flatten();
-        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
-        let rejects = rejects.flatten().map(|path| (path, OutputKind::Rejects));
+        let rejects = self.rejects_paths().map(|path| (path, OutputKind::Rejects));
         let results = self.results.iter().map(|path| (path, OutputKind::Results));
         results
             .chain(rejects)
@@ -145,14 +130,19 @@ impl OutputPaths {
         paths.find(|path| is_kept(path) && has_rows(path))
     }
 
+    fn rejects_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let rejects = self.rejects.iter().flatten();
+        rejects.flat_map(|place| {
+            [Some(&place.path), place.spare.as_ref()]
+                .into_iter()
+                .flatten()
+        })
+    }
+
     /// Every file that may be written.
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        let rejects = self.rejects.iter().flatten();
-        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
-        self.results
-            .iter()
-            .chain(rejects.flatten())
-            .chain(&self.report)
+        let results = self.results.iter();
+        results.chain(self.rejects_paths()).chain(&self.report)
     }
 
     /// Whether one of the outputs, complete or not, will be in this place.
@@ -196,56 +186,44 @@ impl OutputPaths {
         })
     }
 
-    /// Makes sure that an export can be written to `results`, and that this is none of
-    /// the files that are to stay as they are.
-    pub fn refuse_export(
-        results: &Path,
-        ledger: &LedgerPlace,
-        untouched: &[&Path],
-    ) -> Result<(), OutputError> {
-        let paths = OutputPaths::of_names(Some(results.to_owned()), None, None);
-        paths.refuse_ledger(ledger)?;
-        paths.refuse_other_forms()?;
-        paths.refuse_clashes(untouched).map(drop)
-    }
-
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
-        let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same_place(other, path));
-        match self.all().find(is_reserved) {
-            Some(path) => Err(OutputError::new(path, OutputProblem::IsReserved)),
-            None => Ok(()),
-        }
+        let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
+        self.refuse(OutputProblem::IsReserved, is_reserved)
     }
 
-    /// Makes sure that none is the ledger or one of the files beside it, which have its
-    /// name and more: the log, and the locks that keep two runs from sending at once.
+    /// Makes sure that none is the ledger or one of the files beside it.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
-        match self.all().find(|place| ledger.owns(place)) {
-            Some(path) => Err(OutputError::new(path, OutputProblem::IsTheLedger)),
+        self.refuse(OutputProblem::IsTheLedger, |path| ledger.owns(path))
+    }
+
+    fn refuse(
+        &self,
+        problem: OutputProblem,
+        is_refused: impl Fn(&Path) -> bool,
+    ) -> Result<(), OutputError> {
+        match self.all().find(|path| is_refused(path)) {
+            Some(path) => Err(OutputError::new(path, problem)),
             None => Ok(()),
         }
     }
 
     /// What is called a workbook could not be opened as one.
     fn refuse_other_forms(&self) -> Result<(), OutputError> {
-        let is_other = |path: &Path| {
-            let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-            path.as_os_str() == "-"
-                || ["xlsx", "xls", "ods"]
-                    .iter()
-                    .any(|other| extension == *other)
+        let is_stdout = |path: &Path| path.as_os_str() == "-";
+        let is_no_csv = |path: &Path| is_stdout(path) || is_called(path, &["xlsx", "xls", "ods"]);
+        let rejects = self.rejects_paths().find(|path| is_stdout(path));
+        let results = self.results.iter().find(|path| is_no_csv(path));
+        let report = self
+            .report
+            .iter()
+            .find(|path| !is_called(path, &["html", "htm"]));
+        let (path, problem) = match (rejects, results, report) {
+            (Some(path), ..) => (path, OutputProblem::NotAFile),
+            (_, Some(path), _) => (path, OutputProblem::NotCsv),
+            (.., Some(path)) => (path, OutputProblem::NotHtml),
+            (None, None, None) => return Ok(()),
         };
-        let mut rejects = self.rejects.iter().flatten();
-        if let Some(place) = rejects.find(|place| place.path.as_os_str() == "-") {
-            return Err(OutputError::new(&place.path, OutputProblem::NotAFile));
-        }
-        match (&self.results, &self.report) {
-            (Some(path), _) if is_other(path) => Err(OutputError::new(path, OutputProblem::NotCsv)),
-            (_, Some(path)) if !is_page(path) => {
-                Err(OutputError::new(path, OutputProblem::NotHtml))
-            }
-            _ => Ok(()),
-        }
+        Err(OutputError::new(path, problem))
     }
 
     /// Looks at every output under its name and as the part that it is until then;
@@ -282,22 +260,17 @@ impl OutputPaths {
     }
 }
 
-/// Whether it is called what a browser opens.
-fn is_page(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    ["html", "htm"]
-        .iter()
-        .any(|page| extension.eq_ignore_ascii_case(page))
+/// Whether its name has one of these extensions.
+fn is_called(path: &Path, extensions: &[&str]) -> bool {
+    let found = path.extension().unwrap_or_default();
+    let mut extensions = extensions.iter();
+    extensions.any(|extension| found.eq_ignore_ascii_case(extension))
 }
 
-/// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
+/// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
 fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
-    let has_extension = |names: &[&str]| {
-        path.extension()
-            .is_some_and(|found| names.iter().any(|name| found.eq_ignore_ascii_case(name)))
-    };
     let is_spreadsheet = input.form.text().is_none();
-    has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
+    is_called(path, &["xlsx"]) || is_spreadsheet && !is_called(path, &["csv", "tsv", "txt"])
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
@@ -331,22 +304,19 @@ fn has_rows(path: &Path) -> bool {
     file.is_ok_and(|file| BufReader::new(file).lines().nth(1).is_some())
 }
 
-/// `leads.csv` and `results` make `leads.results.csv`; standard input makes
+/// `leads.csv` and `results.csv` make `leads.results.csv`; standard input makes
 /// `leads.results.csv` in the current folder.
-fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
+fn beside(input: &Input, ending: &str) -> PathBuf {
     let Some(path) = input.path() else {
-        return PathBuf::from(format!("leads.{kind}.{extension}"));
+        return PathBuf::from(format!("leads.{ending}"));
     };
-    let is_compressed = path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("gz") || extension.eq_ignore_ascii_case("zst")
-    });
-    let plain = if is_compressed {
+    let plain = if is_called(path, &["gz", "zst"]) {
         path.with_extension("")
     } else {
         path.to_owned()
     };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
-    name.push(format!(".{kind}.{extension}"));
+    name.push(format!(".{ending}"));
     path.with_file_name(name)
 }
 

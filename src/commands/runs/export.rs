@@ -166,7 +166,8 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::refuse_export(results, &known.place, &untouched)
+    OutputPaths::of_names(Some(results.to_owned()), None, None)
+        .refuse_named(&untouched, &[], Some(&known.place))
         .map_err(OutputError::before_exporting)
 }
 
