@@ -48,8 +48,8 @@ pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so
-/// that a name that is no UTF-8 is found again too.
+/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so a name that
+/// is no UTF-8 is found again too.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathText<'a>(pub(super) &'a Path);
 
@@ -84,8 +84,7 @@ fn os_text(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
-/// Elsewhere names are Unicode, but for halves of characters that no keyboard makes:
-/// these are read as `\u{FFFD}`.
+/// Elsewhere names are Unicode, except for unpaired surrogates, which are read as `\u{FFFD}`.
 #[cfg(not(unix))]
 fn os_text(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()

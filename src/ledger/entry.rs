@@ -22,8 +22,7 @@ pub struct Group {
     pub claims: Vec<Claim>,
     /// Claimed rows that have their outcome.
     pub settlements: Vec<Settlement>,
-    /// Claimed rows of which no request was taken for certain: as if they had never been
-    /// claimed.
+    /// Claimed rows of which certainly no request was taken: as if they had never been claimed.
     pub releases: Vec<RowId>,
     /// Rows that cannot be sent as they are.
     pub invalid: Vec<InvalidRow>,
@@ -107,7 +106,7 @@ impl CellsDigest {
     pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
         let mut digest = Sha256::new();
         for cell in cells {
-            // The lengths too: `a`, `bc` are other cells than `ab`, `c`.
+            // The lengths too: the cells `a`, `bc` differ from `ab`, `c`.
             digest.update((cell.len() as u64).to_le_bytes());
             digest.update(cell);
         }
@@ -153,7 +152,7 @@ impl Group {
         }
     }
 
-    /// Whether there is nothing in it that must not be lost.
+    /// Whether everything in it may be lost.
     pub fn is_empty(&self) -> bool {
         self.claims.is_empty()
             && self.settlements.is_empty()

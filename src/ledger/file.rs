@@ -1,4 +1,4 @@
-//! The ledger's file: opened, made on first use, brought to this version.
+//! The ledger's file: opened, made on first use, refused where it is of another version.
 
 use std::fs::File;
 #[cfg(unix)]
@@ -131,7 +131,7 @@ impl Ledger {
         Err(LedgerError::new(&self.place, problem))
     }
 
-    /// What `query` reads.
+    /// Returns what `query` reads.
     pub(super) fn reading<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,

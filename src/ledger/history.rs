@@ -66,7 +66,7 @@ pub struct RunRecord {
 pub struct StartRecord {
     /// When it began.
     pub began_at: Timestamp,
-    /// When it ended; none if it was killed, or is at work.
+    /// When it ended; none if it was killed, or is sending.
     pub ended_at: Option<Timestamp>,
     /// Its id in the operating system.
     pub process: u32,

@@ -1,8 +1,8 @@
 //! What the ledger knows of a number, looked up while another thread writes.
 //!
-//! A connection of its own that only reads: it never waits for the writer, nor the
-//! writer for it. It sees what has been filed; after [`Ledger::recover`] nothing of the
-//! service is anywhere else, but what the present run has sent since.
+//! A connection of its own that only reads: it never waits for the writer, nor the writer for it.
+//! It sees what has been filed; after [`Ledger::recover`] that is everything of the service but
+//! what the current run has sent since.
 //!
 //! A query needs a snapshot of the ledger, and taking one costs as much as the query. So there is
 //! a [`Look`] for many queries, prepared once. While one is held, the log beside the ledger
@@ -87,7 +87,7 @@ impl Ledger {
 }
 
 impl Recall {
-    /// Begins to look: for some thousand rows, a matter of tenths of a second.
+    /// Begins to look rows up: some thousand, in tenths of a second.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
         let Ledger { db, place, .. } = &self.ledger;
         look(db, place).map_err(|error| LedgerError::of(place, error))
@@ -110,7 +110,7 @@ fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look
 
 impl Look<'_> {
     /// What is known of the number. Reads every record of it in that scope, of which
-    /// there are few unless duplicates were allowed: then ask by [`row`](Self::row).
+    /// there are few unless duplicates were allowed: then use [`row`](Self::row).
     pub fn find(
         &mut self,
         service: ServiceId,
@@ -148,8 +148,8 @@ impl Look<'_> {
         self.checked(found)
     }
 
-    /// Whether a run other than `run` has found that these cells cannot be sent, or
-    /// that the service refuses them, and has ended with a rejects file that holds them.
+    /// Whether another run than `run` has found that these cells cannot be sent, or that the
+    /// service refuses them, and has ended with a rejects file that has them.
     pub fn is_known_bad(
         &mut self,
         service: ServiceId,

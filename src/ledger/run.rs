@@ -182,7 +182,7 @@ pub struct StoredDefaults {
 pub struct AtWork {
     /// Its run.
     pub run: RunId,
-    /// Which it is, and since when it is at it.
+    /// Which process, and since when.
     pub by: LockHolder,
 }
 

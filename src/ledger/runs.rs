@@ -108,8 +108,8 @@ fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite:
     step.query_row(insert, values, |row| row.get(0).map(RunId))
 }
 
-/// What can be pruned from a run is written at every start: the names of its inputs may
-/// be others by now too.
+/// What can be pruned from a run is written at every start: the names of its inputs may have
+/// changed, too.
 fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     let update = "UPDATE runs SET options = ?2, defaults = ?3, pruned_at = NULL,
         completed_at = NULL WHERE id = ?1";
@@ -362,7 +362,7 @@ mod tests {
             (&first, None),
             (&swapped, None),
             (&same, Some(RunId(1))),
-            // That one goes on, whatever else there is.
+            // That one goes on, whatever other runs there are.
             (&first, None),
         ] {
             assert_eq!(begun_after(&mut test, run), other);
