@@ -59,7 +59,10 @@ impl Ledger {
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
-        self.changing(|change| end(change, run, start, ending, now))
+        self.changing(|change| end(change, run, start, ending, now))?;
+        // Now there is time. What cannot be filed is filed before the next run.
+        let _ = self.file_all();
+        Ok(())
     }
 }
 

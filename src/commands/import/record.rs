@@ -297,10 +297,7 @@ impl Run {
             has_rejects: ended.written.has_all_rejects,
             replaced_rejects: &ended.written.replaced_rejects,
         };
-        ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
-        // Now there is time. What cannot be filed is filed by the next run.
-        let _ = ledger.file_all();
-        Ok(())
+        ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())
     }
 }
 
