@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::cost::{Cost, by_this_process};
 use common::ledger::{CAMPAIGN, GROUP, NewLedger};
-use leadload::ledger::{Recall, Scope, ServiceId};
+use leadload::ledger::{Ledger, LedgerPlace, Scope, ServiceId};
 use leadload::phone::PhoneNumber;
 
 const MILLION: u64 = 1_000_000;
@@ -38,7 +38,8 @@ fn main() {
 }
 
 fn look_up(path: &Path, service: ServiceId, leads: u64) {
-    let mut recall = Recall::open(path).unwrap().unwrap();
+    let ledger = Ledger::read(&LedgerPlace::file(path)).unwrap().unwrap();
+    let mut recall = ledger.recall().unwrap();
     let scope = Scope::Campaign(CAMPAIGN);
     for (order, is_sorted) in [("of the file", false), ("of the numbers", true)] {
         let began = Instant::now();

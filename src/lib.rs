@@ -44,7 +44,7 @@
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
 //! | [`ask`] | questions at the terminal | only where somebody can answer |
-//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
+//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
 
 pub mod api;
 pub mod ask;
@@ -61,6 +61,7 @@ pub mod lead;
 pub mod ledger;
 pub mod mapping;
 pub mod options;
+pub mod paths;
 pub mod phone;
 pub mod pipeline;
 pub mod private_file;

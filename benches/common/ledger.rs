@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use leadload::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
-use leadload::ledger::{Claim, Group, Ledger, ServiceId, Settlement};
+use leadload::ledger::{Claim, Group, Ledger, LedgerPlace, ServiceId, Settlement};
 use leadload::phone::PhoneNumber;
 
 pub const CAMPAIGN: CampaignId = CampaignId(101);
@@ -27,7 +27,7 @@ pub struct NewLedger {
 impl NewLedger {
     /// For the service at this address, and for rows with these numbers.
     pub fn create(path: &Path, address: &str, number: fn(u64) -> PhoneNumber) -> NewLedger {
-        let mut ledger = Ledger::open(path).unwrap();
+        let mut ledger = Ledger::open(&LedgerPlace::file(path)).unwrap();
         let service = ledger.service(address).unwrap();
         let add = "INSERT INTO runs (service, identity, began_at)
             SELECT id, x'00', 0 FROM services";

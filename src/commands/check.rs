@@ -1,7 +1,7 @@
 //! `leadload check`: everything up to sending, and nothing beyond.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -17,7 +17,7 @@ use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::CampaignId;
-use crate::ledger::{Ledger, LedgerError, Recall, ServiceId};
+use crate::ledger::{Ledger, LedgerError, LedgerPlace, Recall, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
@@ -229,12 +229,12 @@ pub(super) async fn remember(
     intake: &Intake,
 ) -> Result<Remembered, Failure> {
     let name = settings.service.clone();
-    let Some(path) = settings.ledger.path().filter(|_| !name.is_empty()) else {
+    let Some(place) = settings.ledger.place().filter(|_| !name.is_empty()) else {
         return Ok(Remembered::default());
     };
-    let path = path.to_owned();
-    let opened = service::on_a_thread(move || open(&path, &name)).await;
-    let opened = opened.unwrap_or(Err(LedgerError::BrokeOff));
+    let place = place.clone();
+    let opened = service::on_a_thread(move || open(&place, &name)).await;
+    let opened = opened.unwrap_or_else(|| Err(LedgerError::broke_off()));
     let Some((recall, service, ledger)) = opened? else {
         return Ok(Remembered::default());
     };
@@ -259,16 +259,18 @@ pub(super) async fn remember(
 }
 
 /// The ledger, and its memory of a service, where it has any.
-fn open(path: &Path, service: &str) -> Result<Option<(Recall, ServiceId, Ledger)>, LedgerError> {
-    let (Some(mut recall), Some(ledger)) = (Recall::open(path)?, Ledger::read(path)?) else {
+fn open(
+    place: &LedgerPlace,
+    service: &str,
+) -> Result<Option<(Recall, ServiceId, Ledger)>, LedgerError> {
+    let Some(ledger) = Ledger::read(place)? else {
         return Ok(None);
     };
-    let Some(service) = recall.service(service)? else {
+    let Some(service) = ledger.known_service(service)? else {
         return Ok(None);
     };
-    // A run may be on its way, or have been killed.
-    recall.know_unfiled(service)?;
-    Ok(Some((recall, service, ledger)))
+    // A run may be under way, or have been killed.
+    Ok(Some((ledger.recall_all(service)?, service, ledger)))
 }
 
 /// Where duplicates are allowed, an import refuses what was sent before.

@@ -212,7 +212,7 @@ pub(super) fn output_paths(
     let lists = intake.suppression.inputs();
     let paths = OutputPaths::plan(&intake.inputs, lists, &settings.reading.outputs)
         .map_err(OutputError::before_sending)?;
-    if let Some(ledger) = settings.ledger.path() {
+    if let Some(ledger) = settings.ledger.place() {
         let refused = paths.refuse_ledger(ledger);
         refused.map_err(OutputError::before_sending)?;
     }

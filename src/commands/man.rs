@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use crate::cli::{self, ManArgs, man_page};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::console;
-use crate::results::what_to_mend_with_folders;
+use crate::results::what_to_fix_with_folders;
 
 /// Prints the page, or writes all of them.
 pub fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
@@ -42,6 +42,6 @@ fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!(
         "cannot write `{}`: {error}\n\nhint: {}, or name another folder",
         path.display(),
-        what_to_mend_with_folders(path, error)
+        what_to_fix_with_folders(path, error)
     )
 }

@@ -6,8 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+
 use super::{inputs, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::ledger::LedgerPlace;
 use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
 use crate::settings::{Layers, LedgerChoice, output_choices};
@@ -22,7 +25,7 @@ pub(super) async fn look_at(files: &[PathBuf], layers: &Layers) -> Result<(), Fa
     let is_test = options.delivery.test_to.is_some();
     let choices = (!is_test).then(|| output_choices(layers, &OutputChoice::None));
     let files = files.to_vec();
-    service::on_a_thread(move || look(&files, &lists, choices, ledger.path()))
+    service::on_a_thread(move || look(&files, &lists, choices, ledger.place()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }
@@ -31,7 +34,7 @@ fn look(
     files: &[PathBuf],
     lists: &[PathBuf],
     choices: Option<OutputChoices>,
-    ledger: Option<&Path>,
+    ledger: Option<&LedgerPlace>,
 ) -> Result<(), Failure> {
     let is_named = |path: &&PathBuf| path.as_os_str() != "-";
     let named: Vec<PathBuf> = files.iter().filter(is_named).cloned().collect();
@@ -55,7 +58,10 @@ fn outputs(inputs: usize, choices: OutputChoices) -> Result<OutputPaths, Failure
     };
     let rejects = file(choices.rejects);
     if rejects.is_some() && inputs > 1 {
-        return Err(OutputError::OneRejectsForSeveral.before_sending());
+        let error = anyhow!(
+            "`--rejects` names one file, but there are several inputs, and each has rejects of its own\n\nhint: leave `--rejects` out, or import the files one by one"
+        );
+        return Err(Failure::new(StoppedBy::Usage, error));
     }
     Ok(OutputPaths::of_names(
         file(choices.results),

@@ -1,7 +1,6 @@
 //! Rejects that come back: what they take from the run that wrote them.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
 
 use anyhow::anyhow;
 use sha2::{Digest, Sha256};
@@ -10,7 +9,7 @@ use tracing::warn;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerError, StoredDefaults};
+use crate::ledger::{Ledger, LedgerError, LedgerPlace, StoredDefaults};
 use crate::options::Options;
 use crate::settings::{Layers, LedgerChoice};
 use crate::text::printable;
@@ -19,7 +18,7 @@ use crate::text::printable;
 pub(super) struct Ancestors {
     /// The name of the service that leads are to go to, where one is given.
     service: Option<String>,
-    path: Option<PathBuf>,
+    place: Option<LedgerPlace>,
     ledger: OnceCell<Option<Ledger>>,
 }
 
@@ -27,7 +26,7 @@ impl Ancestors {
     pub(super) fn of(choice: &LedgerChoice, service: Option<String>) -> Ancestors {
         Ancestors {
             service,
-            path: choice.path().map(ToOwned::to_owned),
+            place: choice.place().cloned(),
             ledger: OnceCell::new(),
         }
     }
@@ -44,10 +43,10 @@ impl Ancestors {
 
     fn ledger(&self) -> Result<Option<&Ledger>, LedgerError> {
         if self.ledger.get().is_none()
-            && let Some(path) = &self.path
+            && let Some(place) = &self.place
         {
             // It is the same file each time, so the first one stays.
-            let _ = self.ledger.set(Ledger::read(path)?);
+            let _ = self.ledger.set(Ledger::read(place)?);
         }
         Ok(self.ledger.get().and_then(Option::as_ref))
     }
@@ -75,15 +74,12 @@ impl Ancestors {
                 None => found = Some((run, defaults)),
             }
         }
-        let Some((run, defaults)) = found else {
+        let (Some((run, defaults)), Some(ledger)) = (found, self.ledger()?) else {
             return Ok(layers);
         };
         let defaults: Options = serde_json::from_str(&defaults).map_err(|error| {
             // Without them its do-not-call lists would be forgotten too.
-            LedgerError::Damaged {
-                path: self.path.clone().unwrap_or_default(),
-                detail: format!("the settings of run {run}: {error}"),
-            }
+            ledger.damaged(format!("the settings of run {run}: {error}"))
         })?;
         if layers.typed().phones.suppress.is_none() {
             refuse_lists_that_are_gone(run, &defaults)?;

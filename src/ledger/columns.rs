@@ -1,4 +1,4 @@
-//! How values stand in columns that SQLite has no type for.
+//! Values in columns that SQLite has no type for.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
+
+use crate::lead::{RowId, Status};
+use crate::phone::PhoneNumber;
 
 /// A time, as seconds since 1970.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +32,24 @@ impl FromSql for Seconds {
     }
 }
 
+/// All rows of a query, each as `read` reads it.
+pub(super) fn all<T, A: FromIterator<T>>(
+    db: &Connection,
+    query: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<A> {
+    db.prepare_cached(query)?.query_map(values, read)?.collect()
+}
+
 /// Something as JSON.
 pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so
-/// that a name that is no UTF-8 is found again too.
+/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so a name that
+/// is no UTF-8 is found again too.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathText<'a>(pub(super) &'a Path);
 
@@ -71,8 +84,7 @@ fn os_text(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
-/// Elsewhere names are Unicode, but for halves of characters that no keyboard makes:
-/// these are read as `\u{FFFD}`.
+/// Elsewhere names are Unicode, except for unpaired surrogates, which are read as `\u{FFFD}`.
 #[cfg(not(unix))]
 fn os_text(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
@@ -106,10 +118,66 @@ where
     }
 }
 
+/// What is stored for a line: its distance from the row, which is the same for every
+/// row of a plain file, and 1 in the first: no byte.
+pub(super) fn line_offset(row: RowId, line: u64) -> i64 {
+    line.wrapping_sub(row.0).cast_signed()
+}
+
+/// The place of an input among the others, of which there are few.
+pub(super) fn position(file: usize) -> i64 {
+    (file as u64).cast_signed()
+}
+
+pub(super) fn line(row: i64, offset: i64) -> u64 {
+    row.wrapping_add(offset).cast_unsigned()
+}
+
+/// The number of a status. 0 and 1 take no space in the table: they are those that occur by the
+/// million.
+pub(super) fn status_code(status: Status) -> i64 {
+    match status {
+        Status::Created => 0,
+        Status::Duplicate => 1,
+        Status::Rejected => 2,
+        Status::Failed => 3,
+        Status::Uncertain => 4,
+        Status::Repeated => 5,
+        Status::AlreadyImported => 6,
+        Status::Suppressed => 7,
+        Status::Invalid => 8,
+        Status::Ready => 9,
+        Status::Excluded => 10,
+    }
+}
+
+/// A status as it is stored.
+pub(super) struct StoredStatus(pub(super) Status);
+
+impl FromSql for StoredStatus {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredStatus> {
+        let code = value.as_i64()?;
+        let mut all = Status::ALL.into_iter();
+        let status = all.find(|status| status_code(*status) == code);
+        status
+            .map(StoredStatus)
+            .ok_or(FromSqlError::OutOfRange(code))
+    }
+}
+
+/// A phone number as it is stored.
+pub(super) struct Key(pub(super) PhoneNumber);
+
+impl FromSql for Key {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Key> {
+        let key = value.as_i64()?;
+        let number = PhoneNumber::from_key(key.cast_unsigned());
+        number.map(Key).ok_or(FromSqlError::OutOfRange(key))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use rusqlite::Connection;
-
     use super::*;
 
     fn stored(path: &Path) -> PathBuf {
@@ -132,5 +200,20 @@ mod tests {
     fn a_path_that_is_no_text_is_read_as_it_was_written() {
         let path = PathBuf::from(os_text(b"/lists/\xff\xfe.csv"));
         assert_eq!(stored(&path), path);
+    }
+
+    #[test]
+    fn no_two_statuses_have_one_code() {
+        let mut codes = Status::ALL.map(status_code);
+        codes.sort_unstable();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn a_line_is_found_again_whether_before_or_after_the_row_s_number() {
+        for (row, at) in [(1, 2), (5, 5), (1_000_000, 2), (u64::MAX, 1)] {
+            let offset = line_offset(RowId(row), at);
+            assert_eq!(line(row.cast_signed(), offset), at);
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use super::{Ledger, LedgerError};
+use super::error::Problem;
+use super::{Ledger, LedgerError, LedgerPlace};
 
 /// Why there is no copy.
 #[derive(Debug)]
@@ -26,14 +27,13 @@ impl Ledger {
     /// Writes all that is committed into the file `to`, which has to be empty; returns how
     /// many runs the copy knows.
     ///
-    /// SQLite reads the ledger as it stands at one instant, with the log beside it, in
-    /// which a killed run may have left what the file alone does not have. Whoever sends
-    /// meanwhile is not waited for and does not wait. The copy is one file, without what
-    /// was deleted.
+    /// SQLite reads the ledger as it is at one instant, with the log beside it, in which a killed
+    /// run may have left what the file alone does not have. A process that sends meanwhile is
+    /// not waited for and does not wait. The copy is one file, without what was deleted.
     ///
     /// # Errors
     ///
-    /// Where the one cannot be read or the other not be written.
+    /// Where the ledger cannot be read, or the copy cannot be written.
     pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
         let name = to
             .to_str()
@@ -41,17 +41,17 @@ impl Ledger {
         self.db.execute("VACUUM INTO ?1", [name]).map_err(|error| {
             match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => CopyError::Output(io::ErrorKind::StorageFull.into()),
-                // The system does not say of which of the two.
+                // The system does not say which of the two it is about.
                 Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
                     CopyError::Output(io::Error::other(error.to_string()))
                 }
-                _ => CopyError::Ledger(LedgerError::of(&self.path, error)),
+                _ => CopyError::Ledger(LedgerError::of(&self.place, error)),
             }
         })?;
-        // What cannot be opened is no backup, and had better be found out now.
-        let copy = Ledger::read(to)?.ok_or_else(|| LedgerError::NotALedger {
-            path: to.to_owned(),
-        })?;
+        // A copy that cannot be opened is no backup, and that must be found out now.
+        let place = LedgerPlace::file(to);
+        let no_ledger = || LedgerError::new(&place, Problem::NotALedger);
+        let copy = Ledger::read(&place)?.ok_or_else(no_ledger)?;
         Ok(copy.runs()?.len())
     }
 }
@@ -67,17 +67,12 @@ mod tests {
     #[test]
     fn a_copy_has_what_only_the_log_beside_the_ledger_has() {
         let test = TestLedger::new();
-        let source = test.ledger.path();
-        let beside = |ending: &str| {
-            let mut name = source.as_os_str().to_owned();
-            name.push(ending);
-            std::path::PathBuf::from(name)
-        };
-        assert!(beside("-wal").metadata().unwrap().len() > 0);
-        let to = source.with_file_name("copy");
+        let source = test.ledger.place();
+        assert!(source.log().metadata().unwrap().len() > 0);
+        let to = source.path().with_file_name("copy");
         let reader = Ledger::read(source).unwrap().unwrap();
         reader.copy_into(&to).unwrap();
-        let copy = Ledger::read(&to).unwrap().unwrap();
+        let copy = Ledger::read(&LedgerPlace::file(to)).unwrap().unwrap();
         assert_eq!(schema::version(&copy.db).unwrap(), schema::VERSION);
         let id = schema::application_id(&copy.db).unwrap();
         assert_eq!(id, schema::APPLICATION_ID);
@@ -93,27 +88,28 @@ mod tests {
     }
 
     #[test]
-    fn whoever_writes_neither_waits_for_a_copy_nor_is_in_its_way() {
+    fn a_writer_neither_waits_for_a_copy_nor_holds_it_up() {
         let test = TestLedger::new();
-        let path = test.ledger.path();
-        let writer = Connection::open(path).unwrap();
+        let place = test.ledger.place();
+        let writer = Connection::open(place.path()).unwrap();
         writer
             .execute_batch(
                 "BEGIN IMMEDIATE; INSERT INTO services (address) VALUES ('https://b.example')",
             )
             .unwrap();
-        let to = path.with_file_name("copy");
-        let reader = Ledger::read(path).unwrap().unwrap();
+        let to = place.path().with_file_name("copy");
+        let reader = Ledger::read(place).unwrap().unwrap();
         reader.copy_into(&to).unwrap();
         writer.execute_batch("COMMIT").unwrap();
-        let services = |path| Ledger::read(path).unwrap().unwrap().services().unwrap();
-        assert_eq!(services(&to).len() + 1, services(path).len());
+        let services = |place| Ledger::read(place).unwrap().unwrap().services().unwrap();
+        let copy = LedgerPlace::file(to);
+        assert_eq!(services(&copy).len() + 1, services(place).len());
     }
 
     #[test]
     fn a_copy_is_never_written_into_another_file() {
         let test = TestLedger::new();
-        let to = test.ledger.path().with_file_name("notes");
+        let to = test.ledger.place().path().with_file_name("notes");
         std::fs::write(&to, "notes").unwrap();
         assert!(test.ledger.copy_into(&to).is_err());
         assert_eq!(std::fs::read(&to).unwrap(), b"notes");

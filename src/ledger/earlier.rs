@@ -1,130 +1,97 @@
-//! What a run asks about those before it.
+//! What a run looks up about earlier ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::columns::{Seconds, place};
+use super::columns::{Seconds, all, place};
 use super::run::{AtWork, Sha256, StoredDefaults};
 use super::{Ledger, LedgerError, LockHolder, ServiceId};
 use crate::lead::{CampaignId, RunId};
 
+const CAMPAIGN_IDS: &str = "
+SELECT key, value FROM runs, json_each(options, '$.campaign_ids')
+WHERE service = ?1 AND options IS NOT NULL ORDER BY runs.id";
+
+const SENDERS: &str = "
+SELECT DISTINCT runs.id FROM runs JOIN inputs ON run = runs.id
+WHERE service = ?1 AND reached > 0 AND (place = ?2 OR sha256 = ?3)";
+
+const DEFAULTS: &str = "
+SELECT defaults, address FROM runs JOIN services ON services.id = service
+WHERE runs.id = ?1 AND defaults IS NOT NULL";
+
+const AT_WORK: &str = "
+SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
+WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
+ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
+
 impl Ledger {
-    /// The ids of campaigns that runs of the service have named, by name, as the service
-    /// has told them last.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
+    /// The ids of campaigns that runs of the service have named, by name, as the service last
+    /// reported them.
     pub fn campaign_ids(
         &self,
         service: ServiceId,
     ) -> Result<HashMap<String, CampaignId>, LedgerError> {
-        self.checked(campaign_ids(&self.db, service))
+        self.reading(|db| {
+            all(db, CAMPAIGN_IDS, [service.0], |row| {
+                Ok((row.get(0)?, CampaignId(row.get(1)?)))
+            })
+        })
     }
 
-    /// The runs that have sent any of these inputs to the service, known by their path or
-    /// by what they hold; in order.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
+    /// The runs that have sent any of these inputs to the service, known by their path or by
+    /// what they hold; in order.
     pub fn senders_of(
         &self,
         service: ServiceId,
         inputs: &[(Option<PathBuf>, Sha256)],
     ) -> Result<Vec<RunId>, LedgerError> {
-        self.checked(senders_of(&self.db, service, inputs))
+        let found = self.reading(|db| {
+            let mut found: BTreeSet<RunId> = BTreeSet::new();
+            for (path, sha256) in inputs {
+                let values = params![service.0, path.as_deref().map(place), sha256];
+                let runs: Vec<RunId> = all(db, SENDERS, values, |row| row.get(0).map(RunId))?;
+                found.extend(runs);
+            }
+            Ok(found)
+        });
+        Ok(found?.into_iter().collect())
     }
 
-    /// What a rejects file of this run takes for its defaults; nothing where there is no
-    /// such run, or where it was pruned.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
+    /// What a rejects file of this run takes for its defaults; nothing where there is no such
+    /// run, or where it was pruned.
     pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
-        self.checked(defaults_of(&self.db, run))
+        let columns = "SELECT columns FROM inputs WHERE run = ?1 ORDER BY position";
+        self.reading(|db| {
+            let found = db.query_row(DEFAULTS, [run.0], |row| {
+                Ok(StoredDefaults {
+                    defaults: row.get(0)?,
+                    service: row.get(1)?,
+                    columns: all(db, columns, [run.0], |row| row.get(0))?,
+                })
+            });
+            found.optional()
+        })
     }
 
-    /// The latest start in this service that has no end: who is at it, where the sender's
-    /// lock is held, and who was killed last, where it is free.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
+    /// The latest start in this service that has no end: who is sending, where the sender's lock
+    /// is held, and who was killed last, where it is free.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
-        self.checked(at_work(&self.db, service))
+        self.reading(|db| at_work(db, service))
     }
-}
-
-fn campaign_ids(
-    db: &Connection,
-    service: ServiceId,
-) -> rusqlite::Result<HashMap<String, CampaignId>> {
-    let mut named = db.prepare(
-        "SELECT key, value FROM runs, json_each(options, '$.campaign_ids')
-            WHERE service = ?1 AND options IS NOT NULL ORDER BY runs.id",
-    )?;
-    let named = named.query_map([service.0], |row| {
-        Ok((row.get(0)?, CampaignId(row.get(1)?)))
-    })?;
-    named.collect()
-}
-
-fn senders_of(
-    db: &Connection,
-    service: ServiceId,
-    inputs: &[(Option<PathBuf>, Sha256)],
-) -> rusqlite::Result<Vec<RunId>> {
-    let mut senders = db.prepare(
-        "SELECT DISTINCT runs.id FROM runs JOIN inputs ON run = runs.id
-            WHERE service = ?1 AND has_sent AND (place = ?2 OR sha256 = ?3)",
-    )?;
-    let mut found = Vec::new();
-    for (path, sha256) in inputs {
-        let place = path.as_deref().map(place);
-        let runs = senders.query_map(params![service.0, place, sha256], run_id)?;
-        found.extend(runs.collect::<rusqlite::Result<Vec<RunId>>>()?);
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
-}
-
-fn run_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
-    row.get(0).map(RunId)
-}
-
-fn defaults_of(db: &Connection, run: RunId) -> rusqlite::Result<Option<StoredDefaults>> {
-    let defaults = "SELECT defaults, address FROM runs JOIN services ON services.id = service
-        WHERE runs.id = ?1 AND defaults IS NOT NULL";
-    let found = db.query_row(defaults, [run.0], |row| Ok((row.get(0)?, row.get(1)?)));
-    let Some((defaults, service)) = found.optional()? else {
-        return Ok(None);
-    };
-    let mut columns = db.prepare("SELECT columns FROM inputs WHERE run = ?1 ORDER BY position")?;
-    let columns = columns.query_map([run.0], |row| row.get(0))?;
-    Ok(Some(StoredDefaults {
-        service,
-        defaults,
-        columns: columns.collect::<rusqlite::Result<_>>()?,
-    }))
 }
 
 pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<AtWork>> {
-    let latest = "SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
-        WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
-        ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
-    let found = db.query_row(latest, [service.0], |row| {
-        let Seconds(began_at) = row.get(2)?;
+    let found = db.query_row(AT_WORK, [service.0], |row| {
+        let Seconds(since) = row.get(2)?;
         Ok(AtWork {
             run: RunId(row.get(0)?),
             by: LockHolder {
                 process: row.get(1)?,
                 host: row.get(3)?,
-                since: began_at,
+                since,
             },
         })
     });
@@ -156,7 +123,7 @@ mod tests {
             test.ledger.senders_of(test.service, &[input]).unwrap()
         };
         assert_eq!(senders(&test, "/lists/1.csv", 1), []);
-        test.sql("UPDATE runs SET has_sent = 1");
+        test.sql("UPDATE runs SET reached = 1");
         assert_eq!(senders(&test, "/lists/1.csv", 9), [RunId(1)]);
         assert_eq!(senders(&test, "/new.csv", 1), [RunId(1), RunId(2)]);
         assert_eq!(senders(&test, "/new.csv", 9), []);

@@ -1,8 +1,8 @@
 //! What is written into the ledger, row by row.
 
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::{AskedPause, StartsInSecond};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::KnownRate;
@@ -11,8 +11,7 @@ use crate::rate::KnownRate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceId(pub(super) i64);
 
-/// A digest of a row's cells: whether it has been seen before can be told by it, and
-/// what stands in it cannot.
+/// A digest of a row's cells, by which a row is recognized without keeping what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellsDigest(pub [u8; 16]);
 
@@ -23,22 +22,38 @@ pub struct Group {
     pub claims: Vec<Claim>,
     /// Claimed rows that have their outcome.
     pub settlements: Vec<Settlement>,
-    /// Claimed rows of which it is certain that no request was taken: as if they had
-    /// never been claimed.
+    /// Claimed rows of which certainly no request was taken: as if they had never been claimed.
     pub releases: Vec<RowId>,
-    /// Rows that cannot be sent as they stand.
-    pub refusals: Vec<Refusal>,
+    /// Rows that cannot be sent as they are.
+    pub invalid: Vec<InvalidRow>,
     /// The rows of the run by status, as far as they are known.
     pub counts: Counts,
-    /// What was learned of the pace that the service takes, where that is news. It is no
-    /// reason to hand a group over, and waits for the next that has one: lost with a kill,
-    /// it is learned again. A group that has nothing else is written all the same when it
-    /// is handed over, so the last word of a run can be.
+    /// What was learned of the rate that the service takes, where that is new. It is no reason
+    /// to send a group to the writer, and waits for the next one: lost with a kill, it is
+    /// learned again. A group that has nothing else is written all the same.
     pub learned: Option<KnownRate>,
     /// Requests that were started since the last group.
     pub starts: Vec<StartsInSecond>,
     /// A wait that the service has asked for.
     pub pause: Option<AskedPause>,
+}
+
+/// Requests that were started in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartsInSecond {
+    /// The second, counted from 1970.
+    pub second: i64,
+    /// How many.
+    pub requests: u32,
+}
+
+/// A wait that a service has asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedPause {
+    /// Until when.
+    pub until: Timestamp,
+    /// The HTTP status of the answer that asked for it.
+    pub http_status: u16,
 }
 
 /// A row that is about to be sent.
@@ -67,9 +82,9 @@ pub struct Settlement {
     pub cells: Option<CellsDigest>,
 }
 
-/// A row that could not be sent as it stood.
+/// A row that cannot be sent as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct InvalidRow {
     /// The row.
     pub row: RowId,
     /// Its input, counted from 0.
@@ -91,7 +106,7 @@ impl CellsDigest {
     pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
         let mut digest = Sha256::new();
         for cell in cells {
-            // The lengths too: `a`, `bc` are other cells than `ab`, `c`.
+            // The lengths too: the cells `a`, `bc` differ from `ab`, `c`.
             digest.update((cell.len() as u64).to_le_bytes());
             digest.update(cell);
         }
@@ -107,19 +122,19 @@ impl Group {
         self.claims.extend(later.claims);
         self.settlements.extend(later.settlements);
         self.releases.extend(later.releases);
-        self.refusals.extend(later.refusals);
+        self.invalid.extend(later.invalid);
         if !later.counts.is_empty() {
             self.counts = later.counts;
         }
         self.learned = later.learned.or(self.learned);
         self.starts.extend(later.starts);
         if let Some(pause) = later.pause {
-            self.note_pause(pause);
+            self.set_pause(pause);
         }
     }
 
-    /// Notes a wait that the service asks for; of several the longest counts.
-    pub fn note_pause(&mut self, pause: AskedPause) {
+    /// Records a wait that the service asks for; of several the longest counts.
+    pub fn set_pause(&mut self, pause: AskedPause) {
         let is_longer = self.pause.is_none_or(|known| known.until < pause.until);
         if is_longer {
             self.pause = Some(pause);
@@ -137,17 +152,12 @@ impl Group {
         }
     }
 
-    /// Drops all entries.
-    pub(super) fn clear(&mut self) {
-        *self = Group::default();
-    }
-
-    /// Whether there is nothing in it that must not be lost.
+    /// Whether everything in it may be lost.
     pub fn is_empty(&self) -> bool {
         self.claims.is_empty()
             && self.settlements.is_empty()
             && self.releases.is_empty()
-            && self.refusals.is_empty()
+            && self.invalid.is_empty()
             && self.starts.is_empty()
             && self.pause.is_none()
     }
@@ -178,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_is_no_reason_to_hand_a_group_over() {
+    fn what_was_learned_is_no_reason_to_send_a_group() {
         assert!(learned(Some(1)).is_empty());
     }
 }

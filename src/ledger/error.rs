@@ -1,142 +1,56 @@
-//! Why the ledger cannot be used. Each text says what, where and what next.
+//! Why the ledger cannot be used. Each text says what happened, where, and what to do.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
 
 /// A ledger that cannot be used.
 #[derive(Debug, Error)]
-pub enum LedgerError {
-    /// The operating system says no.
-    #[error(
-        "cannot use the ledger `{}`: {error}\n\nhint: mend that, or name another file with `--ledger`",
-        path.display()
-    )]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        error: io::Error,
-    },
+#[error("{}", problem.text(ledger))]
+pub struct LedgerError {
+    ledger: String,
+    pub(super) problem: Problem,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// The operating system refuses.
+    Unusable(io::Error),
     /// It is no database, or one of another program.
-    #[error(
-        "`{}` is not a ledger of leadload\n\nhint: name another file with `--ledger`; a new one is made where there is none",
-        path.display()
-    )]
-    NotALedger {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another version has written it.
-    #[error(
-        "the ledger `{}` was written by another version of leadload (format {version}, this one knows {known})\n\nhint: use that version, or name another file with `--ledger`",
-        path.display()
-    )]
-    OtherVersion {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        version: u32,
-        /// The one that this program knows.
-        known: u32,
-    },
+    NotALedger,
+    /// An earlier version of leadload has written it, in this format.
+    TooOld { version: u32, known: u32 },
+    /// A later version has.
+    TooNew { version: u32, known: u32 },
     /// Another program holds it.
-    #[error(
-        "the ledger `{}` is locked by another program\n\nhint: close what has it open, then run the same command again",
-        path.display()
-    )]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked,
     /// Its file system cannot keep two runs apart.
-    #[error(
-        "the file system of the ledger `{}` knows no locks, so that two runs could send the same leads\n\nhint: name a file on another disk with `--ledger`",
-        path.display()
-    )]
-    NoLocks {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Somebody has deleted or moved it.
-    #[error(
-        "the ledger `{}` has been deleted or moved away while it was in use\n\nhint: put it back, then run the same command again; without it only the service can refuse the leads that it has",
-        path.display()
-    )]
-    Gone {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another file has been put in its place, or copied over it.
-    #[error(
-        "the ledger `{}` was replaced or overwritten while it was in use\n\nhint: restore a backup only while nothing is being sent. If you have the ledger from before, put it back{}; then run the same command again. With any other, the leads that the unfinished results name are sent again, and only the service can refuse them: with `--allow-duplicates` it does not",
-        path.display(),
-        with_log(log.as_deref(), path)
-    )]
+    NoLocks,
+    /// It was deleted or moved.
+    Gone,
+    /// Another file was put in its place, or copied over it; its log may have been kept.
     Replaced {
-        /// The file.
-        path: PathBuf,
-        /// Where its log is now.
         log: Option<PathBuf>,
+        original: PathBuf,
     },
     /// Another program reads what was removed.
-    #[error(
-        "what was asked for is removed, but not yet overwritten: another program has the ledger `{}` open, and the bytes stand in it until then\n\nhint: close what has it open, then run the same command again",
-        path.display()
-    )]
-    NotOverwritten {
-        /// The file.
-        path: PathBuf,
-    },
+    NotOverwritten,
     /// The disk is full.
-    #[error(
-        "the ledger `{}` cannot grow: the disk is full\n\nhint: make room, then run the same command again",
-        path.display()
-    )]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full,
     /// It may be read but not written.
-    #[error(
-        "the ledger `{}` cannot be written: it, or its folder, is read-only\n\nhint: mend that, or name another file with `--ledger`",
-        path.display()
-    )]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly,
     /// What is in it makes no sense.
-    #[error(
-        "the ledger `{}` is damaged ({detail})\n\nhint: remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse the leads that it has",
-        path.display()
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        detail: String,
-    },
+    Damaged(String),
     /// The thread that works with it has died.
-    #[error(
-        "the work with the ledger broke off\n\nhint: this is a mistake of leadload, please report it; run the same command again"
-    )]
     BrokeOff,
-    /// Anything else.
-    #[error(
-        "the ledger `{}` cannot be used: {error}\n\nhint: run the same command again when that is mended",
-        path.display()
-    )]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        error: rusqlite::Error,
-    },
+    /// Anything else, as the database reports it.
+    Failed(String),
 }
 
 impl From<LedgerError> for Failure {
@@ -145,45 +59,39 @@ impl From<LedgerError> for Failure {
     }
 }
 
-fn with_log(log: Option<&Path>, path: &Path) -> String {
-    log.map_or_else(String::new, |log| {
-        format!(
-            ", and `{}` beside it as `{}-wal`",
-            log.display(),
-            path.display()
-        )
-    })
-}
-
 impl LedgerError {
-    /// What the operating system says of the ledger at `path`, or of a file beside it.
-    pub(super) fn unusable(path: &Path, error: io::Error) -> LedgerError {
-        LedgerError::Unusable {
-            path: path.to_owned(),
-            error,
+    pub(super) fn new(place: &LedgerPlace, problem: Problem) -> LedgerError {
+        LedgerError {
+            ledger: place.to_string(),
+            problem,
         }
     }
 
-    /// What an error of SQLite means for the ledger at `path`.
-    pub(super) fn of(path: &Path, error: rusqlite::Error) -> LedgerError {
-        let path = path.to_owned();
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => LedgerError::Full { path },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                LedgerError::Locked { path }
-            }
-            Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
-            Some(ErrorCode::NotADatabase) => LedgerError::NotALedger { path },
-            Some(ErrorCode::DatabaseCorrupt) => LedgerError::Damaged {
-                path,
-                detail: error.to_string(),
-            },
-            None if is_unreadable(&error) => LedgerError::Damaged {
-                path,
-                detail: error.to_string(),
-            },
-            _ => LedgerError::Failed { path, error },
+    /// What the operating system says of the ledger, or of a file beside it.
+    pub(super) fn unusable(place: &LedgerPlace, error: io::Error) -> LedgerError {
+        LedgerError::new(place, Problem::Unusable(error))
+    }
+
+    /// The thread that works with a ledger has died.
+    pub fn broke_off() -> LedgerError {
+        LedgerError {
+            ledger: String::new(),
+            problem: Problem::BrokeOff,
         }
+    }
+
+    /// What an error of SQLite means for the ledger.
+    pub(super) fn of(place: &LedgerPlace, error: rusqlite::Error) -> LedgerError {
+        let problem = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Problem::Full,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Problem::Locked,
+            Some(ErrorCode::ReadOnly) => Problem::ReadOnly,
+            Some(ErrorCode::NotADatabase) => Problem::NotALedger,
+            Some(ErrorCode::DatabaseCorrupt) => Problem::Damaged(error.to_string()),
+            None if is_unreadable(&error) => Problem::Damaged(error.to_string()),
+            _ => Problem::Failed(error.to_string()),
+        };
+        LedgerError::new(place, problem)
     }
 }
 
@@ -196,4 +104,84 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
             | Error::IntegralValueOutOfRange(..)
             | Error::InvalidColumnType(..)
     )
+}
+
+impl Problem {
+    fn text(&self, ledger: &str) -> String {
+        let (what, hint) = match self {
+            Problem::Unusable(error) => (
+                format!("cannot use the ledger `{ledger}`: {error}"),
+                "fix that, or name another file with `--ledger`".to_owned(),
+            ),
+            Problem::NotALedger => (
+                format!("`{ledger}` is not a ledger of leadload"),
+                "name another file with `--ledger`; where there is none, a new ledger is made"
+                    .into(),
+            ),
+            Problem::TooOld { version, known } => (
+                format!(
+                    "the ledger `{ledger}` was written by a version of leadload from before the first release (format {version}), which this version (format {known}) cannot read"
+                ),
+                "move it away, and a new one is made. The service then refuses leads that it already has, but not with `--allow-duplicates`".into(),
+            ),
+            Problem::TooNew { version, known } => (
+                format!(
+                    "the ledger `{ledger}` was written by a newer version of leadload (format {version}, this version knows {known})"
+                ),
+                "update leadload, or name another file with `--ledger`".into(),
+            ),
+            Problem::Locked => (
+                format!("the ledger `{ledger}` is locked by another program"),
+                "close the program that has it open, then run the same command again".into(),
+            ),
+            Problem::NoLocks => (
+                format!(
+                    "the file system of the ledger `{ledger}` has no locks, so two runs could send the same leads"
+                ),
+                "name a file on another disk with `--ledger`".into(),
+            ),
+            Problem::Gone => (
+                format!("the ledger `{ledger}` was deleted or moved away while it was in use"),
+                "put it back, then run the same command again; without it only the service can refuse leads that it already has".into(),
+            ),
+            Problem::Replaced { log, original } => (
+                format!("the ledger `{ledger}` was replaced or overwritten while it was in use"),
+                format!(
+                    "restore a backup only while nothing is being sent. If you have the ledger from before, put it back{}; then run the same command again. With any other, the leads in the unfinished results are sent again, and only the service can refuse them: with `--allow-duplicates` it does not",
+                    log.as_ref().map_or_else(String::new, |log| format!(
+                        ", and `{}` beside it as `{}`",
+                        log.display(),
+                        original.display()
+                    ))
+                ),
+            ),
+            Problem::NotOverwritten => (
+                format!(
+                    "the data is removed, but not yet overwritten on disk: another program has the ledger `{ledger}` open"
+                ),
+                "close that program, then run the same command again".into(),
+            ),
+            Problem::Full => (
+                format!("the ledger `{ledger}` cannot grow: the disk is full"),
+                "make room, then run the same command again".into(),
+            ),
+            Problem::ReadOnly => (
+                format!("the ledger `{ledger}` cannot be written: it, or its folder, is read-only"),
+                "fix that, or name another file with `--ledger`".into(),
+            ),
+            Problem::Damaged(detail) => (
+                format!("the ledger `{ledger}` is damaged ({detail})"),
+                "remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has".into(),
+            ),
+            Problem::BrokeOff => (
+                "the thread that works with the ledger has died".into(),
+                "this is a bug in leadload, please report it; run the same command again".into(),
+            ),
+            Problem::Failed(error) => (
+                format!("the ledger `{ledger}` cannot be used: {error}"),
+                "fix that, then run the same command again".into(),
+            ),
+        };
+        format!("{what}\n\nhint: {hint}")
+    }
 }

@@ -1,19 +1,17 @@
-//! The rows that runs sent or refused, in order.
+//! The rows that runs sent or found invalid, in order.
 //!
-//! They are kept by number, so they have to be sorted: SQLite does that in files of its
-//! own, which nobody else can open, and in little memory. A row stands in several tables
-//! while it is filed, or when it was sent again after a run was killed; it is told once,
-//! by what is known of it best.
+//! They are kept by number, so they have to be sorted: SQLite does that in files of its own,
+//! which no other program can open, and in little memory.
 
 use rusqlite::{Connection, Row, params};
 use serde_json::json;
 
 use super::columns::Word;
-use super::record::Record;
-use super::{Ledger, LedgerError, journal_tables};
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use super::record::{COLUMNS, Record};
+use super::{Ledger, LedgerError, ServiceId, unfiled};
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 
-/// Which rows are asked for.
+/// Which rows are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// Those of these runs.
@@ -24,7 +22,7 @@ pub struct Selection {
     pub statuses: Vec<Status>,
 }
 
-/// A row that a run sent or refused.
+/// A row that a run sent or found invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedRow {
     /// The run.
@@ -43,40 +41,21 @@ pub struct ExportedRow {
     pub outcome: RowOutcome,
 }
 
-/// What is known of rows, from the best to the least: an answer that has come, the state
-/// when a run was last filed, a claim, and a row that was never sent. The columns are
-/// those of [`Record::read`] and after them the table, and what is in place of a number.
-const ROWS: &str = "
-SELECT number, campaign, run, row, file, line_offset, status, http_status, attempts,
-    lead_id, settled_at, error_code, error, source, cell
-FROM (
-    SELECT number, campaign, run, row, file, line_offset, status, http_status,
-        attempts, lead_id, settled_at, error_code, error, 0 AS source, NULL AS cell, seq
-    FROM outcomes
-    UNION ALL
-    SELECT number, campaign, run, row, file, line_offset, status, http_status,
-        attempts, lead_id, settled_at, error_code, error, 1, NULL, 0
-    FROM sent
-    UNION ALL
-    SELECT number, campaign, run, row, file, line_offset, NULL, NULL,
-        NULL, NULL, NULL, NULL, NULL, 2, NULL, 0
-    FROM claims
-    UNION ALL
-    SELECT NULL, campaign, run, row, file, line, NULL, NULL,
-        NULL, NULL, NULL, error_code, error, 3, cell, 0
-    FROM refusals
-)
-WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
-ORDER BY run, row, source, seq DESC";
-
-/// The source of a row that has been claimed and has no outcome.
-const CLAIMED: u8 = 2;
-
-/// The source of a row that could not be sent.
-const REFUSED: u8 = 3;
+/// The columns of [`Record::read`], and after them what is in place of a number.
+fn select() -> String {
+    format!(
+        "SELECT {COLUMNS}, NULL AS cell FROM sent
+        WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
+        UNION ALL
+        SELECT NULL, NULL, campaign, run, row, file, line, NULL, NULL, NULL, NULL, NULL,
+            error_code, error, coalesce(cell, '') FROM invalid_rows
+        WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
+        ORDER BY run, row, cell"
+    )
+}
 
 impl Ledger {
-    /// Hands every row of the selection to `each`, by run and by row, as they are at this
+    /// Passes every row of the selection to `each`, by run and by row, as they are at this
     /// instant.
     ///
     /// # Errors
@@ -88,11 +67,13 @@ impl Ledger {
         mut each: impl FnMut(ExportedRow) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut result = Ok(());
-        let walked = walk(&self.db, selection, &mut |row| {
-            result = each(row);
-            result.is_ok()
-        });
-        self.checked(walked)?;
+        let services = self.services()?;
+        self.reading(|db| {
+            walk(db, services, selection, &mut |row| {
+                result = each(row);
+                result.is_ok()
+            })
+        })?;
         result
     }
 }
@@ -100,6 +81,7 @@ impl Ledger {
 /// Goes on for as long as `each` wants more.
 fn walk(
     db: &Connection,
+    services: Vec<ServiceId>,
     selection: &Selection,
     each: &mut dyn FnMut(ExportedRow) -> bool,
 ) -> rusqlite::Result<()> {
@@ -107,17 +89,17 @@ fn walk(
     let campaign = selection.campaign.map(|campaign| campaign.0);
     // One instant for all of it; what is made for it goes with it.
     let snapshot = db.unchecked_transaction()?;
-    journal_tables::make(&snapshot, None)?;
-    let mut select = snapshot.prepare(ROWS)?;
+    unfiled::show(&snapshot, services)?;
+    let mut select = snapshot.prepare(&select())?;
     let mut rows = select.query(params![json!(runs).to_string(), campaign])?;
     let mut last = None;
     while let Some(row) = rows.next()? {
         let place = (row.get::<_, u64>("run")?, row.get::<_, u64>("row")?);
+        // One that was invalid, and could be sent by a later version, is in both tables.
         if last.replace(place) == Some(place) {
             continue;
         }
         let exported = read(row)?;
-        // Only now, since what is known less well may have another status.
         let statuses = &selection.statuses;
         let is_wanted = statuses.is_empty() || statuses.contains(&exported.outcome.status);
         if is_wanted && !each(exported) {
@@ -128,56 +110,26 @@ fn walk(
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
-    match row.get("source")? {
-        CLAIMED => claimed(row),
-        REFUSED => refused(row),
-        _ => Ok(sent(Record::read(row)?)),
-    }
-}
-
-fn sent(record: Record) -> ExportedRow {
-    ExportedRow {
-        run: record.run,
-        row: record.row,
-        file: record.file,
-        line: record.line,
-        phone: record.number.to_string(),
-        campaign: Some(record.campaign),
-        outcome: record.outcome,
-    }
-}
-
-fn claimed(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
-    let at: i64 = row.get("row")?;
-    let outcome = RowOutcome {
-        attempts: 1,
-        ..RowOutcome::not_sent(
-            Status::Uncertain,
-            Some(ErrorCode::AnswerLost),
-            Some("no answer yet, or the run ended before it came".into()),
-        )
+    let Some(cell) = row.get("cell")? else {
+        let record = Record::read(row)?;
+        return Ok(ExportedRow {
+            run: record.run,
+            row: record.row,
+            file: record.file,
+            line: record.line,
+            phone: record.number.to_string(),
+            campaign: Some(record.campaign),
+            outcome: record.outcome,
+        });
     };
-    Ok(ExportedRow {
-        run: RunId(row.get("run")?),
-        row: RowId(row.get("row")?),
-        file: row.get("file")?,
-        line: at.wrapping_add(row.get("line_offset")?).cast_unsigned(),
-        phone: format!("+{}", row.get::<_, u64>("number")?),
-        campaign: row.get("campaign").map(CampaignId).map(Some)?,
-        outcome,
-    })
-}
-
-fn refused(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
     let Word(code) = row.get("error_code")?;
     let campaign: Option<i64> = row.get("campaign")?;
-    let cell: Option<String> = row.get("cell")?;
     Ok(ExportedRow {
         run: RunId(row.get("run")?),
         row: RowId(row.get("row")?),
         file: row.get("file")?,
         line: row.get("line_offset")?,
-        phone: cell.unwrap_or_default(),
+        phone: cell,
         campaign: campaign.map(CampaignId),
         outcome: RowOutcome::not_sent(Status::Invalid, Some(code), row.get("error")?),
     })
@@ -188,10 +140,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ledger::record::status_code;
+    use crate::lead::ErrorCode;
+    use crate::ledger::columns::status_code;
     use crate::ledger::testing::{TestLedger, at};
 
-    /// A ledger with so many runs.
+    /// A ledger with that many runs.
     fn with_runs(count: u8) -> TestLedger {
         let mut test = TestLedger::new();
         for content in 1..=count {
@@ -209,7 +162,7 @@ mod tests {
     fn settle(test: &TestLedger, run: u64, row: u64, campaign: i64, status: Status) {
         let place = (row, 0, 1, number(row), campaign);
         let id = (1000 + row).to_string();
-        let outcome = json!([place, status_code(status), null, 1, id, null, null]);
+        let outcome = json!([place, status_code(status), null, 1, id, null, null, null]);
         append(test, run, &json!({ "outcomes": [outcome] }));
     }
 
@@ -231,9 +184,9 @@ mod tests {
         ));
     }
 
-    fn refuse(test: &TestLedger, run: u64, row: u64) {
+    fn invalid(test: &TestLedger, run: u64, row: u64) {
         test.sql(&format!(
-            "INSERT INTO refusals VALUES ({run}, {row}, 0, {}, NULL, 'n/a',
+            "INSERT INTO invalid_rows VALUES ({run}, {row}, 0, {}, NULL, 'n/a',
                 'phone_not_e164', 'no number')",
             row + 1
         ));
@@ -267,7 +220,7 @@ mod tests {
         let test = with_runs(3);
         file(&test, 1, 3, 101, Status::Created);
         file(&test, 1, 1, 101, Status::Rejected);
-        refuse(&test, 1, 2);
+        invalid(&test, 1, 2);
         file(&test, 2, 1, 101, Status::Duplicate);
         claim(&test, 2, 4, 101);
         claim(&test, 2, 3, 101);
@@ -303,11 +256,15 @@ mod tests {
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Uncertain)]);
         settle(&test, 1, 1, 101, Status::Created);
         assert_eq!(exported(&test, &all(&[1])), [(1, 1, Status::Created)]);
+        file(&test, 1, 2, 101, Status::Failed);
+        claim(&test, 1, 2, 101);
+        let rows = [(1, 1, Status::Created), (1, 2, Status::Uncertain)];
+        assert_eq!(exported(&test, &all(&[1])), rows);
         let uncertain = Selection {
             statuses: vec![Status::Uncertain],
             ..all(&[1])
         };
-        assert_eq!(exported(&test, &uncertain), []);
+        assert_eq!(exported(&test, &uncertain), rows[1..]);
     }
 
     #[test]
@@ -316,7 +273,7 @@ mod tests {
         file(&test, 1, 1, 101, Status::Created);
         file(&test, 1, 2, 102, Status::Created);
         file(&test, 1, 3, 102, Status::Failed);
-        refuse(&test, 1, 4);
+        invalid(&test, 1, 4);
         let of_102 = Selection {
             campaign: Some(CampaignId(102)),
             ..all(&[1])
@@ -338,7 +295,7 @@ mod tests {
     #[test]
     fn a_row_has_all_that_is_known_of_it() {
         let test = with_runs(1);
-        refuse(&test, 1, 1);
+        invalid(&test, 1, 1);
         claim(&test, 1, 2, 101);
         file(&test, 1, 3, 101, Status::Created);
         let mut rows = Vec::new();
@@ -372,11 +329,11 @@ mod tests {
             settled_at: Some(at(5)),
             ..RowOutcome::not_sent(Status::Created, None, None)
         };
-        let invalid = RowOutcome::invalid(ErrorCode::PhoneNotE164, "no number");
+        let not_sent = RowOutcome::invalid(ErrorCode::PhoneNotE164, "no number");
         assert_eq!(
             rows,
             [
-                row(1, "n/a", None, invalid),
+                row(1, "n/a", None, not_sent),
                 row(2, "+447910999998", campaign, uncertain),
                 row(3, "+447910999997", campaign, created),
             ]
@@ -392,18 +349,18 @@ mod tests {
         let mut seen = 0;
         let walked = test.ledger.export(&all(&[1]), |_| {
             seen += 1;
-            Err(LedgerError::Full { path: "x".into() })
+            Err(LedgerError::broke_off())
         });
         assert!(walked.is_err());
         assert_eq!(seen, 1);
     }
 
-    /// Where a row is kept, and what is told of it then.
+    /// Where a row is kept, and how it is exported from there.
     fn place(test: &TestLedger, row: u64, home: u8) -> Option<Status> {
         match home {
             0 => return None,
             1 => file(test, 1, row, 101, Status::Rejected),
-            2 => refuse(test, 1, row),
+            2 => invalid(test, 1, row),
             _ => claim(test, 1, row, 101),
         }
         if home >= 4 {

@@ -1,55 +1,60 @@
-//! The ledger's file: opened, made on first use, brought to this version.
+//! The ledger's file: opened, made on first use, refused where it is of another version.
 
 use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use super::error::Problem;
 use super::filing::Filing;
-use super::identity::{Identity, log_of};
-use super::{LedgerError, schema, sender};
+use super::identity::Identity;
+use super::{LedgerError, LedgerPlace, ServiceId, schema};
 use crate::private_file;
 use crate::source::folder_of;
 
 /// More statements than there are: none is prepared twice.
 const MAX_STATEMENTS: usize = 64;
 
-/// How long another program is waited for that holds the file.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for another program that holds the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The same once leads are being made: another run may be filing a lot, and a run of hours
-/// must not end for that.
-const PATIENCE_MIDWAY: Duration = Duration::from_secs(30);
+/// The same once leads are being made: another run may be filing a lot, and that must not end
+/// a run of hours.
+const BUSY_TIMEOUT_MIDWAY: Duration = Duration::from_secs(30);
 
 /// How long an empty file may be one that another process is making.
-const LONGEST_TO_MAKE: Duration = Duration::from_secs(1);
+const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 
-/// How large the log beside the ledger stays once it has begun anew.
+/// How large the log beside the ledger stays when it starts again from its beginning.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
 /// An open ledger.
 #[derive(Debug)]
 pub struct Ledger {
     pub(super) db: Connection,
-    pub(super) path: PathBuf,
+    pub(super) place: LedgerPlace,
     /// The files that are open.
     pub(super) identity: Identity,
     pub(super) filing: Filing,
 }
 
 impl Ledger {
-    /// Opens the ledger to write in it. Where there is none it is made, with its folder,
-    /// for its owner's eyes only.
-    pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
-        refuse_lost(path)?;
-        make(path).map_err(|error| LedgerError::unusable(path, error))?;
-        let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    /// Opens the ledger to write in it. Where there is none it is made, with its folder, readable
+    /// by its owner only.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made, is not a ledger of this version, or is locked.
+    pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
+        refuse_lost(place)?;
+        make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
+        let mut ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
         let Ledger { db, .. } = &mut ledger;
         let opened = begin_to_write(db).and_then(|()| schema::create(db));
@@ -57,65 +62,98 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Opens the ledger to read in it, beside whoever writes; nothing where there is none.
-    pub fn read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
-        let unusable = |error| LedgerError::unusable(path, error);
-        refuse_lost(path)?;
-        if !path.try_exists().map_err(unusable)? {
+    /// Opens the ledger to read in it, while another process may write; nothing where there is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, is not a ledger of this version, or is locked.
+    pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
+        let unusable = |error| LedgerError::unusable(place, error);
+        refuse_lost(place)?;
+        if !place.path().try_exists().map_err(unusable)? {
             return Ok(None);
         }
-        refuse_other_kinds(path).map_err(unusable)?;
-        let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        refuse_other_kinds(place.path()).map_err(unusable)?;
+        let ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // One that was made and never written has no tables yet.
         let version = ledger.checked(schema::version(&ledger.db))?;
         Ok((version > 0).then_some(ledger))
     }
 
-    /// From now on others are waited for longer.
-    pub(super) fn set_busy_timeout(&self) -> Result<(), LedgerError> {
-        self.checked(self.db.busy_timeout(PATIENCE_MIDWAY))
-    }
-
     /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn place(&self) -> &LedgerPlace {
+        &self.place
     }
 
-    fn connect(path: &Path, access: OpenFlags) -> Result<Ledger, LedgerError> {
-        // Without the flag that takes names that begin with `file:` for something else,
-        // and without SQLite's own locks: a connection is used by one thread at a time.
-        let opened = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-        let db = opened.map_err(|error| LedgerError::of(path, error))?;
+    /// The error for a value that was read from it and makes no sense.
+    pub fn damaged(&self, detail: String) -> LedgerError {
+        LedgerError::new(&self.place, Problem::Damaged(detail))
+    }
+
+    /// From now on other processes are waited for longer.
+    pub(super) fn set_busy_timeout(&self) -> Result<(), LedgerError> {
+        self.checked(self.db.busy_timeout(BUSY_TIMEOUT_MIDWAY))
+    }
+
+    fn connect(place: &LedgerPlace, access: OpenFlags) -> Result<Ledger, LedgerError> {
+        // Without the flag that gives names that begin with `file:` another meaning, and
+        // without SQLite's own locks: a connection is used by one thread at a time.
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(place.path(), flags);
+        let db = opened.map_err(|error| LedgerError::of(place, error))?;
         db.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
         let ledger = Ledger {
             db,
-            path: path.to_owned(),
-            identity: Identity::of(path),
+            place: place.clone(),
+            identity: Identity::of(place.path()),
             filing: Filing::default(),
         };
-        ledger.checked(ledger.db.busy_timeout(PATIENCE))?;
+        ledger.checked(ledger.db.busy_timeout(BUSY_TIMEOUT))?;
         Ok(ledger)
     }
 
     /// Makes sure that it is a ledger, and of this version.
     fn refuse_others(&self) -> Result<(), LedgerError> {
-        let path = self.path.clone();
         // First of all, since another command may be making it right now.
         let is_new = self.checked(is_empty(&self.db))?;
         let version = self.checked(schema::version(&self.db))?;
         let application_id = self.checked(schema::application_id(&self.db))?;
-        if !is_new && application_id != schema::APPLICATION_ID {
-            return Err(LedgerError::NotALedger { path });
-        }
-        if ![0, schema::VERSION].contains(&version) {
-            return Err(LedgerError::OtherVersion {
-                path,
-                version,
-                known: schema::VERSION,
-            });
-        }
-        Ok(())
+        let known = schema::VERSION;
+        let problem = match version {
+            _ if !is_new && application_id != schema::APPLICATION_ID => Problem::NotALedger,
+            0 => return Ok(()),
+            version if version < known => Problem::TooOld { version, known },
+            version if version > known => Problem::TooNew { version, known },
+            _ => return Ok(()),
+        };
+        Err(LedgerError::new(&self.place, problem))
+    }
+
+    /// Returns what `query` reads.
+    pub(super) fn reading<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, LedgerError> {
+        self.checked(query(&self.db))
+    }
+
+    /// What `work` returns, when all that it has changed is on disk; after an error nothing is
+    /// changed.
+    pub(super) fn changing<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, LedgerError> {
+        let begun = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let changed = begun.and_then(|change| {
+            let value = work(&change)?;
+            change.commit()?;
+            Ok(value)
+        });
+        self.checked(changed)
     }
 
     /// The value, or what went wrong with the ledger.
@@ -124,11 +162,11 @@ impl Ledger {
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
                 self.keep_log_from_file();
             }
-            LedgerError::of(&self.path, error)
+            LedgerError::of(&self.place, error)
         })
     }
 
-    /// Nothing more of the log gets into the file, which may be another than it was, or
+    /// Writes nothing more of the log into the file, which may be another one by now, or
     /// damaged: not when this process ends either.
     pub(super) fn keep_log_from_file(&self) {
         let closing = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
@@ -136,15 +174,15 @@ impl Ledger {
     }
 }
 
-/// Where two commands make the ledger at the same moment, SQLite refuses the later one this
-/// rather than to wait.
+/// Where two commands make the ledger at the same moment, SQLite refuses this to the later one
+/// instead of waiting.
 fn keep_a_log(db: &Connection) -> rusqlite::Result<()> {
     let began = Instant::now();
     loop {
         match db.pragma_update(None, "journal_mode", "WAL") {
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && began.elapsed() < PATIENCE =>
+                    && began.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -175,24 +213,25 @@ fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0)
 }
 
-/// Where there is no file, or an empty one, a new ledger is made, unless the files beside it
-/// show that there was one: whoever was called would be called again, and SQLite would throw
-/// away the log. An empty file without a log may be another process's, which is just making
-/// it.
-fn refuse_lost(path: &Path) -> Result<(), LedgerError> {
+/// Refuses to make a new ledger where files beside it show that there was one: everyone who was
+/// called would be called again, and SQLite would throw away the log. An empty file without a
+/// log may be one that another process is just making.
+fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
+    let has_been_used = || {
+        let lock = place.lock_file(ServiceId(1));
+        lock.is_ok_and(|lock| lock.exists())
+    };
     let began = Instant::now();
-    while bytes(path) == 0 {
-        let has_log = bytes(&log_of(path)) > 0;
-        let is_emptied = path.exists() && sender::has_been_used(path);
+    while bytes(place.path()) == 0 {
+        let has_log = bytes(&place.log()) > 0;
+        let is_emptied = place.path().exists() && has_been_used();
         if !has_log && !is_emptied {
             return Ok(());
         }
-        if has_log || began.elapsed() > LONGEST_TO_MAKE {
-            return Err(LedgerError::Damaged {
-                path: path.to_owned(),
-                detail: "it is missing or empty, and the files beside it are of a run".into(),
-            });
+        if has_log || began.elapsed() > MAX_TIME_TO_MAKE {
+            let detail = "it is missing or empty, but files beside it are from a run";
+            return Err(LedgerError::new(place, Problem::Damaged(detail.into())));
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -208,7 +247,7 @@ fn make(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Asked before opening, which would wait for ever at a pipe.
+/// Checked before opening, which would wait for ever at a pipe.
 fn refuse_other_kinds(path: &Path) -> io::Result<()> {
     match path.metadata() {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -216,8 +255,8 @@ fn refuse_other_kinds(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Also where the file was there before: what will be in it is about people. One that is
-/// somebody else's is used as it is.
+/// Also where the file was there before: what will be in it is about people. One that belongs
+/// to another user is used as it is.
 #[cfg(unix)]
 fn keep_private(file: &File) {
     use std::os::unix::fs::PermissionsExt;
@@ -238,12 +277,12 @@ mod tests {
         const AT_ONCE: usize = 6;
         for _ in 0..5 {
             let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("ledger.sqlite3");
+            let place = LedgerPlace::file(folder.path().join("ledger.sqlite3"));
             let all_are_there = Barrier::new(AT_ONCE);
             thread::scope(|scope| {
                 let open = || {
                     all_are_there.wait();
-                    Ledger::open(&path).map(drop)
+                    Ledger::open(&place).map(drop)
                 };
                 let opening: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(open)).collect();
                 for opened in opening {

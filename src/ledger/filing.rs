@@ -1,40 +1,11 @@
-//! When settled rows are filed: moved from the journal to where they are found by
-//! number.
+//! When settled rows are filed: moved from the journal to where they are found by number.
 //!
-//! Numbers come in no order, and every page of the table that one of them touches is
-//! written anew. So rows are left to gather until many share a page, then filed in the
-//! order of their numbers, in slices between which groups are committed. The more there
-//! is on file, the more are gathered.
+//! Numbers come in no order, and every page of the table that one of them touches is written
+//! again. So rows wait until many share a page, then are filed in the order of their numbers, in
+//! slices between which groups are committed. The more is on file, the more rows wait.
 
-use super::round::Round;
+use super::round::{Limits, Round};
 use super::{Ledger, LedgerError, ServiceId};
-
-/// How much is done at once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Fewer settled rows than these are not worth filing.
-    pub(super) least: u64,
-    /// With these many they are filed in any case: each of them takes 45 to 60 bytes of
-    /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
-    pub(super) most: usize,
-    /// About so much memory they may take, of the 64 MiB that a run may beside its numbers:
-    /// a service may refuse many, with a sentence for each. The others are left to another
-    /// round.
-    pub(super) most_bytes: usize,
-    /// Rows that are gathered or placed at a time, for some tens of milliseconds.
-    pub(super) slice: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            least: 200_000,
-            most: 350_000,
-            most_bytes: 16 * 1024 * 1024,
-            slice: 16_384,
-        }
-    }
-}
 
 /// A quarter of the rows that a page of the ledger holds. Rows are filed when they are
 /// a quarter of all that there are, and pages can be had without counting.
@@ -53,19 +24,17 @@ pub(super) struct Filing {
 }
 
 impl Filing {
-    /// Notes that a group has been committed.
-    pub(super) fn note(&mut self, service: ServiceId, settled: usize) {
+    /// Counts the rows of a group that has been committed.
+    pub(super) fn count(&mut self, service: ServiceId, settled: usize) {
         self.service = Some(service);
         self.unfiled += settled as u64;
     }
 }
 
 impl Ledger {
-    /// Files a slice of the rows that this connection has settled, if enough have
-    /// gathered or some are being filed. Returns whether there is more to do.
-    ///
-    /// After an error what is in the ledger is as good as before, and the next call
-    /// begins the round again.
+    /// Files a slice of the rows that this connection has settled, if enough are waiting or some
+    /// are being filed. Returns whether there is more to do. After an error nothing is lost, and
+    /// the next call begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
         self.refuse_replaced()?;
         let round = match self.filing.round.take() {
@@ -93,7 +62,7 @@ impl Ledger {
         }
     }
 
-    /// Files all settled rows of the service, whoever has settled them.
+    /// Files all settled rows of the service, by whatever process they were settled.
     pub(super) fn file_service(&mut self, service: ServiceId) -> Result<(), LedgerError> {
         // What is under way is begun again, which does no harm.
         self.filing.round = None;

@@ -1,7 +1,7 @@
-//! What the ledger knows of runs, to be looked at.
+//! What the ledger knows of runs.
 //!
-//! Whoever looks needs no right to write and holds nobody up, also while a run is being
-//! sent. All that is told of one look is of the same instant.
+//! Reading it needs no right to write and holds no writer up, also while a run is being sent.
+//! All that one call returns is of the same instant.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,30 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::columns::{Json, Seconds, StoredPath};
-use super::run::Sha256;
-use super::sender::SenderLock;
+use super::columns::{Json, Seconds, StoredPath, all};
+use super::run::{InputRecord, ListRecord, Sha256};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
+
+const RUNS: &str = "
+SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
+FROM runs JOIN services ON services.id = service ORDER BY runs.id";
+
+const STARTS: &str = "
+SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
+FROM starts WHERE run = ?1 ORDER BY start";
+
+const LISTS: &str = "
+SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position";
+
+const INPUTS: &str = "
+SELECT name, path, sha256, bytes, columns, rows FROM inputs WHERE run = ?1 ORDER BY position";
+
+/// The latest version of each.
+const OUTPUTS: &str = "
+SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
+    (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
+ORDER BY rowid";
 
 /// A run as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +56,7 @@ pub struct RunRecord {
     /// Every process that has worked at it, in order.
     pub starts: Vec<StartRecord>,
     /// Its inputs, in order.
-    pub inputs: Vec<KnownInput>,
+    pub inputs: Vec<InputRecord>,
     /// The files that it has written, or begun to write.
     pub outputs: Vec<KnownOutput>,
 }
@@ -47,7 +66,7 @@ pub struct RunRecord {
 pub struct StartRecord {
     /// When it began.
     pub began_at: Timestamp,
-    /// When it ended; none if it was killed, or is at work.
+    /// When it ended; none if it was killed, or is sending.
     pub ended_at: Option<Timestamp>,
     /// Its id in the operating system.
     pub process: u32,
@@ -62,33 +81,7 @@ pub struct StartRecord {
     /// Requests that it has sent, once it has ended.
     pub requests: Option<u64>,
     /// Its do-not-call lists.
-    pub lists: Vec<KnownList>,
-}
-
-/// An input of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownInput {
-    /// As it was named; none once it was pruned.
-    pub name: Option<String>,
-    /// Where it was; none for standard input.
-    pub path: Option<PathBuf>,
-    /// What it held.
-    pub sha256: Sha256,
-    /// Its size.
-    pub bytes: u64,
-    /// Its data rows, once it has been read to its end.
-    pub rows: Option<u64>,
-}
-
-/// A do-not-call list of a start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownList {
-    /// As it was named; none once it was pruned.
-    pub name: Option<String>,
-    /// What it held.
-    pub sha256: Sha256,
-    /// The numbers on it.
-    pub numbers: u64,
+    pub lists: Vec<ListRecord>,
 }
 
 /// A file that a run has written, or begun to write.
@@ -113,7 +106,7 @@ pub enum RunState<'a> {
     AtWork,
     /// Its last start ended before that, for this reason.
     Stopped(&'a str),
-    /// Its last start has told no end.
+    /// Its last start has recorded no end.
     Killed,
 }
 
@@ -138,46 +131,29 @@ impl RunRecord {
 
 impl Ledger {
     /// All runs, in order.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
         // Before the runs are read: one that ends meanwhile is shown as it ended.
-        let held = services
-            .into_iter()
-            .map(|service| Ok((service, SenderLock::is_held(&self.path, service)?)))
-            .collect::<Result<Vec<_>, LedgerError>>()?;
-        let busy: Vec<ServiceId> = held
-            .into_iter()
-            .filter_map(|(service, is_held)| is_held.then_some(service))
-            .collect();
-        let runs = runs(&self.db, &busy);
-        self.checked(runs)
+        let mut busy = Vec::new();
+        for service in services {
+            if self.is_sender_locked(service)? {
+                busy.push(service);
+            }
+        }
+        self.reading(|db| runs(db, &busy))
     }
 
     /// Every service that it knows.
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
-        self.checked(services(&self.db))
+        let services = "SELECT id FROM services ORDER BY id";
+        self.reading(|db| all(db, services, [], |row| row.get(0).map(ServiceId)))
     }
-}
-
-fn services(db: &Connection) -> rusqlite::Result<Vec<ServiceId>> {
-    let mut services = db.prepare("SELECT id FROM services ORDER BY id")?;
-    let ids = services.query_map([], |row| row.get(0).map(ServiceId))?;
-    ids.collect()
 }
 
 /// All runs; those of the `busy` services may be at work.
 fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
     let instant = db.unchecked_transaction()?;
-    let mut select = instant.prepare(
-        "SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
-            FROM runs JOIN services ON services.id = service ORDER BY runs.id",
-    )?;
-    let runs = select.query_map([], run)?;
-    let mut runs: Vec<RunRecord> = runs.collect::<rusqlite::Result<_>>()?;
+    let mut runs: Vec<RunRecord> = all(&instant, RUNS, [], run)?;
     for run in &mut runs {
         run.starts = starts(&instant, run.run)?;
         run.inputs = inputs(&instant, run.run)?;
@@ -222,11 +198,7 @@ fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
 }
 
 fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
-    let mut select = db.prepare_cached(
-        "SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
-            FROM starts WHERE run = ?1 ORDER BY start",
-    )?;
-    let starts = select.query_map([run.0], |row| {
+    all(db, STARTS, [run.0], |row| {
         Ok(StartRecord {
             lists: lists(db, run, row.get(0)?)?,
             began_at: row.get::<_, Seconds>(1)?.0,
@@ -238,56 +210,41 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
             requests: row.get(7)?,
             host: row.get(8)?,
         })
-    })?;
-    starts.collect()
+    })
 }
 
-fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<KnownList>> {
-    let mut select = db.prepare_cached(
-        "SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position",
-    )?;
-    let lists = select.query_map((run.0, start), |row| {
-        Ok(KnownList {
+fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<ListRecord>> {
+    all(db, LISTS, (run.0, start), |row| {
+        Ok(ListRecord {
             name: row.get(0)?,
             sha256: row.get(1)?,
             numbers: row.get(2)?,
         })
-    })?;
-    lists.collect()
+    })
 }
 
-fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownInput>> {
-    let mut select = db.prepare_cached(
-        "SELECT name, path, sha256, bytes, rows FROM inputs WHERE run = ?1 ORDER BY position",
-    )?;
-    let inputs = select.query_map([run.0], |row| {
-        Ok(KnownInput {
+fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
+    all(db, INPUTS, [run.0], |row| {
+        Ok(InputRecord {
             name: row.get(0)?,
             path: path(row, 1)?,
             sha256: row.get(2)?,
             bytes: row.get(3)?,
-            rows: row.get(4)?,
+            columns: row.get(4)?,
+            rows: row.get(5)?,
         })
-    })?;
-    inputs.collect()
+    })
 }
 
-/// The latest version of each.
 fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownOutput>> {
-    let mut select = db.prepare_cached(
-        "SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
-            (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
-            ORDER BY rowid",
-    )?;
-    let outputs = select.query_map([run.0], |row| {
+    all(db, OUTPUTS, [run.0], |row| {
         Ok(KnownOutput {
             path: path(row, 0)?,
             kind: row.get(1)?,
             sha256: row.get(2)?,
             rows: row.get(3)?,
         })
-    })?;
-    outputs.collect()
+    })
 }
 
 #[cfg(test)]
@@ -320,8 +277,8 @@ mod tests {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
-        let reading = Ledger::read(test.ledger.path()).unwrap().unwrap();
-        let lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        let reading = Ledger::read(test.ledger.place()).unwrap().unwrap();
+        let lock = test.ledger.lock_sender(test.service).unwrap();
         assert_eq!(only_run(&reading).state(), RunState::AtWork);
         drop(lock);
         assert_eq!(only_run(&reading).state(), RunState::Killed);
@@ -339,12 +296,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_is_not_at_work_whoever_holds_the_lock() {
+    fn a_run_that_has_ended_is_not_at_work_though_the_lock_is_held() {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
         end(&mut test, None);
-        let _lock = SenderLock::take(test.ledger.path(), test.service).unwrap();
+        let _lock = test.ledger.lock_sender(test.service).unwrap();
         assert_eq!(only_run(&test.ledger).state(), RunState::Complete);
     }
 }

@@ -1,79 +1,69 @@
-//! What is known of every lead that was ever sent: claimed before its request leaves,
-//! settled after its answer has come. A file of SQLite, and the memory from which a run
-//! goes on and a results file can be made again.
+//! Every lead that was ever sent: claimed before its request leaves, settled after its answer
+//! has come. A file of SQLite, from which a run goes on and a results file can be made again.
+//! A method fails where the ledger cannot be read or written, and says what to do.
 //!
 //! # Promises
 //!
-//! 1. A row is claimed on disk before its first request leaves. Whatever happens then,
-//!    the ledger knows that it may have been taken.
-//! 2. A group is committed as a whole or not at all. What [`Ledger::commit`] has
-//!    returned for is on disk; after an error nothing of the group is, and the same
-//!    group can be committed again.
-//! 3. A settled row stays settled: no kill, at no instant, takes it from the ledger or
-//!    makes anything else of it. Only [`Ledger::forget_run`] and
-//!    [`Ledger::forget_number`] do.
+//! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
+//!    ledger knows that the service may have taken it.
+//! 2. A group is committed as a whole or not at all. What [`Ledger::commit`] has returned for
+//!    is on disk; after an error nothing of the group is, and it can be committed again.
+//! 3. A settled row stays settled: no kill, at no instant, changes or removes it. Only
+//!    [`Ledger::forget_run`] and [`Ledger::forget_number`] do.
 //! 4. After [`Ledger::recover`] every row that was ever claimed and not released is a
-//!    [`Record`], under its number: settled, or `uncertain` where no answer came.
-//! 5. What is pruned or forgotten stands nowhere in the ledger's files when the call
-//!    returns.
+//!    [`Record`], found by its number: settled, or `uncertain` where no answer came.
+//! 5. What is pruned or forgotten is nowhere in the ledger's files when the call returns.
 //!
-//! Each has its tests in `promises`; `model` does anything in any order, kills it
-//! anywhere, and compares what is known with a model in memory.
+//! Each has its tests in `promises`; `model` does anything in any order, kills it anywhere, and
+//! compares what is known with a model in memory.
 //!
 //! # What is on disk, and what a kill leaves
 //!
 //! A row's claim and its outcome are appended to the `journal`, a line for each group. From
-//! there it is filed among `sent`, where it is found by its number.
+//! there it is filed in `sent`, where it is found by its number.
 //!
-//! | instant | on disk | after a kill here, recovery makes of it |
+//! | instant | on disk | recovery after a kill |
 //! |-|-|-|
 //! | before the claim is committed | nothing | nothing: no request has left |
-//! | before its answer | a claim | `uncertain`, `answer_lost` |
-//! | the answer has come, the group is not committed | a claim | the same: the request is repeated or held, as the user says |
-//! | the outcome is committed | the claim and the outcome | a record |
+//! | before the answer | a claim | `uncertain`, `answer_lost` |
+//! | after the answer, before its commit | a claim | the same: the request is repeated or held, as the user chose |
+//! | after the outcome is committed | the claim and the outcome | a record |
 //! | while it is filed | both, or both and the record, or the record | the record; filing it again changes nothing |
-//! | the claim is released | the claim and the release | nothing: it is certain that no request was taken |
-//! | while it is pruned or forgotten | all, or what stays | the run is still there, not noted as pruned: the same command finishes |
+//! | after the claim is released | the claim and the release | nothing: no request was taken |
+//! | while it is pruned or forgotten | all, or the rest | the run is still there, not marked as pruned: the same command finishes |
 //!
-//! A row that an earlier start of the run has left uncertain is claimed again under the
-//! same key; its record stays until another takes its place.
+//! A row that an earlier start of the run has left uncertain is claimed again under the same
+//! key; its record stays until the next one replaces it.
 //!
-//! *Power loss* is a kill, as far as the disk keeps what it says it has written: every
-//! commit waits for it (`synchronous=FULL`, and `fullfsync` where `fsync` alone would
-//! not). *A full disk* fails the commit or the slice that needs room; nothing is half
-//! written, and the run can go on when there is room. *A copy* of the ledger's file is whole
-//! only together with the log beside it (`-wal`); [`Ledger::copy_into`] makes one that is.
+//! *Power loss* is a kill, as far as the disk keeps what it reports as written: every commit
+//! waits for it (`synchronous=FULL`, and `fullfsync` where `fsync` alone would not). *A full
+//! disk* fails the commit or the slice that needs space; nothing is half written, and the run
+//! can go on when there is space. *A copy* of the ledger's file is whole only together with the
+//! log beside it (`-wal`); [`Ledger::copy_into`] makes one that is. *Another file in its place*,
+//! or copied over it, is noticed before the next commit (`identity`): nothing more is written,
+//! and its log is kept from that file.
 //!
-//! *Another file in its place*, or copied over it, is noticed before the next commit
-//! (`identity`): nothing more is written, and its log is kept from that file.
+//! # Who may use it at once
 //!
-//! Beside its leads a service has some lines of its own, which stay when runs are pruned or
-//! forgotten: the pace that it was last found to take (`paces`), on which nothing depends but
-//! how fast the next run begins; and what was sent to it lately and how long it asked to be
-//! left alone (`recent`), so that limits hold across processes.
+//! One [`Ledger`] that sends for each service, which [`SenderLock`] ensures; each touches the
+//! rows of its own service only. Any number of readers ([`Recall`], [`Ledger::read`]): they see
+//! what is committed and never wait; only [`Ledger::prune`] and its like wait for them. A ledger
+//! of another version is refused to readers and writers alike.
 //!
-//! # Versions
+//! # Files
 //!
-//! A ledger that another version of the tables has written is refused, to readers and
-//! writers alike.
-//!
-//! # Who may be at it at once
-//!
-//! One [`Ledger`] that sends for each service, which [`SenderLock`] sees to; each
-//! touches the rows of its own service only. Any number that read ([`Recall`],
-//! [`Ledger::read`]): they see what is committed, never wait, and are never waited for,
-//! but by [`Ledger::prune`] and its like, which want the ledger for themselves.
+//! [`Ledger`] is one type: `file` has it, with the state of `filing` and `identity`, and every
+//! other file has the methods of its subject. Beside that no two files import each other.
 //!
 //! # Cost
 //!
-//! The journal is appended to, and filing goes through the table in order, so a lead
-//! costs much the same whether it is the first or the ten-millionth. Measured in
-//! `benches/ledger.rs`.
+//! The journal is appended to, and filing writes the table in order, so a lead costs much the
+//! same whether it is the first or the ten-millionth. Measured in `benches/ledger.rs`.
 
 mod columns;
+mod commit;
 mod copy;
 mod earlier;
-mod entries;
 mod entry;
 mod error;
 mod export;
@@ -81,51 +71,49 @@ mod file;
 mod filing;
 mod history;
 mod identity;
-mod insert;
 mod journal;
-mod journal_tables;
 mod lead_id;
+mod lock;
 #[cfg(test)]
 mod model;
 mod network;
 mod outputs;
-mod paces;
+mod pace;
 mod packed;
+mod place;
 #[cfg(test)]
 mod promises;
 mod prune;
-mod reached;
 mod recall;
-mod recent;
 mod record;
 mod recover;
-mod replay;
 mod round;
 mod run;
 mod runs;
 #[cfg(test)]
 mod samples;
 mod schema;
-mod sender;
 #[cfg(test)]
 mod testing;
 mod unfiled;
 mod writer;
 
 pub use copy::CopyError;
-pub use entry::{CellsDigest, Claim, Group, Refusal, ServiceId, Settlement};
+pub use entry::{
+    AskedPause, CellsDigest, Claim, Group, InvalidRow, ServiceId, Settlement, StartsInSecond,
+};
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
-pub use history::{KnownInput, KnownList, KnownOutput, RunRecord, RunState, StartRecord};
-pub use network::network_file_system;
+pub use history::{KnownOutput, RunRecord, RunState, StartRecord};
+pub use lock::{LockHolder, SenderLock};
+pub use pace::RecentUse;
+pub use place::LedgerPlace;
 pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
-pub use recent::{AskedPause, RecentUse, StartsInSecond};
 pub use record::Record;
 pub use run::{
     AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,
     Predecessors, Sha256, StoredDefaults, Unfinished,
 };
-pub use sender::{LockHolder, SenderLock, SenderLocks};
 pub use writer::{Committed, LedgerWriter};

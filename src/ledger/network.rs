@@ -2,14 +2,14 @@
 //!
 //! Its promises need two things of the file system: locks that every process obeys, and a
 //! log beside the ledger whose index processes share in memory. Over a network neither is
-//! certain, and nothing but the file system knows whether it works.
+//! certain, and only the file system knows whether it works.
 
 use std::io;
 use std::path::Path;
 
-/// What a network file system is called that `path`, or the folder in which it is to be
-/// made, is on. Nothing for a local one, and where it cannot be told.
-pub fn network_file_system(path: &Path) -> Option<String> {
+/// The name of the network file system that `path`, or the folder in which it will be made, is
+/// on. Nothing for a local one, and where that is not known.
+pub(super) fn network_file_system(path: &Path) -> Option<String> {
     first_known(&std::path::absolute(path).ok()?, system::kind_at)
 }
 
@@ -31,19 +31,11 @@ mod system {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    /// File systems that are programs: any of them, local ones too.
-    const FUSE: u32 = 0x6573_5546;
-
     pub(super) fn kind_at(path: &Path) -> io::Result<Option<String>> {
-        // As wide and as signed as the system has it; the kinds are numbers of 32 bits.
-        let kind = rustix::fs::statfs(path)?.f_type as u32;
-        if kind != FUSE {
-            return Ok(super::kind(kind).map(str::to_owned));
-        }
         let device = path.metadata()?.dev();
         let device = (rustix::fs::major(device), rustix::fs::minor(device));
         let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-        let found = super::mounted_type(&mounts, device).filter(|name| super::is_remote(name));
+        let found = super::mounted_type(&mounts, device).and_then(super::remote_name);
         Ok(found.map(str::to_owned))
     }
 }
@@ -70,7 +62,7 @@ mod system {
     use std::path::{Component, Path, Prefix};
 
     pub(super) fn kind_at(path: &Path) -> io::Result<Option<String>> {
-        // A drive that stands for a share becomes the share's own name.
+        // A drive letter of a share becomes the share's own name.
         let path = path.canonicalize()?;
         let is_share = match path.components().next() {
             Some(Component::Prefix(prefix)) => {
@@ -93,31 +85,6 @@ mod system {
     }
 }
 
-/// What a network file system is called whose kind Linux gives so (statfs(2), `f_type`);
-/// the shared folders of virtual machines are such, too.
-#[cfg(any(target_os = "linux", test))]
-fn kind(f_type: u32) -> Option<&'static str> {
-    Some(match f_type {
-        0x0000_6969 => "NFS",
-        0x0000_517B | 0xFF53_4D42 | 0xFE53_4D42 => "SMB",
-        0x0102_1997 => "9p",
-        0x5346_414F | 0x6B41_4653 => "AFS",
-        0x00C3_6400 => "Ceph",
-        0x0BD0_0BD0 => "Lustre",
-        0x4750_4653 => "GPFS",
-        0x1983_0326 => "BeeGFS",
-        0x2003_0528 => "OrangeFS",
-        0xAAD7_AAEA => "PanFS",
-        0xBEEF_DEAD => "StorNext",
-        0x7375_7245 => "Coda",
-        0x0000_564C => "NCP",
-        0x786F_4256 => "a VirtualBox folder",
-        0xBACB_ACBC => "a VMware folder",
-        0x7C7C_6673 => "a Parallels folder",
-        _ => return None,
-    })
-}
-
 /// The type of the file system that is mounted from `device`, by what Linux says of all
 /// mounts (proc(5), `mountinfo`).
 #[cfg(any(target_os = "linux", test))]
@@ -130,30 +97,26 @@ fn mounted_type(mounts: &str, device: (u32, u32)) -> Option<&str> {
     line.split_once(" - ")?.1.split(' ').next()
 }
 
-/// Whether a file system that is a program fetches its files from elsewhere: as far as it
-/// is known by name, since others encrypt or lay one folder over another, and are local.
+/// What a file system of this type is called, where it keeps its files elsewhere; the shared
+/// folders of virtual machines are such, too. Of those that are programs (`fuse.`) only the
+/// ones that are known by name: others encrypt or lay one folder over another, and are local.
 #[cfg(any(target_os = "linux", test))]
-fn is_remote(fuse_type: &str) -> bool {
-    const REMOTE: [&str; 16] = [
-        "sshfs",
-        "s3fs",
-        "rclone",
-        "glusterfs",
-        "ceph-fuse",
-        "gcsfuse",
-        "goofys",
-        "mount-s3",
-        "blobfuse2",
-        "davfs",
-        "curlftpfs",
-        "smbnetfs",
-        "juicefs",
-        "moosefs",
-        "vmhgfs-fuse",
-        "grpcfuse",
-    ];
-    let name = fuse_type.strip_prefix("fuse.");
-    name.is_some_and(|name| REMOTE.contains(&name))
+fn remote_name(mounted: &str) -> Option<&str> {
+    const FUSE: &str = "sshfs s3fs rclone glusterfs ceph-fuse gcsfuse goofys mount-s3 blobfuse2 \
+        davfs curlftpfs smbnetfs juicefs moosefs vmhgfs-fuse grpcfuse";
+    match mounted {
+        "nfs" | "nfs4" => Some("NFS"),
+        "cifs" | "smb3" | "smbfs" => Some("SMB"),
+        "afs" | "ceph" | "lustre" | "gpfs" | "beegfs" | "pvfs2" | "panfs" | "cvfs" | "coda"
+        | "ncpfs" | "9p" => Some(mounted),
+        "vboxsf" => Some("a VirtualBox folder"),
+        "vmhgfs" => Some("a VMware folder"),
+        "prl_fs" => Some("a Parallels folder"),
+        _ => mounted
+            .strip_prefix("fuse.")
+            .filter(|name| FUSE.split(' ').any(|known| known == *name))
+            .map(|_| mounted),
+    }
 }
 
 #[cfg(test)]
@@ -161,42 +124,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_file_systems_are_told_from_local_ones_by_their_kind() {
-        for (f_type, name) in [
-            (0x6969, Some("NFS")),
-            (0xFF53_4D42, Some("SMB")),
-            (0xFE53_4D42, Some("SMB")),
-            (0x517B, Some("SMB")),
-            (0x0102_1997, Some("9p")),
-            (0x5346_414F, Some("AFS")),
-            (0x00C3_6400, Some("Ceph")),
-            (0x0BD0_0BD0, Some("Lustre")),
-            (0x4750_4653, Some("GPFS")),
-            // ext4, btrfs, XFS, ZFS, tmpfs, overlayfs.
-            (0xEF53, None),
-            (0x9123_683E, None),
-            (0x5846_5342, None),
-            (0x2FC1_2FC1, None),
-            (0x0102_1994, None),
-            (0x794C_7630, None),
-        ] {
-            assert_eq!(kind(f_type), name, "{f_type:x}");
-        }
-    }
-
-    #[test]
-    fn a_file_system_that_is_a_program_is_known_by_its_mount() {
+    fn network_file_systems_are_known_by_the_type_of_their_mount() {
         let mounts = "\
             22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+            27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
+            39 27 0:50 / /home/a/nfs rw shared:6 - nfs4 host:/srv rw\n\
             40 27 0:52 / /home/a/far rw,nosuid shared:7 master:1 - fuse.sshfs host:/srv rw\n\
             41 27 0:53 / /home/a/safe rw - fuse.gocryptfs /home/a/.safe rw\n\
             42 27 8:17 / /media/usb rw - fuseblk /dev/sdb1 rw\n";
-        let remote = |device| mounted_type(mounts, device).is_some_and(is_remote);
-        assert_eq!(mounted_type(mounts, (0, 52)), Some("fuse.sshfs"));
-        assert!(remote((0, 52)));
-        assert!(!remote((0, 53)));
-        assert!(!remote((8, 17)));
-        assert!(!remote((9, 9)));
+        for (device, name) in [
+            ((8, 1), None),
+            ((0, 50), Some("NFS")),
+            ((0, 52), Some("fuse.sshfs")),
+            ((0, 53), None),
+            ((8, 17), None),
+            ((9, 9), None),
+        ] {
+            let found = mounted_type(mounts, device).and_then(remote_name);
+            assert_eq!(found, name, "{device:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Outcomes of a round, packed: one whose id is a whole number or a UUID takes 46 to 60 bytes
-//! of memory, a third of what it would take as it is read.
+//! Outcomes of a round, packed: one takes 50 to 80 bytes of memory, a third of what it takes as
+//! it is read.
 
 use std::mem;
 use std::ops::Range;
@@ -7,11 +7,11 @@ use std::ops::Range;
 use postcard::{take_from_bytes, to_extend};
 use rusqlite::Error;
 
-use super::entries::{ShortOutcome, StoredOutcome};
+use super::journal::Outcome;
 
-/// More bytes than a round is ever of. What is not used takes no memory; and from 32 MiB on
-/// glibc gives back to the system what is not needed any more, whatever was freed before.
-const ROOM: usize = 33 << 20;
+/// More bytes than a round ever has. What is not used takes no memory; and from 32 MiB on
+/// glibc returns memory to the system once it is freed.
+const CAPACITY: usize = 33 << 20;
 
 /// Outcomes with their runs.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ struct Place {
 }
 
 impl PackedOutcomes {
-    /// Has its room from the beginning: what is moved to a larger place while it gathers
-    /// leaves holes behind, 9 MiB in an import of three million rows.
+    /// Has its capacity from the beginning: vectors that grow leave holes behind, 9 MiB in an
+    /// import of three million rows.
     pub(super) fn new() -> PackedOutcomes {
         PackedOutcomes {
-            places: Vec::with_capacity(ROOM / size_of::<Place>()),
-            bytes: Vec::with_capacity(ROOM),
+            places: Vec::with_capacity(CAPACITY / size_of::<Place>()),
+            bytes: Vec::with_capacity(CAPACITY),
         }
     }
 
@@ -49,12 +49,11 @@ impl PackedOutcomes {
         size_of::<Place>() * self.places.len() + self.bytes.len()
     }
 
-    pub(super) fn push(&mut self, run: i64, outcome: &StoredOutcome) -> rusqlite::Result<()> {
+    pub(super) fn push(&mut self, run: i64, outcome: &Outcome) -> rusqlite::Result<()> {
         let number = outcome.claim.number;
         let at = self.bytes.len();
         self.places.push(Place { number, at });
-        self.bytes =
-            to_extend(&(run, outcome.shortened()), mem::take(&mut self.bytes)).map_err(failed)?;
+        self.bytes = to_extend(&(run, outcome), mem::take(&mut self.bytes)).map_err(failed)?;
         Ok(())
     }
 
@@ -64,10 +63,7 @@ impl PackedOutcomes {
     }
 
     /// Some of them, by their places in the order that they are in.
-    pub(super) fn unpack(
-        &self,
-        which: Range<usize>,
-    ) -> rusqlite::Result<Vec<(i64, ShortOutcome<'_>)>> {
+    pub(super) fn unpack(&self, which: Range<usize>) -> rusqlite::Result<Vec<(i64, Outcome)>> {
         let places = self.places[which].iter();
         places
             .map(|place| {
@@ -87,13 +83,11 @@ fn failed(error: postcard::Error) -> Error {
 mod tests {
     use super::*;
     use crate::lead::RowOutcome;
-    use crate::ledger::entries::{Entries, StoredEntries};
+    use crate::ledger::journal::Entries;
     use crate::ledger::samples::{created, rejected, settlements, uncertain};
 
-    fn stored(row: u64, outcome: &RowOutcome) -> StoredOutcome {
-        let entries = Entries::of(&settlements([row], outcome)).json().unwrap();
-        let mut entries: StoredEntries = serde_json::from_str(&entries).unwrap();
-        entries.outcomes.remove(0)
+    fn stored(row: u64, outcome: &RowOutcome) -> Outcome {
+        Entries::of(&settlements([row], outcome)).outcomes.remove(0)
     }
 
     #[test]
@@ -113,26 +107,7 @@ mod tests {
         assert_eq!(packed.len(), 4);
         let [third, first, second, first_again] = &put_in;
         let expected = [first, first_again, second, third];
-        let columns = expected.map(|outcome| outcome.shortened().columns(7));
-        let unpacked = packed.unpack(0..4).unwrap();
-        let unpacked = unpacked.iter().map(|(run, outcome)| outcome.columns(*run));
-        assert_eq!(unpacked.collect::<Vec<_>>(), columns);
-    }
-
-    #[test]
-    fn ids_that_have_a_short_form_are_packed_in_it() {
-        let size_with = |lead_id: &str| {
-            let outcome = RowOutcome {
-                lead_id: Some(lead_id.to_owned()),
-                ..created()
-            };
-            let mut packed = PackedOutcomes::new();
-            packed.push(7, &stored(1, &outcome)).unwrap();
-            packed.bytes.len()
-        };
-        // The text has its length before it.
-        let rest = size_with("lead-17") - 8;
-        assert_eq!(size_with("48211"), rest + 3);
-        assert_eq!(size_with("0b9c3f1e-7d52-4c5e-9a61-2f0e8d7c6b5a"), rest + 16);
+        let expected = expected.map(|outcome| (7, outcome.clone()));
+        assert_eq!(packed.unpack(0..4).unwrap(), expected);
     }
 }

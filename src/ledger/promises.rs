@@ -2,24 +2,25 @@
 
 use jiff::Timestamp;
 
+use super::error::Problem;
+use super::journal::{Replay, follow};
 use super::samples::{
-    BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, number, refusal, rejected, releases,
-    run_of, settlements, uncertain,
+    BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, invalid_row, number, rejected,
+    releases, run_of, settlements, uncertain,
 };
-use super::{
-    CellsDigest, Group, Ledger, LedgerError, Pruned, Record, Scope, Settlement, journal_tables,
-};
+use super::{CellsDigest, Group, Ledger, Pruned, Record, Scope, Settlement};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
 
 /// Where rows are: open claims, outcomes in the journal, on file.
-fn places(sample: &Sample) -> (i64, i64, i64) {
-    let change = sample.ledger.db.unchecked_transaction().unwrap();
-    journal_tables::make(&change, None).unwrap();
-    (
-        sample.number("SELECT count(*) FROM claims"),
-        sample.number("SELECT count(*) FROM outcomes"),
-        sample.number("SELECT count(*) FROM sent"),
-    )
+fn places(sample: &Sample) -> (usize, usize, i64) {
+    let (mut replay, mut outcomes) = (Replay::default(), 0);
+    let read = follow(&sample.ledger.db, None, 0, |_, run, entries| {
+        outcomes += replay.take(run, entries).len();
+        Ok(true)
+    });
+    read.unwrap();
+    let filed = sample.number("SELECT count(*) FROM sent");
+    (replay.open.len(), outcomes, filed)
 }
 
 #[test]
@@ -28,7 +29,7 @@ fn a_committed_claim_is_on_disk() {
     sample.commit(RUN, claims([1]));
     let killed = sample.killed();
     assert_eq!(places(&killed), (1, 0, 0));
-    assert_eq!(killed.number("SELECT has_sent FROM runs"), 1);
+    assert_eq!(killed.number("SELECT reached FROM runs"), 1);
 }
 
 #[test]
@@ -119,12 +120,12 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
     let mut sample = Sample::new();
     let mut group = claims([1, 2]);
     // No table takes a refusal without a reason.
-    group.refusals = vec![refusal(3, "x")];
-    group.refusals[0].outcome.error_code = None;
+    group.invalid = vec![invalid_row(3, "x")];
+    group.invalid[0].outcome.error_code = None;
     assert!(sample.ledger.commit(RUN, &group).is_err());
     assert_eq!(places(&sample), (0, 0, 0));
-    assert_eq!(sample.number("SELECT has_sent FROM runs"), 0);
-    group.refusals.clear();
+    assert_eq!(sample.number("SELECT reached FROM runs"), 0);
+    group.invalid.clear();
     sample.commit(RUN, group);
     assert_eq!(places(&sample), (2, 0, 0));
 }
@@ -133,7 +134,7 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
 fn nothing_is_committed_for_a_run_that_is_not_there() {
     let mut sample = Sample::new();
     let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
-    assert!(matches!(error, LedgerError::Failed { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Failed(_)), "{error}");
     assert_eq!(places(&sample), (0, 0, 0));
 }
 
@@ -219,7 +220,7 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     sample.file_in_small_slices();
     sample.commit(RUN, claims(1..=7));
     sample.commit(RUN, settlements(1..=6, &created()));
-    let mut other = Ledger::open(sample.ledger.path()).unwrap();
+    let mut other = Ledger::open(sample.ledger.place()).unwrap();
     let service = other.service("https://other.example").unwrap();
     let other_run = run_of(&other.db, service);
     other.commit(other_run, &claims([1])).unwrap();
@@ -237,15 +238,13 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
 }
 
 #[test]
-fn the_highest_row_on_file_is_known() {
+fn the_highest_row_that_was_claimed_is_known() {
     let mut sample = Sample::new();
-    let reached = "SELECT reached FROM runs";
-    sample.commit(RUN, claims([3, 9, 11]));
-    sample.commit(RUN, settlements([9, 3], &created()));
-    sample.ledger.file_all().unwrap();
-    assert_eq!(sample.number(reached), 9);
-    sample.recover();
-    assert_eq!(sample.number(reached), 11);
+    for (row, highest) in [(3, 3), (11, 11), (9, 11)] {
+        sample.commit(RUN, claims([row]));
+        sample.commit(RUN, settlements([row], &created()));
+        assert_eq!(sample.number("SELECT reached FROM runs"), highest);
+    }
 }
 
 #[test]
@@ -311,9 +310,9 @@ fn the_earliest_lead_is_the_one_that_settles_a_number() {
 fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
     let mut sample = Sample::new();
     let later = sample.run();
-    let (refused, rejected_cells) = (refusal(1, "x").cells, CellsDigest([9; 16]));
+    let (refused, rejected_cells) = (invalid_row(1, "x").cells, CellsDigest([9; 16]));
     let mut group = claims([2, 3]);
-    group.refusals = vec![refusal(1, "x")];
+    group.invalid = vec![invalid_row(1, "x")];
     for (row, outcome) in [(2, rejected()), (3, created())] {
         group.settlements.push(Settlement {
             claim: claim(row),
@@ -344,7 +343,7 @@ fn with_texts() -> Sample {
     sample.commit(RUN, settlements([1], &rejected()));
     sample.ledger.file_all().unwrap();
     let group = Group {
-        refusals: vec![refusal(3, "call Grace Hopper first")],
+        invalid: vec![invalid_row(3, "call Grace Hopper first")],
         ..settlements([2], &rejected())
     };
     sample.commit(RUN, group);
@@ -416,7 +415,7 @@ fn a_forgotten_number_counts_as_new() {
     let mut sample = with_texts();
     let written = format!("0044 {}", &number(1).to_string()[3..]);
     let group = Group {
-        refusals: vec![refusal(5, &written)],
+        invalid: vec![invalid_row(5, &written)],
         ..Group::default()
     };
     sample.commit(RUN, group);
@@ -447,10 +446,7 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
     look.find(sample.service, number(1), Scope::Service)
         .unwrap();
     let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
-    assert!(
-        matches!(error, LedgerError::NotOverwritten { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.problem, Problem::NotOverwritten), "{error}");
     drop(look);
     assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
     assert!(!sample.holds("Ada Lovelace"));
@@ -469,9 +465,9 @@ fn a_value_that_no_version_writes_is_damage() {
     let error = look
         .find(sample.service, number(1), Scope::Service)
         .unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
     let damage = "INSERT INTO journal (run, entries) VALUES (1, '{\"claims\":[[1]]}')";
     sample.ledger.db.execute_batch(damage).unwrap();
     let error = sample.ledger.recover(sample.service).unwrap_err();
-    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
 }

@@ -1,13 +1,15 @@
-//! What the ledger knows is taken out of it again, for good.
+//! What the ledger knows is removed for good.
 //!
-//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and
-//! the log beside it is emptied. Only then is it noted that it is gone, or is the run
-//! itself removed: a process that is killed meanwhile is made good by doing it again.
+//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and the
+//! log beside it is emptied. Only then is the run marked as pruned, or removed itself: after a
+//! kill in between the same command finishes the work.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 
-use super::replay::follow;
+use super::columns::{all, json};
+use super::error::Problem;
+use super::journal::follow;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -32,30 +34,47 @@ SELECT id FROM (
 )
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
-const PRUNE_ROWS: [&str; 2] = [
-    "UPDATE sent SET error = NULL
-     WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
-    "UPDATE refusals SET cell = NULL, error = NULL
-     WHERE (cell IS NOT NULL OR error IS NOT NULL)
-         AND run IN (SELECT value FROM json_each(?1))",
+/// What is removed of some runs, and whether the rows that it changes are counted.
+const PRUNE: [(&str, bool); 6] = [
+    (
+        "UPDATE sent SET error = NULL
+         WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
+        true,
+    ),
+    (
+        "UPDATE invalid_rows SET cell = NULL, error = NULL
+         WHERE (cell IS NOT NULL OR error IS NOT NULL)
+             AND run IN (SELECT value FROM json_each(?1))",
+        true,
+    ),
+    (
+        "UPDATE inputs SET name = NULL, path = NULL
+         WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
+    (
+        "UPDATE runs SET options = NULL, defaults = NULL
+         WHERE id IN (SELECT value FROM json_each(?1))",
+        false,
+    ),
 ];
 
-const PRUNE_NAMES: [&str; 4] = [
-    "UPDATE inputs SET name = NULL, path = NULL
-     WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE runs SET options = NULL, defaults = NULL
-     WHERE id IN (SELECT value FROM json_each(?1))",
-];
-
-const NOTE_PRUNED: &str =
+const MARK_PRUNED: &str =
     "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
 
 /// All of a run but its row in `runs`, which stays until the rest is gone.
-const FORGET_REST: [&str; 7] = [
+const FORGET_REST: [&str; 8] = [
+    "DELETE FROM sent WHERE run = ?1",
     "DELETE FROM journal WHERE run = ?1",
-    "DELETE FROM refusals WHERE run = ?1",
+    "DELETE FROM invalid_rows WHERE run = ?1",
     "DELETE FROM known_bad WHERE run = ?1",
     "DELETE FROM inputs WHERE run = ?1",
     "DELETE FROM lists WHERE run = ?1",
@@ -63,35 +82,35 @@ const FORGET_REST: [&str; 7] = [
     "UPDATE runs SET options = NULL, defaults = NULL WHERE id = ?1",
 ];
 
-/// Created and duplicate, as `record::status_code` has them.
+/// Created and duplicate, as `columns::status_code` has them.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
 
-const CELLS: &str = "SELECT run, row, cell FROM refusals WHERE cell IS NOT NULL";
+const CELLS: &str = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT NULL";
 const FORGET_CELL: &str =
-    "UPDATE refusals SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
+    "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
 
-/// Cells with fewer digits than a number can have are of no number.
-const FEWEST_DIGITS: usize = 7;
+/// A number has at least that many digits.
+const MIN_DIGITS: usize = 7;
 
 impl Ledger {
     /// Removes cells, texts and names of files from runs that ended before `older_than`
     /// (or began then, and were killed). Numbers, campaigns and lead ids stay: what has
     /// been sent is not sent again.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
-        let runs = self.checked(old_runs(&self.db, older_than))?;
+        let values = [older_than.as_second()];
+        let runs: Vec<i64> = self.reading(|db| all(db, OLD_RUNS, values, |row| row.get(0)))?;
         if runs.is_empty() {
             return Ok(Pruned::default());
         }
         self.file_everything()?;
-        let ids = format!("[{}]", runs.join(","));
-        let pruned = prune(&mut self.db, &ids);
-        let rows = self.checked(pruned)?;
+        let ids = serde_json::json!(runs).to_string();
+        let rows = self.changing(|change| prune(change, &ids))?;
         self.scrub()?;
         let now = Timestamp::now().as_second();
-        self.checked(self.db.execute(NOTE_PRUNED, (&ids, now)))?;
+        self.changing(|change| change.execute(MARK_PRUNED, (&ids, now)))?;
         Ok(Pruned {
             runs: runs.len() as u64,
             rows,
@@ -101,12 +120,17 @@ impl Ledger {
     /// Removes all that is known of a run, and the run. Returns how many leads these
     /// were that were settled: their numbers count as new.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let run = run.0.cast_signed();
-        let forgotten = forget_rest(&mut self.db, run);
-        let leads = self.checked(forgotten)?;
+        let leads = self.changing(|change| {
+            let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
+            for sql in FORGET_REST {
+                change.execute(sql, [run])?;
+            }
+            Ok(leads)
+        })?;
         self.scrub()?;
         self.checked(self.db.execute("DELETE FROM runs WHERE id = ?1", [run]))?;
         Ok(leads)
@@ -115,11 +139,17 @@ impl Ledger {
     /// Removes all that is known of a number, whatever the service. Returns how many
     /// leads these were.
     ///
-    /// Only while nobody sends.
+    /// Only while nothing is sent.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         self.file_everything()?;
-        let forgotten = forget_number(&mut self.db, number);
-        let leads = self.checked(forgotten)?;
+        let key = [number.key().cast_signed()];
+        let leads = self.changing(|change| {
+            let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
+            change.execute("DELETE FROM sent WHERE number = ?1", key)?;
+            forget_entries(change, number)?;
+            forget_cells(change, number)?;
+            Ok(leads)
+        })?;
         self.scrub()?;
         Ok(leads)
     }
@@ -134,12 +164,10 @@ impl Ledger {
 
     /// Rebuilds the file without what has been deleted, and empties the log.
     fn scrub(&self) -> Result<(), LedgerError> {
-        let not_yet = || LedgerError::NotOverwritten {
-            path: self.path.clone(),
-        };
-        match self.checked(self.db.execute_batch("VACUUM")) {
-            Err(LedgerError::Locked { .. }) => return Err(not_yet()),
-            done => done?,
+        let not_yet = || LedgerError::new(&self.place, Problem::NotOverwritten);
+        if let Err(error) = self.checked(self.db.execute_batch("VACUUM")) {
+            let is_locked = matches!(error.problem, Problem::Locked);
+            return Err(if is_locked { not_yet() } else { error });
         }
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;
@@ -147,47 +175,14 @@ impl Ledger {
     }
 }
 
-fn old_runs(db: &Connection, older_than: Timestamp) -> rusqlite::Result<Vec<String>> {
-    let mut query = db.prepare(OLD_RUNS)?;
-    let id = |row: &Row<'_>| row.get(0).map(|id: i64| id.to_string());
-    let runs = query.query_map([older_than.as_second()], id)?;
-    runs.collect()
-}
-
 /// Returns how many rows had something to remove.
-fn prune(db: &mut Connection, runs: &str) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn prune(change: &Transaction<'_>, runs: &str) -> rusqlite::Result<u64> {
     let mut rows = 0;
-    for sql in PRUNE_ROWS {
-        rows += change.execute(sql, [runs])?;
+    for (sql, is_of_rows) in PRUNE {
+        let changed = change.execute(sql, [runs])?;
+        rows += if is_of_rows { changed as u64 } else { 0 };
     }
-    for sql in PRUNE_NAMES {
-        change.execute(sql, [runs])?;
-    }
-    change.commit()?;
-    Ok(rows as u64)
-}
-
-fn forget_rest(db: &mut Connection, run: i64) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
-    change.execute("DELETE FROM sent WHERE run = ?1", [run])?;
-    for sql in FORGET_REST {
-        change.execute(sql, [run])?;
-    }
-    change.commit()?;
-    Ok(leads)
-}
-
-fn forget_number(db: &mut Connection, number: PhoneNumber) -> rusqlite::Result<u64> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let key = [number.key().cast_signed()];
-    let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
-    change.execute("DELETE FROM sent WHERE number = ?1", key)?;
-    forget_entries(&change, number)?;
-    forget_cells(&change, number)?;
-    change.commit()?;
-    Ok(leads)
+    Ok(rows)
 }
 
 /// What the journal has of a number: claims, since all outcomes have been filed.
@@ -207,7 +202,7 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
             change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?
         } else {
             let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
-            change.execute(write, (seq, entries.json()?))?
+            change.execute(write, (seq, json(&entries)?))?
         };
     }
     Ok(())
@@ -231,12 +226,12 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
     Ok(())
 }
 
-/// Whether a cell may be a way of writing the number: with the calling code or without,
-/// and whatever stands between the digits.
+/// Whether a cell may be a way of writing the number: with the calling code or without, and
+/// with anything between the digits.
 fn may_be(cell: &str, digits: &str) -> bool {
     let written: String = cell.chars().filter(char::is_ascii_digit).collect();
     let written = written.trim_start_matches('0');
-    written.len() >= FEWEST_DIGITS && digits.ends_with(written)
+    written.len() >= MIN_DIGITS && digits.ends_with(written)
 }
 
 #[cfg(test)]
@@ -244,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_told_to_be_a_number_however_it_is_written() {
+    fn a_number_is_found_in_a_cell_however_it_is_written() {
         for cell in [
             "+44 7911 123456",
             "07911 123456",

@@ -1,27 +1,26 @@
-//! What the ledger knows of a number, asked while another thread writes.
+//! What the ledger knows of a number, looked up while another thread writes.
 //!
-//! A connection of its own that only reads: it never waits for the writer, nor the
-//! writer for it. It sees what has been filed; after [`Ledger::recover`] nothing of the
-//! service is anywhere else, but what the present run has sent since.
+//! A connection of its own that only reads: it never waits for the writer, nor the writer for it.
+//! It sees what has been filed; after [`Ledger::recover`] that is everything of the service but
+//! what the current run has sent since.
 //!
-//! To ask is to hold a snapshot of the ledger, and to take one costs as much as to ask.
-//! So there is a [`Look`] for many questions, prepared once. While one is held, the log
-//! beside the ledger cannot begin anew and grows: it is for some thousand rows, not to be kept.
-
-use std::path::Path;
+//! A query needs a snapshot of the ledger, and taking one costs as much as the query. So there is
+//! a [`Look`] for many queries, prepared once. While one is held, the log beside the ledger
+//! cannot start again from its beginning and grows: it is for some thousand rows, not to be kept.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
-use super::journal::service_at;
-use super::record::{Record, select_sent};
-use super::{CellsDigest, Ledger, LedgerError, ServiceId};
+use super::error::Problem;
+use super::record::{COLUMNS, Record};
+use super::unfiled;
+use super::{CellsDigest, Ledger, LedgerError, LedgerPlace, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId, Status};
 use crate::phone::PhoneNumber;
 
-const OF_SERVICE: &str = select_sent!("WHERE service = ?1 AND number = ?2");
-const OF_CAMPAIGN: &str = select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3");
+const OF_SERVICE: &str = "WHERE service = ?1 AND number = ?2";
+const OF_CAMPAIGN: &str = "WHERE service = ?1 AND number = ?2 AND campaign = ?3";
 const OF_ROW: &str =
-    select_sent!("WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5");
+    "WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 const IS_BAD: &str = "
 SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_rejects";
 
@@ -31,21 +30,21 @@ pub struct Recall {
     pub(super) ledger: Ledger,
 }
 
-/// The ledger as it was when the first question was asked; one for some thousand rows.
+/// The ledger as it was at the first query; one for some thousand rows.
 pub struct Look<'a> {
     of_service: CachedStatement<'a>,
     of_campaign: CachedStatement<'a>,
     of_row: CachedStatement<'a>,
     is_bad: CachedStatement<'a>,
-    path: &'a Path,
-    // Dropped last: the questions are asked within it.
+    place: &'a LedgerPlace,
+    // Dropped last: the queries run within it.
     _snapshot: Transaction<'a>,
 }
 
 /// Where a number may be sent only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// In each campaign; this one is asked about.
+    /// In each campaign; this one is looked up.
     Campaign(CampaignId),
     /// In the whole service.
     Service,
@@ -63,41 +62,55 @@ pub struct Known {
     pub rejected: Option<Record>,
 }
 
-impl Recall {
-    /// Opens the ledger; nothing where there is none.
-    pub fn open(path: &Path) -> Result<Option<Recall>, LedgerError> {
-        Ok(Ledger::read(path)?.map(|ledger| Recall { ledger }))
+impl Ledger {
+    /// What it knows of numbers, read through a connection of its own while this one writes.
+    pub fn recall(&self) -> Result<Recall, LedgerError> {
+        let gone = || LedgerError::new(&self.place, Problem::Gone);
+        let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;
+        Ok(Recall { ledger })
     }
 
-    /// The number of the service at this address, where any lead went there.
-    pub fn service(&mut self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        let ledger = &self.ledger;
-        ledger.checked(service_at(&ledger.db, address))
-    }
-
-    /// Begins to look: for some thousand rows, a matter of tenths of a second.
-    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
-        let Ledger { db, path, .. } = &self.ledger;
-        look(db, path).map_err(|error| LedgerError::of(path, error))
+    /// The same, with rows of the service that are not filed yet as they are at this instant.
+    ///
+    /// # Errors
+    ///
+    /// Where the ledger cannot be read, or there is no room for temporary files.
+    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
+        let recall = self.recall()?;
+        recall.ledger.reading(|db| {
+            let change = db.unchecked_transaction()?;
+            unfiled::show(&change, [service])?;
+            change.commit()
+        })?;
+        Ok(recall)
     }
 }
 
-/// The snapshot is taken with the first question. Nobody else has one of the connection:
-/// a look is borrowed from it for good.
-fn look<'a>(db: &'a Connection, path: &'a Path) -> rusqlite::Result<Look<'a>> {
+impl Recall {
+    /// Begins to look rows up: some thousand, in tenths of a second.
+    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
+        let Ledger { db, place, .. } = &self.ledger;
+        look(db, place).map_err(|error| LedgerError::of(place, error))
+    }
+}
+
+/// The snapshot is taken with the first query. There is no other of the connection: a look
+/// borrows it exclusively.
+fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look<'a>> {
+    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(Look {
         _snapshot: db.unchecked_transaction()?,
-        of_service: db.prepare_cached(OF_SERVICE)?,
-        of_campaign: db.prepare_cached(OF_CAMPAIGN)?,
-        of_row: db.prepare_cached(OF_ROW)?,
+        of_service: select(OF_SERVICE)?,
+        of_campaign: select(OF_CAMPAIGN)?,
+        of_row: select(OF_ROW)?,
         is_bad: db.prepare_cached(IS_BAD)?,
-        path,
+        place,
     })
 }
 
 impl Look<'_> {
     /// What is known of the number. Reads every record of it in that scope, of which
-    /// there are few unless duplicates were allowed: then ask by [`row`](Self::row).
+    /// there are few unless duplicates were allowed: then use [`row`](Self::row).
     pub fn find(
         &mut self,
         service: ServiceId,
@@ -135,8 +148,8 @@ impl Look<'_> {
         self.checked(found)
     }
 
-    /// Whether a run other than `run` has found that these cells cannot be sent, or
-    /// that the service refuses them, and has ended with a rejects file that holds them.
+    /// Whether another run than `run` has found that these cells cannot be sent, or that the
+    /// service refuses them, and has ended with a rejects file that has them.
     pub fn is_known_bad(
         &mut self,
         service: ServiceId,
@@ -149,7 +162,7 @@ impl Look<'_> {
     }
 
     fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        result.map_err(|error| LedgerError::of(self.path, error))
+        result.map_err(|error| LedgerError::of(self.place, error))
     }
 }
 

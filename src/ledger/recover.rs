@@ -1,98 +1,89 @@
-//! What a run that ended anyhow has left behind is put in order, before the next begins.
+//! What runs that ended, however they ended, have left behind is put in order before the next
+//! one begins.
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::entries::StoredClaim;
-use super::reached::Reached;
-use super::record::status_code;
-use super::replay::{Key, Replay, follow};
-use super::{Ledger, LedgerError, ServiceId, StartsInSecond, recent};
-use crate::lead::{ErrorCode, Status};
+use super::journal::{Outcome, Replay, StoredClaim, follow};
+use super::{Ledger, LedgerError, ServiceId, StartsInSecond, pace, record};
 
-/// One attempt at least may have left, beside those of earlier starts; whether there were
-/// more, nobody knows.
-const GIVE_UP: &str = "
-INSERT INTO sent
-    (service, number, campaign, run, row, file, line_offset,
-     status, attempts, error_code, error)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9, ?10)
-ON CONFLICT (number, service, campaign, run, row) DO UPDATE SET
-    status = excluded.status, attempts = attempts + 1, http_status = NULL,
-    lead_id = NULL, settled_at = NULL,
-    error_code = excluded.error_code, error = excluded.error";
-
-/// Nobody is at work: a start without an end was killed.
+/// A start without an end was killed: no process is sending.
 const NOTE_KILLED: &str = "
 UPDATE starts SET stopped_by = 'killed'
 WHERE ended_at IS NULL AND run IN (SELECT id FROM runs WHERE service = ?1)";
 
 const CLEAR: &str = "DELETE FROM journal WHERE run IN (SELECT id FROM runs WHERE service = ?1)";
 
-/// What is said of a row whose answer never came.
-pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
+const EARLIER_ATTEMPTS: &str = "
+SELECT attempts FROM main.sent
+WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
+
+/// The error of a row whose answer never came.
+const NO_ANSWER: &str = "the run ended before the answer came";
 
 impl Ledger {
-    /// Puts in order what earlier runs of the service have left, so that nothing of it
-    /// is in the journal any more: settled rows are filed, and claims without an outcome
-    /// become rows that are uncertain. Returns how many of those there were.
+    /// Puts in order what earlier runs of the service have left, so that nothing of it is in
+    /// the journal any more: settled rows are filed, and claims without an outcome become rows
+    /// that are uncertain. Returns how many of those there were.
     ///
-    /// Only for whoever may send to the service now, before the first claim.
+    /// Only for the process that may send to the service now, before its first claim.
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
         loop {
             self.file_service(service)?;
-            let given_up = give_up(&mut self.db, service);
-            if let Some(given_up) = self.checked(given_up)? {
-                return Ok(given_up);
+            if let Some(ended) = self.changing(|change| end_claims(change, service))? {
+                return Ok(ended);
             }
         }
     }
 }
 
-/// Nothing where an outcome has come since all were filed: from somebody who has the lock no
-/// more, but no outcome is ever thrown away.
-fn give_up(db: &mut Connection, service: ServiceId) -> rusqlite::Result<Option<u64>> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+/// Nothing where an outcome has come since all were filed: from a process that has lost the
+/// lock, but no outcome is ever thrown away.
+fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<Option<u64>> {
     let mut replay = Replay::default();
     let mut is_filed = true;
-    follow(&change, Some(service), 0, |_, run, entries| {
+    follow(change, Some(service), 0, |_, run, entries| {
         is_filed = replay.take(run, entries).is_empty();
         Ok(is_filed)
     })?;
     if !is_filed {
         return Ok(None);
     }
-    let mut reached = Reached::default();
-    for (run, row) in replay.open.keys() {
-        reached.note(*run, *row);
-    }
-    reached.write(&change)?;
-    let mut by_number: Vec<(Key, StoredClaim)> = replay.open.into_iter().collect();
-    by_number.sort_by_key(|(_, claim)| claim.number);
-    for ((run, row), claim) in &by_number {
-        change.prepare_cached(GIVE_UP)?.execute(params![
-            service.0,
-            claim.number,
-            claim.campaign,
-            run,
-            row,
-            claim.file,
-            claim.line_offset,
-            status_code(Status::Uncertain),
-            ErrorCode::AnswerLost.to_string(),
-            NO_ANSWER,
-        ])?;
-    }
+    let mut uncertain = without_answer(change, service, replay.open, NO_ANSWER)?;
+    uncertain.sort_by_key(|(_, outcome)| outcome.claim.number);
+    record::store(change, "sent", service, &uncertain)?;
+    // Whatever was not counted before the kill was a request for one of these.
     let started = StartsInSecond {
         second: Timestamp::now().as_second(),
-        requests: u32::try_from(by_number.len()).unwrap_or(u32::MAX),
+        requests: u32::try_from(uncertain.len()).unwrap_or(u32::MAX),
     };
     let started = (started.requests > 0).then_some(started);
-    recent::add(&change, service, started.as_slice())?;
+    pace::add_starts(change, service, started.as_slice())?;
     change.execute(CLEAR, [service.0])?;
     change.execute(NOTE_KILLED, [service.0])?;
-    change.commit()?;
-    Ok(Some(by_number.len() as u64))
+    Ok(Some(uncertain.len() as u64))
+}
+
+/// What becomes of open claims, by run and row: one attempt may have left, beside those of
+/// earlier starts.
+pub(super) fn without_answer(
+    db: &Connection,
+    service: ServiceId,
+    open: BTreeMap<(i64, i64), StoredClaim>,
+    why: &str,
+) -> rusqlite::Result<Vec<(i64, Outcome)>> {
+    let mut earlier = db.prepare_cached(EARLIER_ATTEMPTS)?;
+    let open = open.into_iter();
+    open.map(|((run, row), claim)| {
+        let key = params![claim.number, service.0, claim.campaign, run, row];
+        let attempts: Option<u32> = earlier.query_row(key, |row| row.get(0)).optional()?;
+        let mut outcome = Outcome::without_answer(claim, why);
+        outcome.attempts += attempts.unwrap_or_default();
+        Ok((run, outcome))
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -106,10 +97,14 @@ mod tests {
         sample.commit(RUN, claims([1, 2]));
         sample.commit(RUN, settlements([1], &created()));
         let service = sample.service;
-        assert_eq!(give_up(&mut sample.ledger.db, service), Ok(None));
+        let end = |sample: &mut Sample| {
+            let ended = sample.ledger.changing(|change| end_claims(change, service));
+            ended.unwrap()
+        };
+        assert_eq!(end(&mut sample), None);
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 2);
         sample.ledger.file_service(service).unwrap();
-        assert_eq!(give_up(&mut sample.ledger.db, service), Ok(Some(1)));
+        assert_eq!(end(&mut sample), Some(1));
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
         assert_eq!(sample.number("SELECT count(*) FROM sent"), 2);
     }

@@ -1,42 +1,55 @@
 //! One round of filing, slice by slice.
 //!
-//! A round has three steps: it *gathers* what there is to file, packed in memory; it
-//! *places* the rows among `sent`, in the order of their numbers; and when all of them are
-//! there it *clears* them from the journal, line by line from the oldest, after it has
-//! written the claims that are open once more behind them. What a slice writes is one
-//! transaction. Whenever the process ends, a row is in the journal, among `sent`, or in both
-//! with the same outcome, and a round that begins again overwrites it with itself.
+//! A round *gathers* what there is to file, packed in memory; it *places* the rows in `sent`, in
+//! the order of their numbers; and when all of them are there it *clears* them from the journal,
+//! line by line from the oldest, after it has written the open claims again behind them. What a
+//! slice writes is one transaction. Whenever the process ends, a row is in the journal, in
+//! `sent`, or in both with the same outcome, and a round that begins again overwrites it with
+//! itself.
 
 use std::collections::BTreeMap;
-use std::iter;
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::ServiceId;
-use super::entries::{Entries, StoredClaim, StoredEntries};
-use super::filing::Limits;
-use super::insert::Insert;
-use super::journal::append;
+use super::journal::{Entries, Replay, follow};
 use super::packed::PackedOutcomes;
-use super::reached::Reached;
-use super::replay::{Key, Replay, follow};
-
-/// The last outcome of a row is the one that stays.
-const PLACE: Insert<14> = Insert(
-    "INSERT OR REPLACE INTO sent
-    (service, number, campaign, run, row, file, line_offset,
-     status, http_status, attempts, lead_id, settled_at, error_code, error)",
-);
+use super::{ServiceId, record};
 
 const CLEAR: &str = "
 DELETE FROM journal
 WHERE seq > ?2 AND seq <= ?3 AND run IN (SELECT id FROM runs WHERE service = ?1)";
 
-/// A line of the journal is of many rows.
+/// A line of the journal has many rows.
 const ROWS_OF_LINE: usize = 64;
 
-/// A round that is under way. What comes while it is belongs to the next.
+/// How much is done at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Fewer settled rows than these are not worth filing.
+    pub(super) least: u64,
+    /// With this many they are filed in any case: each of them takes 50 to 80 bytes of memory
+    /// meanwhile, and about 2 microseconds when a killed run is recovered.
+    pub(super) most: usize,
+    /// About how much memory they may take, of the 64 MiB that a run may use beside its
+    /// numbers: a service may refuse many, with a sentence for each. The others are left to
+    /// another round.
+    pub(super) most_bytes: usize,
+    /// Rows that are gathered or placed at a time, in some tens of milliseconds.
+    pub(super) slice: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            least: 200_000,
+            most: 350_000,
+            most_bytes: 20 * 1024 * 1024,
+            slice: 16_384,
+        }
+    }
+}
+
+/// A round that is under way. What comes meanwhile belongs to the next one.
 #[derive(Debug)]
 pub(super) struct Round {
     service: ServiceId,
@@ -44,9 +57,8 @@ pub(super) struct Round {
     first: i64,
     last: i64,
     outcomes: PackedOutcomes,
-    reached: Reached,
     replay: Replay,
-    /// There was more than a round can be of.
+    /// Whether there was more than fits one round.
     is_full: bool,
     step: Step,
 }
@@ -54,7 +66,7 @@ pub(super) struct Round {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Gather,
-    /// So many rows have been placed.
+    /// That many rows have been placed.
     Place(usize),
     /// The lines up to this have been cleared.
     Clear(i64),
@@ -68,7 +80,6 @@ impl Round {
             first: i64::MAX,
             last: 0,
             outcomes: PackedOutcomes::new(),
-            reached: Reached::default(),
             replay: Replay::default(),
             is_full: false,
             step: Step::Gather,
@@ -80,7 +91,7 @@ impl Round {
         self.outcomes.len()
     }
 
-    /// Whether there was more than a round can be of.
+    /// Whether there was more than fits one round.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -109,7 +120,9 @@ impl Round {
         follow(db, Some(self.service), self.last, |seq, run, entries| {
             has_all = self.len() < slice_end && !self.has_enough(limits);
             if has_all {
-                self.take(run, entries)?;
+                for outcome in self.replay.take(run, entries) {
+                    self.outcomes.push(run, &outcome)?;
+                }
                 self.first = self.first.min(seq);
                 self.last = seq;
             }
@@ -127,24 +140,11 @@ impl Round {
         self.len() >= limits.most || self.outcomes.size() >= limits.most_bytes
     }
 
-    fn take(&mut self, run: i64, entries: StoredEntries) -> rusqlite::Result<()> {
-        for outcome in self.replay.take(run, entries) {
-            self.reached.note(run, outcome.claim.row);
-            self.outcomes.push(run, &outcome)?;
-        }
-        Ok(())
-    }
-
     fn place(&self, db: &mut Connection, done: usize, slice: usize) -> rusqlite::Result<Step> {
         let end = self.len().min(done + slice);
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let slice = self.outcomes.unpack(done..end)?;
-        PLACE.all(&change, &slice, |(run, outcome)| {
-            iter::once(Value::Integer(self.service.0)).chain(outcome.columns(*run))
-        })?;
-        if done == 0 {
-            self.reached.write(&change)?;
-        }
+        record::store(&change, "sent", self.service, &slice)?;
         change.commit()?;
         Ok(Step::Place(end))
     }
@@ -160,7 +160,13 @@ impl Round {
             }
             Ok(true)
         })?;
-        append_claims(&change, &open)?;
+        let mut by_run: BTreeMap<i64, Entries> = BTreeMap::new();
+        for ((run, _), claim) in open {
+            by_run.entry(run).or_default().claims.push(claim);
+        }
+        for (run, entries) in by_run {
+            entries.append(&change, run)?;
+        }
         change.commit()?;
         Ok(Step::Clear(self.first - 1))
     }
@@ -174,33 +180,13 @@ impl Round {
     }
 }
 
-/// Writes open claims at the end of the journal.
-fn append_claims(
-    change: &Transaction<'_>,
-    open: &BTreeMap<Key, StoredClaim>,
-) -> rusqlite::Result<()> {
-    let mut by_run: BTreeMap<i64, Vec<StoredClaim>> = BTreeMap::new();
-    for ((run, _), claim) in open {
-        by_run.entry(*run).or_default().push(*claim);
-    }
-    for (run, claims) in by_run {
-        let entries: Entries<&str> = Entries {
-            claims,
-            outcomes: Vec::new(),
-            releases: Vec::new(),
-        };
-        append(change, run, &entries)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ledger::samples::{RUN, Sample, rejected, settlements};
 
     #[test]
-    fn a_round_is_of_no_more_than_fits_the_memory_it_may_take() {
+    fn a_round_takes_no_more_memory_than_it_may() {
         let mut sample = Sample::new();
         for row in 1..=100 {
             sample.commit(RUN, settlements([row], &rejected()));

@@ -1,4 +1,4 @@
-//! What is written into the ledger of a whole run.
+//! What the ledger records of a whole run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -37,9 +37,9 @@ pub struct NewRun {
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRecord {
-    /// As it was named.
-    pub name: String,
-    /// Where it is, as an absolute path; none for standard input.
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
+    /// Its absolute path; none for standard input, and once it was pruned.
     pub path: Option<PathBuf>,
     /// What it holds.
     pub sha256: Sha256,
@@ -47,13 +47,15 @@ pub struct InputRecord {
     pub bytes: u64,
     /// A digest of the names of its columns.
     pub columns: Sha256,
+    /// Its data rows, once it has been read to its end.
+    pub rows: Option<u64>,
 }
 
 /// A do-not-call list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRecord {
-    /// As it was named.
-    pub name: String,
+    /// As it was named; none once it was pruned.
+    pub name: Option<String>,
     /// What it holds.
     pub sha256: Sha256,
     /// The numbers on it.
@@ -65,7 +67,7 @@ pub struct ListRecord {
 pub enum OutputKind {
     /// What became of each row.
     Results,
-    /// Rows to mend.
+    /// Rows to fix.
     Rejects,
 }
 
@@ -116,7 +118,7 @@ pub struct Begun {
     pub continues: bool,
     /// No row above this one has ever been claimed; 0 if none has.
     pub reached: u64,
-    /// No row above this one stands in a file that an earlier start has left; 0 if none does.
+    /// No row above this one is in a file that an earlier start has left; 0 if none is.
     pub read_to: u64,
 }
 
@@ -157,8 +159,8 @@ pub struct Ending<'a> {
     pub counts: Counts,
     /// The row that was read last.
     pub last_read: u64,
-    /// Whether rejects files that stand in their places hold all its rows that somebody has
-    /// to correct, as far as it has come.
+    /// Whether rejects files are in their places and hold all its rows that have to be
+    /// corrected, as far as it has come.
     pub has_rejects: bool,
     /// Where it has replaced or removed rejects of other runs, if there were any.
     pub replaced_rejects: &'a [PathBuf],
@@ -180,7 +182,7 @@ pub struct StoredDefaults {
 pub struct AtWork {
     /// Its run.
     pub run: RunId,
-    /// Which it is, and since when it is at it.
+    /// Which process, and since when.
     pub by: LockHolder,
 }
 

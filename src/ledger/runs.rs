@@ -1,12 +1,12 @@
 //! Runs: when they begin, go on and end.
 //!
-//! A run is one and the same as long as its identity is, and until it is complete: the
-//! next start then begins a new one. What a start promises to write is known before it
-//! writes it, so that a file it leaves behind is known for its own.
+//! A run is the same as long as its identity is, until it is complete: the next start then
+//! begins a new one. The files that a start will write are recorded before it writes them, so
+//! that one it leaves behind is known as its own.
 
 use gethostname::gethostname;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 
 use super::columns::{Json, PathText, Seconds, place};
@@ -15,13 +15,16 @@ use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{Counts, RunId};
 
 impl Ledger {
-    /// What [`Ledger::begin`] would find, as long as nobody else sends.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
+    /// What [`Ledger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
-        self.checked(predecessors(&self.db, run))
+        self.reading(|db| {
+            let going_on = going_on(db, run.service, &run.identity, run.reopens)?;
+            let other = going_on.is_none().then(|| other(db, run)).transpose()?;
+            Ok(Predecessors {
+                going_on,
+                other: other.flatten(),
+            })
+        })
     }
 
     /// Goes on with the latest run of this identity, unless that is complete: then a new
@@ -31,24 +34,19 @@ impl Ledger {
     ///
     /// Where the ledger cannot be written; then nothing has begun.
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
-        let begun = begin(&mut self.db, run, now);
-        let begun = self.checked(begun)?;
+        let begun = self.changing(|change| begin(change, run, now))?;
         self.mark_file(begun.run, begun.start);
         Ok(begun)
     }
 
     /// The rows of a run by their outcome, as the start that came furthest has counted them.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read.
     pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
         let counts = "SELECT counts FROM runs WHERE id = ?1";
-        let found = self.db.query_row(counts, [run.0], |row| row.get(0));
-        self.checked(found).map(|Json(counts)| counts)
+        self.reading(|db| db.query_row(counts, [run.0], |row| row.get(0)))
+            .map(|Json(counts)| counts)
     }
 
-    /// Writes down how a start has ended.
+    /// Records how a start has ended.
     ///
     /// # Errors
     ///
@@ -61,43 +59,33 @@ impl Ledger {
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
-        let ended = end(&mut self.db, run, start, ending, now);
-        self.checked(ended)
+        self.changing(|change| end(change, run, start, ending, now))?;
+        // Now there is time. What cannot be filed is filed before the next run.
+        let _ = self.file_all();
+        Ok(())
     }
 }
 
-fn predecessors(db: &Connection, new: &NewRun) -> rusqlite::Result<Predecessors> {
-    let going_on = going_on(db, new.service, &new.identity, new.reopens)?;
-    Ok(Predecessors {
-        going_on,
-        other: match going_on {
-            Some(_) => None,
-            None => other(db, new)?,
-        },
-    })
-}
-
-fn begin(db: &mut Connection, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
-    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let unfinished = going_on(&step, new.service, &new.identity, new.reopens)?;
+fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
+    let unfinished = going_on(step, new.service, &new.identity, new.reopens)?;
     let run = match unfinished {
         Some(run) => run,
-        None => insert_run(&step, new, now)?,
+        None => insert_run(step, new, now)?,
     };
-    describe(&step, run, new)?;
-    let start = insert_start(&step, run, now)?;
-    insert_lists(&step, run, start, new)?;
-    insert_outputs(&step, run, new)?;
-    let (reached, read_to) = reached(&step, run)?;
-    let begun = Begun {
-        run,
-        start,
-        continues: unfinished.is_some(),
-        reached,
-        read_to,
-    };
-    step.commit()?;
-    Ok(begun)
+    describe(step, run, new)?;
+    let start = insert_start(step, run, now)?;
+    insert_lists(step, run, start, new)?;
+    insert_outputs(step, run, new)?;
+    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
+    step.query_row(highest, [run.0], |row| {
+        Ok(Begun {
+            run,
+            start,
+            continues: unfinished.is_some(),
+            reached: row.get(0)?,
+            read_to: row.get(1)?,
+        })
+    })
 }
 
 /// The run that goes on.
@@ -123,8 +111,8 @@ fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite:
     step.query_row(insert, values, |row| row.get(0).map(RunId))
 }
 
-/// What can be pruned from a run is written at every start: the names of its inputs may
-/// be others by now too.
+/// What can be pruned from a run is written at every start: the names of its inputs may have
+/// changed, too.
 fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     let update = "UPDATE runs SET options = ?2, defaults = ?3, pruned_at = NULL,
         completed_at = NULL WHERE id = ?1";
@@ -184,8 +172,8 @@ fn insert_lists(
     Ok(())
 }
 
-/// Files that an earlier start has completed stay known as it left them: they stand there
-/// until this one has completed its own.
+/// Files that an earlier start has completed stay known as it left them: they are there until
+/// this one has completed its own.
 fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     step.execute(
         "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL",
@@ -199,58 +187,35 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
     Ok(())
 }
 
-/// Every row with an outcome is filed: whoever begins to send has seen to that.
-fn reached(step: &Transaction<'_>, run: RunId) -> rusqlite::Result<(u64, u64)> {
-    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
-    step.query_row(highest, [run.0], |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
-/// The latest unfinished run of the same inputs, whatever its service: an address that
-/// was mistyped is a difference worth telling too.
+/// The latest unfinished run of the same inputs, whatever its service: an address that was
+/// mistyped is a difference worth reporting too.
 fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
-    let Some(first) = new.inputs.first() else {
-        return Ok(None);
-    };
-    let mut candidates = db.prepare(
-        "SELECT runs.id, address, options FROM runs
-            JOIN services ON services.id = service
-            JOIN inputs ON run = runs.id AND position = 0
-            WHERE completed_at IS NULL AND sha256 = ?1
-            ORDER BY runs.id DESC",
-    )?;
-    let mut rows = candidates.query([first.sha256])?;
-    while let Some(row) = rows.next()? {
-        let candidate = RunId(row.get(0)?);
-        if has_inputs(db, candidate, new)? {
-            let options: Option<Json<_>> = row.get(2)?;
-            return Ok(Some(Unfinished {
-                run: candidate,
-                service: row.get(1)?,
-                options: options.map(|Json(options)| options),
-            }));
-        }
-    }
-    Ok(None)
-}
-
-fn has_inputs(db: &Connection, run: RunId, new: &NewRun) -> rusqlite::Result<bool> {
-    let mut inputs =
-        db.prepare_cached("SELECT sha256 FROM inputs WHERE run = ?1 ORDER BY position")?;
-    let found = inputs.query_map([run.0], |row| row.get::<_, Sha256>(0))?;
-    let found: Vec<Sha256> = found.collect::<rusqlite::Result<_>>()?;
-    Ok(found
-        .iter()
-        .eq(new.inputs.iter().map(|input| &input.sha256)))
+    let latest = "SELECT runs.id, address, options FROM runs
+        JOIN services ON services.id = service
+        WHERE completed_at IS NULL AND ?1 = (
+            SELECT group_concat(hex(sha256), '' ORDER BY position) FROM inputs WHERE run = runs.id
+        )
+        ORDER BY runs.id DESC LIMIT 1";
+    let contents = new.inputs.iter().flat_map(|input| input.sha256);
+    let contents: String = contents.map(|byte| format!("{byte:02X}")).collect();
+    let found = db.query_row(latest, [contents], |row| {
+        let options: Option<Json<_>> = row.get(2)?;
+        Ok(Unfinished {
+            run: RunId(row.get(0)?),
+            service: row.get(1)?,
+            options: options.map(|Json(options)| options),
+        })
+    });
+    found.optional()
 }
 
 fn end(
-    db: &mut Connection,
+    step: &Transaction<'_>,
     run: RunId,
     start: u32,
     ending: &Ending<'_>,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     step.execute(
         "UPDATE starts SET ended_at = ?3, exit_code = ?4, stopped_by = ?5, requests = ?6
             WHERE run = ?1 AND start = ?2",
@@ -271,7 +236,7 @@ fn end(
         )?;
     }
     for path in ending.replaced_rejects {
-        // What no file holds any more, nobody has been told of.
+        // Bad rows that are in no file any more were not reported.
         step.execute(
             "DELETE FROM known_bad WHERE run <> ?1 AND run IN
                 (SELECT run FROM outputs WHERE place = ?2 AND kind = 'rejects')",
@@ -298,7 +263,7 @@ fn end(
         let update = "UPDATE inputs SET rows = coalesce(?3, rows) WHERE run = ?1 AND position = ?2";
         step.execute(update, params![run.0, position, rows])?;
     }
-    step.commit()
+    Ok(())
 }
 
 #[cfg(test)]
@@ -400,7 +365,7 @@ mod tests {
             (&first, None),
             (&swapped, None),
             (&same, Some(RunId(1))),
-            // That one goes on, whatever else there is.
+            // That one goes on, whatever other runs there are.
             (&first, None),
         ] {
             assert_eq!(begun_after(&mut test, run), other);
@@ -413,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_can_be_told_by_the_options_of_the_other_run() {
+    fn what_differs_is_known_by_the_options_of_the_other_run() {
         let mut test = TestLedger::new();
         let first = test.run_of(1);
         test.ledger.begin(&first, at(1)).unwrap();
@@ -441,7 +406,7 @@ mod tests {
         let mut test = TestLedger::new();
         let mut run = test.run_of(1);
         run.lists.push(ListRecord {
-            name: "dnc.txt".into(),
+            name: Some("dnc.txt".into()),
             sha256: [5; 32],
             numbers: 20,
         });

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, Group, Known, Ledger, Recall, Record, Refusal, Scope};
-use super::{ServiceId, Settlement};
+use super::{CellsDigest, Claim, Group, InvalidRow, Known, Ledger, LedgerPlace, Recall, Record};
+use super::{Scope, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -28,7 +28,7 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn new() -> Sample {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let mut ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
         // What has been written to the system is what these tests are about.
         let fast = ledger.db.pragma_update(None, "synchronous", "OFF");
         fast.unwrap();
@@ -71,7 +71,7 @@ impl Sample {
         for name in ["ledger.db", "ledger.db-wal"] {
             fs::copy(self.folder.path().join(name), folder.path().join(name)).unwrap();
         }
-        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
         ledger.db.pragma_update(None, "synchronous", "OFF").unwrap();
         Sample {
             folder,
@@ -85,7 +85,7 @@ impl Sample {
     }
 
     pub(super) fn recall(&self) -> Recall {
-        Recall::open(self.ledger.path()).unwrap().unwrap()
+        self.ledger.recall().unwrap()
     }
 
     pub(super) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
@@ -235,8 +235,8 @@ pub(super) fn uncertain() -> RowOutcome {
     }
 }
 
-pub(super) fn refusal(row: u64, cell: &str) -> Refusal {
-    Refusal {
+pub(super) fn invalid_row(row: u64, cell: &str) -> InvalidRow {
+    InvalidRow {
         row: RowId(row),
         file: 0,
         line: row + 1,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it. Others are refused: nothing
 /// that wrote an earlier one was ever released.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -15,7 +15,15 @@ const TABLES: &str = "
 -- The services that leads were sent to, by address.
 CREATE TABLE services (
     id INTEGER PRIMARY KEY,
-    address TEXT NOT NULL UNIQUE
+    address TEXT NOT NULL UNIQUE,
+    -- The rate that it was last found to take, in requests per milliseconds; and whether its
+    -- answers state this limit, or it was found by trying.
+    rate_requests INTEGER,
+    rate_per_ms INTEGER,
+    rate_is_stated INTEGER,
+    -- Until when it has asked not to be sent anything, and with which HTTP status.
+    pause_until_ms INTEGER,
+    pause_http_status INTEGER
 ) STRICT;
 
 CREATE TABLE runs (
@@ -24,16 +32,14 @@ CREATE TABLE runs (
     service INTEGER NOT NULL REFERENCES services,
     -- SHA-256 of all that makes a run the same run.
     identity BLOB NOT NULL,
-    -- The same in words, as JSON: what `runs show` prints and differences are told by.
+    -- The same in words, as JSON: what `runs show` prints, and by which differences are shown.
     options TEXT,
     -- Mapping, campaign and regions as they were given, as JSON: what a rejects file of
     -- this run takes for its defaults.
     defaults TEXT,
     began_at INTEGER NOT NULL,
     completed_at INTEGER,
-    -- Whether any request may have left.
-    has_sent INTEGER NOT NULL DEFAULT 0,
-    -- The highest row that is among `sent`.
+    -- The highest row that was ever claimed; 0 while no request can have left.
     reached INTEGER NOT NULL DEFAULT 0,
     -- The highest row that was read by a start that has ended.
     read_to INTEGER NOT NULL DEFAULT 0,
@@ -100,7 +106,7 @@ CREATE TABLE outputs (
 CREATE INDEX outputs_by_place ON outputs (place);
 
 -- Claims and outcomes that are not filed yet, in the order in which they came, a line for
--- each group: JSON as in `entries.rs`. They are committed before the first request leaves.
+-- each group: JSON as in `journal.rs`. They are committed before the first request leaves.
 CREATE TABLE journal (
     seq INTEGER PRIMARY KEY,
     run INTEGER NOT NULL,
@@ -128,8 +134,8 @@ CREATE TABLE sent (
     PRIMARY KEY (number, service, campaign, run, row)
 ) STRICT, WITHOUT ROWID;
 
--- Rows that could not be sent as they stood.
-CREATE TABLE refusals (
+-- Rows that cannot be sent as they are.
+CREATE TABLE invalid_rows (
     run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     row INTEGER NOT NULL,
     file INTEGER NOT NULL,
@@ -155,17 +161,6 @@ CREATE TABLE known_bad (
     PRIMARY KEY (service, digest, run)
 ) STRICT, WITHOUT ROWID;
 
--- The pace that each service was last found to take.
-CREATE TABLE paces (
-    service INTEGER PRIMARY KEY REFERENCES services,
-    requests INTEGER NOT NULL,
-    -- In so many milliseconds.
-    per_ms INTEGER NOT NULL,
-    -- Whether its answers state this limit; else it was found by trying.
-    is_stated INTEGER NOT NULL,
-    learned_at INTEGER NOT NULL
-) STRICT;
-
 -- How many requests were started in each second of the last day, so that a limit holds
 -- across processes.
 CREATE TABLE recent_starts (
@@ -174,13 +169,6 @@ CREATE TABLE recent_starts (
     requests INTEGER NOT NULL,
     PRIMARY KEY (service, second)
 ) STRICT, WITHOUT ROWID;
-
--- Until when a service has asked not to be sent anything, and with which HTTP status.
-CREATE TABLE pauses (
-    service INTEGER PRIMARY KEY REFERENCES services,
-    until_ms INTEGER NOT NULL,
-    http_status INTEGER NOT NULL
-) STRICT;
 ";
 
 /// Makes the tables in a database that has none; all of them or nothing.
@@ -189,7 +177,7 @@ pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
         return Ok(());
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again, now that nobody else can be at it.
+    // Checked again, now that no other process can be writing.
     if version(&change)? == VERSION {
         return Ok(());
     }
@@ -212,20 +200,23 @@ pub(super) fn application_id(db: &Connection) -> rusqlite::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Ledger;
+    use crate::ledger::error::Problem;
     use crate::ledger::testing::TestLedger;
-    use crate::ledger::{Ledger, LedgerError};
 
     #[test]
     fn a_ledger_of_another_version_is_refused_by_readers_and_writers() {
         let test = TestLedger::new();
-        let path = test.ledger.path().to_owned();
-        for other in [VERSION - 1, VERSION + 1] {
+        let place = test.ledger.place();
+        for other in [1, VERSION - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
-            for refused in [Ledger::open(&path).err(), Ledger::read(&path).err()] {
-                assert!(matches!(
-                    refused,
-                    Some(LedgerError::OtherVersion { version, .. }) if version == other
-                ));
+            for refused in [Ledger::open(place).err(), Ledger::read(place).err()] {
+                let problem = refused.unwrap().problem;
+                assert!(match problem {
+                    Problem::TooOld { version, .. } => version == other && other < VERSION,
+                    Problem::TooNew { version, .. } => version == other && other > VERSION,
+                    _ => false,
+                });
             }
         }
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{InputRecord, Ledger, NewRun, ServiceId};
+use super::{InputRecord, Ledger, LedgerPlace, NewRun, ServiceId};
 
 /// An empty ledger that knows one service.
 pub(super) struct TestLedger {
@@ -15,7 +15,8 @@ pub(super) struct TestLedger {
 impl TestLedger {
     pub(super) fn new() -> TestLedger {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::open(&folder.path().join("ledger.sqlite3")).unwrap();
+        let ledger =
+            Ledger::open(&LedgerPlace::file(folder.path().join("ledger.sqlite3"))).unwrap();
         let service = service(&ledger, "https://service.example");
         TestLedger {
             ledger,
@@ -57,11 +58,12 @@ fn service(ledger: &Ledger, address: &str) -> ServiceId {
 /// An input that holds nothing but this byte.
 pub(super) fn input(content: u8) -> InputRecord {
     InputRecord {
-        name: format!("{content}.csv"),
+        name: Some(format!("{content}.csv")),
         path: Some(format!("/lists/{content}.csv").into()),
         sha256: [content; 32],
         bytes: 1,
         columns: [content; 32],
+        rows: None,
     }
 }
 

@@ -1,15 +1,14 @@
 //! The thread that owns the ledger while a run is sent.
 //!
-//! Whoever sends hands it a [`Group`] of entries at a time, and waits with the next
-//! until this one is committed: what comes up meanwhile makes the next group, so that a
-//! slow disk makes large groups and a fast one small ones. What is to become of rows
-//! once their outcomes are safe (their lines in the results) goes through the same
-//! thread, and is passed on only after the commit.
+//! It is given a [`Group`] of entries at a time, and the next one only when this one has been
+//! answered: what comes up meanwhile makes the next group, so that a slow disk makes large
+//! groups and a fast one small ones. Batches whose outcomes are in a group go through the same
+//! thread, and are passed on (to the writer of results) only after its commit.
 //!
-//! A group that cannot be committed is kept and tried again with the next one: when the
-//! disk has room again by the end of the run, nothing is lost. If it never is, what stands
-//! behind it is passed on at the end all the same: nothing else may tell of these leads.
-//! While nothing else is to be done, settled rows are filed.
+//! A group that cannot be committed is kept and tried again with the next one: when the disk
+//! has space again by the end of the run, nothing is lost. If it never has, its batches are
+//! passed on at the end all the same: nothing else may know of these leads. While there is no
+//! other work, settled rows are filed.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -19,101 +18,100 @@ use tokio::sync::mpsc;
 use super::{Group, Ledger, LedgerError};
 use crate::lead::RunId;
 
-/// A handle on the thread. `B` is what is passed on.
+/// A handle on the thread. `B` is a batch.
 #[derive(Debug)]
 pub struct LedgerWriter<B> {
-    groups: SyncSender<CommitRequest<B>>,
-    committed: mpsc::UnboundedReceiver<Committed>,
+    requests: SyncSender<CommitRequest<B>>,
+    answers: mpsc::UnboundedReceiver<Committed>,
     thread: JoinHandle<Ledger>,
 }
 
+/// A group, and the batches that are passed on once it is committed.
 #[derive(Debug)]
 struct CommitRequest<B> {
     group: Group,
-    behind: Vec<B>,
+    batches: Vec<B>,
 }
 
-/// What has become of a group.
+/// The answer to a group.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the group, and all before it, is on disk.
     pub result: Result<(), LedgerError>,
-    /// Whether what stood behind it could be passed on: somebody was there to take it.
+    /// Whether its batches could be passed on: the receiver was still there.
     pub is_taken: bool,
 }
 
 impl<B: Send + 'static> LedgerWriter<B> {
-    /// Starts the thread, which passes things on to `next`.
+    /// Starts the thread, which passes batches on to `next`.
     pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
-        // Where that fails, others are waited for less long.
+        // Where that fails, other processes are waited for less long.
         let _ = ledger.set_busy_timeout();
-        let (groups, handed_over) = sync_channel(1);
-        let (done, committed) = mpsc::unbounded_channel();
-        let mut desk = Worker {
+        let (requests, to_commit) = sync_channel(1);
+        let (answer, answers) = mpsc::unbounded_channel();
+        let mut worker = Worker {
             ledger,
             run,
             next,
-            unsaved: Group::default(),
-            behind: Vec::new(),
+            group: Group::default(),
+            batches: Vec::new(),
         };
         let thread = thread::spawn(move || {
-            desk.work(&handed_over, &done);
-            desk.ledger
+            worker.work(&to_commit, &answer);
+            worker.ledger
         });
         LedgerWriter {
-            groups,
-            committed,
+            requests,
+            answers,
             thread,
         }
     }
 
-    /// Hands over a group, and what is to be passed on once it is committed. Not before
-    /// the group before it has been answered.
-    pub fn hand_over(&self, group: Group, behind: Vec<B>) {
-        // A thread that has died is found out by the answer that does not come.
-        let _ = self.groups.send(CommitRequest { group, behind });
+    /// Sends a group, and the batches that are passed on once it is committed. Not before the
+    /// group before it has been answered.
+    pub fn commit(&self, group: Group, batches: Vec<B>) {
+        // A thread that has died is noticed by the answer that does not come.
+        let _ = self.requests.send(CommitRequest { group, batches });
     }
 
-    /// Waits for the answer to the group that was handed over; nothing if the thread has
-    /// died.
+    /// Waits for the answer to the group that was sent; nothing if the thread has died.
     pub async fn committed(&mut self) -> Option<Committed> {
-        self.committed.recv().await
+        self.answers.recv().await
     }
 
     /// Ends the thread and gives the ledger back; nothing if it has died.
     pub fn close(self) -> Option<Ledger> {
-        drop(self.groups);
+        drop(self.requests);
         self.thread.join().ok()
     }
 }
 
-/// What the thread has before it.
 struct Worker<B> {
     ledger: Ledger,
     run: RunId,
     next: mpsc::Sender<B>,
-    /// Entries that could not be committed yet …
-    unsaved: Group,
-    /// … and what stands behind them.
-    behind: Vec<B>,
+    /// Entries that are not committed yet …
+    group: Group,
+    /// … and the batches that wait for them.
+    batches: Vec<B>,
 }
 
 impl<B> Worker<B> {
     fn work(
         &mut self,
-        groups: &Receiver<CommitRequest<B>>,
-        done: &mpsc::UnboundedSender<Committed>,
+        requests: &Receiver<CommitRequest<B>>,
+        answer: &mpsc::UnboundedSender<Committed>,
     ) {
         let mut is_filing = false;
         loop {
-            let handover = if is_filing {
-                groups.try_recv()
+            let request = if is_filing {
+                requests.try_recv()
             } else {
-                groups.recv().map_err(|_| TryRecvError::Disconnected)
+                requests.recv().map_err(|_| TryRecvError::Disconnected)
             };
-            match handover {
-                Ok(handover) => {
-                    let _ = done.send(self.take(handover));
+            match request {
+                Ok(request) => {
+                    let _ = answer.send(self.commit(request));
                     is_filing = true;
                 }
                 // What cannot be filed now stays where it is, and is found there.
@@ -126,27 +124,27 @@ impl<B> Worker<B> {
         }
     }
 
-    fn take(&mut self, handover: CommitRequest<B>) -> Committed {
-        self.unsaved.append(handover.group);
-        self.behind.extend(handover.behind);
-        let has_news = !self.unsaved.is_empty() || self.unsaved.learned.is_some();
+    fn commit(&mut self, request: CommitRequest<B>) -> Committed {
+        self.group.append(request.group);
+        self.batches.extend(request.batches);
+        let has_news = !self.group.is_empty() || self.group.learned.is_some();
         let result = if has_news {
-            self.ledger.commit(self.run, &self.unsaved)
+            self.ledger.commit(self.run, &self.group)
         } else {
             Ok(())
         };
         let mut is_taken = true;
         if result.is_ok() {
-            self.unsaved.clear();
+            self.group = Group::default();
             is_taken = self.pass_on();
         }
         Committed { result, is_taken }
     }
 
-    /// Whether somebody was there to take it all.
+    /// Whether the receiver was there to take them all.
     fn pass_on(&mut self) -> bool {
-        let mut things = self.behind.drain(..);
-        things.all(|thing| self.next.blocking_send(thing).is_ok())
+        let mut batches = self.batches.drain(..);
+        batches.all(|batch| self.next.blocking_send(batch).is_ok())
     }
 }
 
@@ -157,7 +155,7 @@ mod tests {
     use crate::rate::{KnownRate, Rate};
 
     #[tokio::test]
-    async fn what_was_learned_is_written_though_nothing_else_is_handed_over() {
+    async fn what_was_learned_is_written_though_there_is_nothing_else() {
         let Sample {
             ledger, service, ..
         } = &mut Sample::new();
@@ -165,14 +163,14 @@ mod tests {
             rate: Rate::per_minute(300),
             is_stated: true,
         };
-        let ledger = Ledger::open(ledger.path()).unwrap();
+        let ledger = Ledger::open(ledger.place()).unwrap();
         let (next, _behind) = mpsc::channel::<()>(1);
         let mut writer = LedgerWriter::start(ledger, RUN, next);
         let group = Group {
             learned: Some(learned),
             ..Group::default()
         };
-        writer.hand_over(group, Vec::new());
+        writer.commit(group, Vec::new());
         assert!(writer.committed().await.unwrap().result.is_ok());
         let ledger = writer.close().unwrap();
         assert_eq!(ledger.known_rate(*service).unwrap(), Some(learned));

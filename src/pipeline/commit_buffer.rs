@@ -19,7 +19,7 @@ use super::claims::Claims;
 use crate::intake::{Batch, OnUncertain};
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, LedgerWriter, Refusal, Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, LedgerWriter, Settlement,
 };
 use crate::rate::KnownRate;
 
@@ -115,9 +115,9 @@ impl CommitBuffer {
     }
 
     /// Records a row that cannot be sent; without a ledger nothing needs it.
-    pub(super) fn record_invalid(&mut self, row: impl FnOnce() -> Refusal) {
+    pub(super) fn record_invalid(&mut self, row: impl FnOnce() -> InvalidRow) {
         if self.has_ledger() {
-            self.group.refusals.push(row());
+            self.group.invalid.push(row());
             self.set_due_in(DELAY);
         }
     }
@@ -133,7 +133,7 @@ impl CommitBuffer {
     /// Records that the service has asked for a wait, which later processes obey too.
     pub(super) fn record_pause(&mut self, pause: AskedPause) {
         if self.has_ledger() {
-            self.group.note_pause(pause);
+            self.group.set_pause(pause);
             self.set_due_in(DELAY);
         }
     }
@@ -185,7 +185,7 @@ impl CommitBuffer {
         self.closing += group.settlements.len() + group.releases.len();
         self.claims.submit();
         self.is_busy = true;
-        writer.hand_over(group, std::mem::take(&mut self.batches));
+        writer.commit(group, std::mem::take(&mut self.batches));
         None
     }
 
@@ -218,7 +218,7 @@ impl CommitBuffer {
     /// Tries once more what could not be committed.
     pub(super) fn retry(&mut self) {
         if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
-            writer.hand_over(Group::default(), Vec::new());
+            writer.commit(Group::default(), Vec::new());
             self.is_busy = true;
         }
     }

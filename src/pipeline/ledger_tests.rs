@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::tests::{Service, policy, prepare};
 use super::*;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerWriter, NewRun};
+use crate::ledger::{Ledger, LedgerPlace, LedgerWriter, NewRun};
 use crate::rate::RateChoice;
 
 /// A ledger with a run that has begun.
@@ -24,7 +24,7 @@ impl CommitBuffer {
     fn new() -> CommitBuffer {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
-        let mut ledger = Ledger::open(&path).unwrap();
+        let mut ledger = Ledger::open(&LedgerPlace::file(&path)).unwrap();
         let run = NewRun {
             service: ledger.service("https://service.example").unwrap(),
             identity: [1; 32],

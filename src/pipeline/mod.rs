@@ -77,7 +77,7 @@ use crate::event::{Pulse, RunEvent};
 use crate::exit::StoppedBy;
 use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, RowId, Status};
-use crate::ledger::{CellsDigest, Claim, Committed, LedgerError, LedgerWriter, Refusal};
+use crate::ledger::{CellsDigest, Claim, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
 use crate::source::Row;
@@ -343,7 +343,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     fn take_committed(&mut self, committed: Option<Committed>) {
         let Committed { result, is_taken } = committed.unwrap_or(Committed {
-            result: Err(LedgerError::BrokeOff),
+            result: Err(LedgerError::broke_off()),
             is_taken: true,
         });
         match result {
@@ -406,7 +406,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             });
             if outcome.status == Status::Invalid {
                 let mapping = &self.inputs[row.file()].mapping;
-                self.commits.record_invalid(|| Refusal {
+                self.commits.record_invalid(|| InvalidRow {
                     row: row.id(),
                     file: row.file(),
                     line: row.line(),

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::json::{line, text};
 use crate::lead::{Counts, RunId};
-use crate::ledger::{KnownInput, KnownList, KnownOutput, Pruned, RunRecord, RunState, StartRecord};
+use crate::ledger::{
+    InputRecord, KnownOutput, ListRecord, Pruned, RunRecord, RunState, StartRecord,
+};
 use crate::results::Written;
 
 /// All runs, in one object.
@@ -78,7 +80,7 @@ fn start(start: &StartRecord) -> Value {
     })
 }
 
-fn input(input: &KnownInput) -> Value {
+fn input(input: &InputRecord) -> Value {
     json!({
         "name": input.name,
         "path": input.path.as_deref().map(text),
@@ -90,7 +92,7 @@ fn input(input: &KnownInput) -> Value {
 
 /// The lists of all starts, each as often as it has changed.
 fn lists(run: &RunRecord) -> Vec<Value> {
-    let mut seen: Vec<&KnownList> = Vec::new();
+    let mut seen: Vec<&ListRecord> = Vec::new();
     for list in run.starts.iter().flat_map(|start| &start.lists) {
         if !seen.contains(&list) {
             seen.push(list);
@@ -99,7 +101,7 @@ fn lists(run: &RunRecord) -> Vec<Value> {
     seen.into_iter().map(list).collect()
 }
 
-fn list(list: &KnownList) -> Value {
+fn list(list: &ListRecord) -> Value {
     json!({
         "name": list.name,
         "sha256": hex(&list.sha256),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::summary::{shown, write_counts};
 use crate::lead::{Counts, RunId, Status};
-use crate::ledger::{KnownInput, Pruned, RunRecord, RunState, StartRecord};
+use crate::ledger::{InputRecord, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
 use crate::text::{counted, grouped, printable};
 
@@ -111,7 +111,7 @@ fn inputs(run: &RunRecord) -> String {
     }
 }
 
-fn name(input: &KnownInput) -> &str {
+fn name(input: &InputRecord) -> &str {
     input.name.as_deref().unwrap_or("(pruned)")
 }
 

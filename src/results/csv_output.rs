@@ -27,12 +27,12 @@ impl Default for CsvForm {
 }
 
 impl CsvForm {
-    /// What stands before the first record.
+    /// The bytes before the first record.
     pub(super) fn prefix(self) -> &'static [u8] {
         if self.has_bom { "\u{FEFF}" } else { "" }.as_bytes()
     }
 
-    /// A writer of records of this form, behind what stands before them.
+    /// A writer of records of this form, after those bytes.
     pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<W> {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
@@ -87,7 +87,7 @@ impl CsvOutput {
         self.0.get_ref().leave();
     }
 
-    /// The file, with everything handed over to it.
+    /// The file, with everything written to it.
     pub(super) fn into_file(mut self) -> Result<OutputFile, OutputError> {
         self.flush()?;
         // Nothing is left in the buffer, so that nothing can fail in between.
@@ -103,8 +103,8 @@ impl CsvOutput {
     }
 }
 
-/// What went wrong below the CSV, by whose kind it is known what to mend. Nothing else can
-/// go wrong: all records of a file are of one length.
+/// What went wrong below the CSV, whose kind shows what to fix. Nothing else can go wrong: all
+/// records of a file have one length.
 pub(super) fn cause_of(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

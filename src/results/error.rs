@@ -1,12 +1,13 @@
-//! Why an output cannot be written. Each text says what, where and what next.
+//! Why an output cannot be written. Each text says what happened, where, and what to do.
 
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::source::{SourceError, folder_of};
+use crate::source::folder_of;
 
 /// How the hints name the flags of an import that name outputs.
 const OF_IMPORT: &str = "`--results`, `--rejects` or `--report`";
@@ -14,128 +15,62 @@ const OF_IMPORT: &str = "`--results`, `--rejects` or `--report`";
 /// The one that an export has.
 const OF_EXPORT: &str = "`--results`";
 
-/// An output that cannot be.
+/// An output that cannot be written.
 #[derive(Debug, Error)]
-pub enum OutputError {
-    /// The operating system says no.
-    #[error("{}", unwritable(path, error, OF_IMPORT))]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        error: io::Error,
-    },
-    /// What stands in its place does not give way: on Windows, while another program has
-    /// it open.
-    #[error(
-        "cannot replace `{}`: {error}\n\nhint: if another program has it open, close it there; then run the same command again",
-        path.display()
-    )]
-    NotReplaced {
-        /// The file in whose place an output goes.
-        path: PathBuf,
-        /// What the operating system said.
-        error: io::Error,
-    },
-    /// Somebody has removed what was being written.
-    #[error(
-        "`{}`, which was being written, has been deleted or moved away\n\nhint: leave it there while leadload is at work, and run the same command again: it writes the whole file anew",
-        path.display()
-    )]
-    Gone {
-        /// The file as it is called until it is complete.
-        path: PathBuf,
-    },
-    /// What has been written cannot be read again to change its form.
-    #[error(
-        "cannot change the form of `{}`: {error}\n\nhint: what was written before is in the file that ends in `.part`",
-        path.display()
-    )]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        error: Box<SourceError>,
-    },
-    /// A folder, a link or a device stands there.
-    #[error(
-        "`{}` is not a regular file, so it cannot be an output\n\nhint: name another file",
-        path.display()
-    )]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+pub struct OutputError {
+    /// The file, or its part for one that was deleted.
+    path: PathBuf,
+    pub(super) problem: OutputProblem,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(super) enum OutputProblem {
+    /// The operating system refuses.
+    Unwritable(io::Error),
+    /// The file in its place cannot be replaced: on Windows, while another program has it open.
+    NotReplaced(io::Error),
+    /// What was being written was deleted or moved.
+    Gone,
+    /// A folder, a link or a device is there.
+    NotAFile,
     /// A results file by the name of something else.
-    #[error(
-        "the results cannot be `{}`: they are a CSV file\n\nhint: give it a name that ends in `.csv`",
-        path.display()
-    )]
-    NotCsv {
-        /// The path.
-        path: PathBuf,
-    },
+    NotCsv,
     /// A page by the name of something else.
-    #[error(
-        "the report cannot be `{}`: it is a page for a browser\n\nhint: give it a name that ends in `.html`",
-        path.display()
-    )]
-    NotHtml {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The output is an input of the same command.
-    #[error("{}", is_an_input(path, OF_IMPORT))]
-    IsAnInput {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The output is a file of the ledger.
-    #[error(
-        "`{}` is a file of the ledger, which is never written over\n\nhint: name another file",
-        path.display()
-    )]
-    IsTheLedger {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The output is a file of settings, a token or certificates.
-    #[error(
-        "`{}` holds settings, a token or certificates that this command uses, and is never written over\n\nhint: name another file",
-        path.display()
-    )]
-    IsReserved {
-        /// The path.
-        path: PathBuf,
-    },
+    NotHtml,
+    /// It is an input of the same command.
+    IsAnInput,
+    /// It is a file of the ledger.
+    IsTheLedger,
+    /// It is a file of settings, a token or certificates.
+    IsReserved,
     /// Two outputs would be one file.
-    #[error(
-        "two outputs would be written to `{}`\n\nhint: name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one",
-        path.display()
-    )]
-    Twice {
-        /// The path.
-        path: PathBuf,
-    },
-    /// `--rejects FILE` with several inputs, whose headers may differ.
-    #[error(
-        "`--rejects` names one file, but there are several inputs, and each has rejects of its own\n\nhint: leave `--rejects` out, or import the files one by one"
-    )]
-    OneRejectsForSeveral,
-    /// Another run writes the same output.
-    #[error("{}", busy(path, OF_IMPORT))]
-    Busy {
-        /// The path.
-        path: PathBuf,
-    },
+    Twice,
+    /// Another run writes it.
+    Busy,
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(OF_IMPORT))
+    }
 }
 
 impl OutputError {
-    pub(super) fn not_replaced(path: &Path, error: io::Error) -> OutputError {
-        OutputError::NotReplaced {
+    pub(super) fn new(path: &Path, problem: OutputProblem) -> OutputError {
+        OutputError {
             path: path.to_owned(),
-            error,
+            problem,
         }
+    }
+
+    pub(super) fn unwritable(path: &Path, error: io::Error) -> OutputError {
+        OutputError::new(path, OutputProblem::Unwritable(error))
+    }
+
+    /// Whether what was being written was deleted, so that nothing of it is left.
+    pub fn is_gone(&self) -> bool {
+        matches!(self.problem, OutputProblem::Gone)
     }
 
     /// The failure of a command that has not begun to send.
@@ -149,52 +84,78 @@ impl OutputError {
     }
 
     fn stops_before(&self) -> StoppedBy {
-        match self {
-            OutputError::Busy { .. } => StoppedBy::Busy,
-            OutputError::Unwritable { .. } | OutputError::NotReplaced { .. } => StoppedBy::Disk,
+        match self.problem {
+            OutputProblem::Busy => StoppedBy::Busy,
+            OutputProblem::Unwritable(_) | OutputProblem::NotReplaced(_) => StoppedBy::Disk,
             _ => StoppedBy::Usage,
         }
     }
-}
 
-/// An output that cannot be, of an export: it has no other flag for a file than `--results`.
-#[derive(Debug, Error)]
-#[error("{}", of_export(.0))]
-pub struct ExportError(pub OutputError);
-
-fn of_export(error: &OutputError) -> String {
-    match error {
-        OutputError::Unwritable { path, error } => unwritable(path, error, OF_EXPORT),
-        OutputError::IsAnInput { path } => is_an_input(path, OF_EXPORT),
-        OutputError::Busy { path } => busy(path, OF_EXPORT),
-        other => other.to_string(),
+    fn text(&self, flags: &str) -> String {
+        let path = self.path.display();
+        let (what, hint) = match &self.problem {
+            OutputProblem::Unwritable(error) => (
+                format!("cannot write `{path}`: {error}"),
+                format!(
+                    "{}, or choose another place with {flags}; then run the same command again",
+                    what_to_fix(&self.path, error)
+                ),
+            ),
+            OutputProblem::NotReplaced(error) => (
+                format!("cannot replace `{path}`: {error}"),
+                "if another program has it open, close it there; then run the same command again"
+                    .to_owned(),
+            ),
+            OutputProblem::Gone => (
+                format!("`{path}`, which was being written, has been deleted or moved away"),
+                "leave it there while leadload is running, and run the same command again: it writes the whole file again".into(),
+            ),
+            OutputProblem::NotAFile => (
+                format!("`{path}` is not a regular file, so it cannot be an output"),
+                "name another file".into(),
+            ),
+            OutputProblem::NotCsv => (
+                format!("the results cannot be `{path}`: they are a CSV file"),
+                "give it a name that ends in `.csv`".into(),
+            ),
+            OutputProblem::NotHtml => (
+                format!("the report cannot be `{path}`: it is a page for a browser"),
+                "give it a name that ends in `.html`".into(),
+            ),
+            OutputProblem::IsAnInput => (
+                format!("`{path}` is an input, and inputs are never written to"),
+                format!("name another file with {flags}"),
+            ),
+            OutputProblem::IsTheLedger => (
+                format!("`{path}` is a file of the ledger, which is never written over"),
+                "name another file".into(),
+            ),
+            OutputProblem::IsReserved => (
+                format!(
+                    "`{path}` holds settings, a token or certificates that this command uses, and is never written over"
+                ),
+                "name another file".into(),
+            ),
+            OutputProblem::Twice => (
+                format!("two outputs would be written to `{path}`"),
+                "name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one".into(),
+            ),
+            OutputProblem::Busy => (
+                format!("another run is writing `{path}`"),
+                format!("wait until it has ended, or name another file with {flags}"),
+            ),
+        };
+        format!("{what}\n\nhint: {hint}")
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error, flags: &str) -> String {
-    format!(
-        "cannot write `{}`: {error}\n\nhint: {}, or choose another place with {flags}; then run the same command again",
-        path.display(),
-        what_to_mend(path, error)
-    )
-}
+/// An output of an export, which has no other flag for a file than `--results`.
+#[derive(Debug, Error)]
+#[error("{}", .0.text(OF_EXPORT))]
+pub struct ExportError(pub OutputError);
 
-fn is_an_input(path: &Path, flags: &str) -> String {
-    format!(
-        "`{}` is an input, and inputs are never written to\n\nhint: name another file with {flags}",
-        path.display()
-    )
-}
-
-fn busy(path: &Path, flags: &str) -> String {
-    format!(
-        "another run is writing `{}`\n\nhint: wait until it is done, or name another file with {flags}",
-        path.display()
-    )
-}
-
-/// What has to be mended before the file can be written.
-pub fn what_to_mend(path: &Path, error: &io::Error) -> String {
+/// What has to be fixed before the file can be written.
+pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
     let folder = folder_of(path).display();
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on that disk".to_owned(),
@@ -216,15 +177,15 @@ pub fn what_to_mend(path: &Path, error: &io::Error) -> String {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             format!("get the right to write in the folder `{folder}`")
         }
-        _ => "mend that".to_owned(),
+        _ => "fix that".to_owned(),
     }
 }
 
-/// The same where missing folders are made: what keeps the first of them from being made.
-pub fn what_to_mend_with_folders(path: &Path, error: &io::Error) -> String {
+/// The same where missing folders are made: what prevents the first of them.
+pub fn what_to_fix_with_folders(path: &Path, error: &io::Error) -> String {
     let missing = path.ancestors().filter(|place| !place.exists());
     let missing = missing.filter(|place| !place.as_os_str().is_empty());
-    what_to_mend(missing.last().unwrap_or(path), error)
+    what_to_fix(missing.last().unwrap_or(path), error)
 }
 
 fn is_read_only(path: &Path) -> bool {
@@ -236,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_folders_are_made_it_is_the_one_above_them_that_has_to_be_mended() {
+    fn where_folders_are_made_it_is_the_one_above_them_that_has_to_be_fixed() {
         let folder = tempfile::tempdir().unwrap();
         let above = folder.path().display();
         let path = folder.path().join("a/b/config.toml");
@@ -245,7 +206,7 @@ mod tests {
             (ErrorKind::NotFound, "find out why no file can be made in"),
         ] {
             assert_eq!(
-                what_to_mend_with_folders(&path, &kind.into()),
+                what_to_fix_with_folders(&path, &kind.into()),
                 format!("{advice} the folder `{above}`")
             );
         }
@@ -256,14 +217,11 @@ mod tests {
         let path = PathBuf::from(format!("{OF_IMPORT}.csv"));
         let error = || io::Error::from(ErrorKind::Other);
         for error in [
-            OutputError::Unwritable {
-                path: path.clone(),
-                error: error(),
-            },
-            OutputError::IsAnInput { path: path.clone() },
-            OutputError::Busy { path: path.clone() },
+            OutputProblem::Unwritable(error()),
+            OutputProblem::IsAnInput,
+            OutputProblem::Busy,
         ] {
-            let failure = error.before_exporting().error;
+            let failure = OutputError::new(&path, error).before_exporting().error;
             let text = failure.to_string();
             assert!(text.contains(&format!("`{}`", path.display())), "{text}");
             assert!(text.contains(" with `--results`"), "{text}");
@@ -298,14 +256,11 @@ mod tests {
             ),
             (
                 ErrorKind::Other,
-                "mend that, or choose another place with `--results`",
+                "fix that, or choose another place with `--results`",
             ),
         ] {
-            let text = OutputError::Unwritable {
-                path: "out/leads.results.csv".into(),
-                error: kind.into(),
-            }
-            .to_string();
+            let path = Path::new("out/leads.results.csv");
+            let text = OutputError::unwritable(path, kind.into()).to_string();
             assert!(
                 text.starts_with("cannot write `out/leads.results.csv`: "),
                 "{text}"

@@ -3,50 +3,38 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::csv_output::{CsvForm, cause_of};
-use super::existing::Existing;
-use super::results_csv::{ExtraColumns, Lines, ResultsCsv, ResultsLine};
+use super::csv_output::{CsvForm, CsvOutput, cause_of};
+use super::ours::Existing;
+use super::results_csv::{ExtraColumns, Lines, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
 
-/// A results file of rows that earlier runs have sent: the same columns in UTF-8, with
-/// commas. Dropped unfinished, it is removed: the ledger has all that it holds.
+/// A results file of rows that earlier runs have sent: the same columns in UTF-8, with commas.
+/// Dropped unfinished, it is removed: the ledger has all that it holds.
 #[derive(Debug)]
-pub struct ExportFile(ResultsCsv);
+pub struct ExportFile {
+    csv: CsvOutput,
+    lines: Lines,
+}
 
 impl ExportFile {
-    /// Creates the file beside its place, with its header. The column `file` is there
-    /// where runs had several inputs, the column `run` where there are several runs.
-    ///
-    /// # Errors
-    ///
-    /// Where the file cannot be made, or another command writes it.
+    /// Creates the file beside its place, with its header. The column `file` is there where
+    /// runs had several inputs, the column `run` where there are several runs.
     pub fn create(path: &Path, with_file: bool, with_run: bool) -> Result<Self, OutputError> {
-        let extra = ExtraColumns {
-            file: with_file,
-            run: with_run,
-        };
-        let nothing = KnownOutputs::default();
-        ResultsCsv::create(path, CsvForm::default(), extra, &[], &nothing).map(ExportFile)
+        let (form, lines) = form_and_lines(with_file, with_run);
+        let csv = lines.begin_file(path, form, &[], &KnownOutputs::default())?;
+        Ok(ExportFile { csv, lines })
     }
 
     /// Writes the line of one row.
-    ///
-    /// # Errors
-    ///
-    /// Where the disk is full, and the like.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        self.0.write(line)
+        self.lines.write_to_file(line, &mut self.csv)
     }
 
-    /// Puts the file in its place. One that stands there is kept under another name.
-    ///
-    /// # Errors
-    ///
-    /// Where that cannot be; then nothing is changed.
+    /// Puts the file in its place. One that is there is kept under another name: exports are
+    /// not recorded, so it may be anyone's.
     pub fn finish(self) -> Result<Written, OutputError> {
-        let mut file = self.0.into_file()?;
+        let mut file = self.csv.into_file()?;
         file.seal()?;
-        // No record is kept of exports: one that stands there may be anybody's.
         let (path, kept) = file.finish(|_| Existing::IsRenamed)?;
         Ok(Written {
             results: Some(path),
@@ -56,7 +44,7 @@ impl ExportFile {
     }
 }
 
-/// The same on its way to whoever reads along, such as standard output.
+/// The same into a stream, such as standard output.
 pub struct ExportStream<W: Write> {
     csv: csv::Writer<W>,
     lines: Lines,
@@ -64,37 +52,29 @@ pub struct ExportStream<W: Write> {
 
 impl<W: Write> ExportStream<W> {
     /// Writes the header; see [`ExportFile::create`].
-    ///
-    /// # Errors
-    ///
-    /// Where it cannot be written.
     pub fn begin(to: W, with_file: bool, with_run: bool) -> io::Result<Self> {
-        let extra = ExtraColumns {
-            file: with_file,
-            run: with_run,
-        };
-        let form = CsvForm::default();
-        let lines = Lines::new(extra, form.delimiter);
+        let (form, lines) = form_and_lines(with_file, with_run);
         let mut csv = form.writer(to);
         csv.write_record(lines.header()).map_err(cause_of)?;
         Ok(ExportStream { csv, lines })
     }
 
     /// Writes the line of one row.
-    ///
-    /// # Errors
-    ///
-    /// Where it cannot be written.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
         self.lines.write(line, &mut self.csv)
     }
 
-    /// Hands over what has not been handed over yet.
-    ///
-    /// # Errors
-    ///
-    /// Where it cannot be written.
+    /// Writes what is still in the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         self.csv.flush()
     }
+}
+
+fn form_and_lines(with_file: bool, with_run: bool) -> (CsvForm, Lines) {
+    let extra = ExtraColumns {
+        file: with_file,
+        run: with_run,
+    };
+    let form = CsvForm::default();
+    (form, Lines::new(extra, form.delimiter))
 }

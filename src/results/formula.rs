@@ -10,7 +10,7 @@
 //! ```
 //!
 //! such an Excel finds the cells `7,8,"x`, `=1+1` and `y",rejected`. Quotes do not help,
-//! since they count only where they begin a cell, and here they stand in the middle of
+//! since they count only where they begin a cell, and here they are in the middle of
 //! one; for the same reason a line break between them ends the row. So an apostrophe is
 //! put wherever a cell may begin and a formula would begin it, and nowhere else. The
 //! delimiter that the file is written with needs none: who splits at it sees the quotes.

@@ -1,27 +1,25 @@
 //! The results file, the rejects files and the page for people.
 //!
-//! Rule: the only writer of files about rows. Rows come in input order and are
-//! written as they come. Under their names outputs appear only when they are
-//! complete: until then they are written beside, as `NAME.part`, then sealed (all of
-//! them is on disk, and their digests are known) and renamed.
+//! Rule: the only writer of files about rows. Rows come in input order and are written as they
+//! come. Outputs appear under their names only when they are complete: until then they are
+//! written beside, as `NAME.part`, then sealed (all of them is on disk, and their digests are
+//! known) and renamed.
 //!
-//! What is in their places before is replaced only where nothing is lost by it (`existing`
-//! has the rules): a file is known for ours if it is, byte for byte, one that the ledger has
-//! recorded there, or a page whose last line says that it is as it was written. A `.part`
-//! that a killed run has left where the ledger knows of a run holds nothing that the ledger
-//! does not; without that it may be all that is known of the leads it made, and is kept too.
+//! A file that is in such a place before is replaced only where nothing is lost by it (`ours`
+//! has the rules). A `.part` that a killed run has left where the ledger knows of a run holds
+//! nothing that the ledger does not; without that it may be all that is known of the leads it
+//! made, and is kept too.
 //!
-//! What they hold is about people: they are readable by their owner only.
+//! What they hold is about people: they are readable by their owner only. Whatever fails is an
+//! [`OutputError`], and what was written before stays beside.
 
 mod csv_output;
 mod error;
-mod existing;
 mod export_file;
 mod formula;
-mod known;
+mod ours;
 mod output_file;
 mod paths;
-mod records;
 mod rejects_file;
 mod report_file;
 mod results_csv;
@@ -32,25 +30,23 @@ mod workbook;
 #[cfg(test)]
 mod tests;
 
-pub use error::{ExportError, OutputError, what_to_mend, what_to_mend_with_folders};
-pub use existing::RunEnd;
+pub use error::{ExportError, OutputError, what_to_fix, what_to_fix_with_folders};
 pub use export_file::{ExportFile, ExportStream};
 pub use formula::harmless;
-pub use known::KnownOutputs;
-pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace, is_of_ledger};
+pub use ours::{KnownOutputs, RunEnd};
+pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace};
 pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};
 
-use std::path::{Path, PathBuf};
-
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
-use crate::ledger::{OutputKind, OutputRecord};
-use existing::Places;
+use crate::ledger::OutputRecord;
+use ours::Places;
 use rejects_file::RejectsFile;
 use results_file::ResultsFile;
 use sealed::SealedFile;
+pub use sealed::{Written, WrittenRejects};
 
 /// Writes what became of each row.
 #[derive(Debug)]
@@ -68,57 +64,11 @@ pub struct Writer {
     sealed: Vec<SealedFile>,
 }
 
-/// The files that were left behind.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The results file.
-    pub results: Option<PathBuf>,
-    /// The rejects files that have rows.
-    pub rejects: Vec<WrittenRejects>,
-    /// The page for people.
-    pub report: Option<PathBuf>,
-    /// Files that stood there before, as they are called now.
-    pub kept: Vec<PathBuf>,
-    /// What is to be said about the files beside where they are.
-    pub notes: Vec<String>,
-    /// Whether every row that somebody has to correct is in the rejects.
-    pub has_all_rejects: bool,
-    /// Where rejects of other runs were replaced or removed, if there were any.
-    pub replaced_rejects: Vec<PathBuf>,
-}
-
-/// A rejects file that was left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenRejects {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How many rows are in it.
-    pub rows: u64,
-}
-
-impl Written {
-    fn note(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
-        match kind {
-            OutputKind::Results => self.results = Some(path),
-            OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
-        }
-    }
-
-    /// Where the rejects are.
-    pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
-        self.rejects.iter().map(|rejects| rejects.path.as_path())
-    }
-}
-
 impl Writer {
-    /// Creates the files beside their final places, so that whatever keeps them
-    /// from being written is found out before anything is sent. Rows that are
-    /// `uncertain` are rejects only where they may be sent again. `known` is what the
-    /// ledger has recorded of the [places](OutputPaths::places), nothing without one.
-    ///
-    /// # Errors
-    ///
-    /// [`OutputError::Busy`] where another run writes, [`OutputError::Unwritable`].
+    /// Creates the files beside their final places, so that whatever prevents them is found out
+    /// before anything is sent. Rows that are `uncertain` are rejects only where they may be
+    /// sent again. `known` is what the ledger has recorded of the
+    /// [places](OutputPaths::places), nothing without one.
     pub fn create(
         paths: &OutputPaths,
         inputs: &[PlannedInput],
@@ -150,14 +100,13 @@ impl Writer {
         })
     }
 
-    /// Says which run it is: rejects name it from now on, so that it is known when they
-    /// are given back.
+    /// Sets the run: rejects name it from now on, so that it is known when they are given back.
     pub fn name_run(&mut self, run: RunId) {
         self.run = Some(run);
     }
 
-    /// Leaves the unfinished files where they are, should they never be finished:
-    /// once leads are made, they hold what is known nowhere else.
+    /// Leaves the files where they are should they never be finished: once leads are made, they
+    /// hold what is known nowhere else.
     pub fn leave(&self) {
         if let Some(results) = &self.results {
             results.leave();
@@ -169,10 +118,6 @@ impl Writer {
 
     /// Writes the rows of a batch that have an outcome, and lets no buffer keep
     /// them: a run may take hours, and be killed. Not for files that are sealed.
-    ///
-    /// # Errors
-    ///
-    /// [`OutputError::Unwritable`], such as on a full disk.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
@@ -197,15 +142,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files where they are, and says which of them will stand where when
-    /// they are [finished](Self::finish) after such an end: recorded before that, it tells
-    /// the next run what it finds, whenever this one is killed. Nothing may be written
-    /// after it.
-    ///
-    /// # Errors
-    ///
-    /// [`OutputError::Gone`], [`OutputError::Unwritable`], [`OutputError::Unreadable`].
-    /// What has been written is left beside then.
+    /// Completes the files where they are, and returns which of them will be where when they are
+    /// [finished](Self::finish) after such an end: recorded before that, they are known to the
+    /// next run whenever this one is killed. Nothing may be written after it.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
         let places = self.places(end);
@@ -233,11 +172,6 @@ impl Writer {
     }
 
     /// Puts the files in their places, sealed before or now.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`seal`](Self::seal), and [`OutputError::NotReplaced`]. What cannot be
-    /// put in its place is left beside.
     pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
         self.complete()?;
         let sealed = std::mem::take(&mut self.sealed);
@@ -252,12 +186,8 @@ impl Writer {
         Ok(written)
     }
 
-    /// Puts the unfinished files aside under names of their own, for a run that is not
-    /// written down: the next start makes its files anew from what is.
-    ///
-    /// # Errors
-    ///
-    /// As [`finish`](Self::finish).
+    /// Puts the unfinished files aside under names of their own, for a run whose last rows are
+    /// not in the ledger: the next start makes its files again from what is.
     pub fn set_aside(mut self) -> Result<Written, OutputError> {
         self.complete()?;
         let mut written = Written::default();

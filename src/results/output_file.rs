@@ -1,4 +1,4 @@
-//! One output file, from the first byte beside its place to its name.
+//! One output file, from its first byte beside its place to its name.
 
 use std::cell::Cell;
 use std::fs::{self, File, TryLockError};
@@ -10,58 +10,52 @@ use same_file::Handle;
 use sha2::{Digest, Sha256};
 
 use super::OutputError;
-use super::existing::Existing;
-use super::paths::{part_of, place_of};
+use super::error::OutputProblem;
+use super::ours::Existing;
+use super::paths::part_of;
+use crate::paths::absolute_place;
 use crate::private_file;
 
 /// How much is copied at a time.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// How much is written on trial: what a file system gives out at a time.
+/// How much is written on trial: what a file system allocates at a time.
 const PROBE_BYTES: usize = 4096;
 
-/// A file that is written beside its place, under a lock that keeps a second run
-/// from writing there too. Dropped unfinished, it is removed, unless it is to be
-/// left for people to read.
+/// A file that is written beside its place, under a lock that keeps a second run from writing
+/// there too. Dropped, its part is removed, unless it is left for people to read.
 #[derive(Debug)]
 pub(super) struct OutputFile {
-    /// Its path as it was named.
+    /// Its path as it was given.
     path: PathBuf,
     /// The same, absolute, by which it is recorded.
     place: PathBuf,
     part: PathBuf,
-    /// Where it was to stand, if it goes elsewhere.
+    /// Where it would have been, if it goes elsewhere.
     left_place: Option<PathBuf>,
-    /// SHA-256 of what has been written: by us, whatever else may get into the file.
+    /// SHA-256 of what we have written, whatever else may get into the file.
     digest: Sha256,
     /// What the file begins with.
     prefix: &'static [u8],
     is_left: Cell<bool>,
-    /// None once it has been finished.
-    file: Option<File>,
+    /// Holds the lock.
+    file: File,
 }
 
 impl OutputFile {
-    /// Creates `PATH.part`. What a killed run has left there is kept under another
-    /// name, since it may be all that is known of the leads that it made; unless
-    /// `is_known` says of its place and of itself that all of it can be had again.
+    /// Creates `PATH.part`. What a killed run has left there is kept under another name, since
+    /// it may be all that is known of the leads that it made; unless `is_known` says of its
+    /// place and of itself that all of it can be made again.
     pub(super) fn create(
         path: &Path,
         prefix: &'static [u8],
         is_known: impl Fn(&Path, &Path) -> bool,
     ) -> Result<OutputFile, OutputError> {
         let part = part_of(path);
-        let unwritable = |error| OutputError::Unwritable {
-            path: path.to_owned(),
-            error,
-        };
-        let place = place_of(path).map_err(unwritable)?;
+        let unwritable = |error| OutputError::unwritable(path, error);
+        let place = absolute_place(path).map_err(unwritable)?;
         let opened = make_part(&part, || is_known(&place, &part)).map_err(unwritable)?;
-        let Some(file) = opened else {
-            return Err(OutputError::Busy {
-                path: path.to_owned(),
-            });
-        };
+        let file = opened.ok_or_else(|| OutputError::new(path, OutputProblem::Busy))?;
         let mut output = OutputFile {
             path: path.to_owned(),
             place,
@@ -70,7 +64,7 @@ impl OutputFile {
             digest: Sha256::new(),
             prefix,
             is_left: Cell::new(false),
-            file: Some(file),
+            file,
         };
         output.begin().map_err(unwritable)?;
         Ok(output)
@@ -88,13 +82,10 @@ impl OutputFile {
 
     /// What went wrong, with the file's name.
     pub(super) fn error(&self, error: impl Into<io::Error>) -> OutputError {
-        OutputError::Unwritable {
-            path: self.path.clone(),
-            error: error.into(),
-        }
+        OutputError::unwritable(&self.path, error.into())
     }
 
-    /// Finds out whether there is room for anything, of a file that is written last.
+    /// Finds out whether there is space for anything, for a file that is written last.
     pub(super) fn probe(&mut self) -> Result<(), OutputError> {
         let written = self.write_all(&[b' '; PROBE_BYTES]);
         let probed = written.and_then(|()| self.begin());
@@ -103,21 +94,17 @@ impl OutputFile {
 
     /// A copy of what has been written, to be read.
     pub(super) fn copy(&mut self) -> Result<File, OutputError> {
-        let copied = self.try_copy();
+        let copied = tempfile::tempfile().and_then(|mut copy| {
+            // Through the handle that holds the lock: on Windows no other may read.
+            self.file.rewind()?;
+            io::copy(&mut self.file, &mut copy)?;
+            copy.rewind()?;
+            Ok(copy)
+        });
         copied.map_err(|error| self.error(error))
     }
 
-    fn try_copy(&mut self) -> io::Result<File> {
-        let mut copy = tempfile::tempfile()?;
-        // Through the handle that holds the lock: on Windows no other may read.
-        let file = self.file.as_mut().ok_or_else(already_finished)?;
-        file.rewind()?;
-        io::copy(file, &mut copy)?;
-        copy.rewind()?;
-        Ok(copy)
-    }
-
-    /// Puts other content in the place of what has been written, from the first byte on.
+    /// Replaces what has been written by other content, from the first byte on.
     pub(super) fn replace(&mut self, mut content: File) -> Result<(), OutputError> {
         let replaced = self.empty().and_then(|()| {
             content.rewind()?;
@@ -129,7 +116,7 @@ impl OutputFile {
 
     /// Puts the file at `path` instead, when it is finished.
     pub(super) fn rename(&mut self, path: PathBuf) -> Result<(), OutputError> {
-        self.place = place_of(&path).map_err(|error| self.error(error))?;
+        self.place = absolute_place(&path).map_err(|error| self.error(error))?;
         self.left_place = Some(std::mem::replace(&mut self.path, path));
         Ok(())
     }
@@ -140,32 +127,29 @@ impl OutputFile {
     }
 
     fn empty(&mut self) -> io::Result<()> {
-        let file = self.file.as_mut().ok_or_else(already_finished)?;
-        file.seek(SeekFrom::Start(0))?;
-        file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.set_len(0)?;
         self.digest.reset();
         Ok(())
     }
 
-    /// From now on the file is left where it is should it never be finished.
+    /// From now on the part stays where it is should the file never be finished.
     pub(super) fn leave(&self) {
         self.is_left.set(true);
     }
 
-    /// Makes sure that what has been written is on disk, all of it and to be found;
-    /// returns its SHA-256.
+    /// Makes sure that all that has been written is on disk and can be found; returns its
+    /// SHA-256.
     pub(super) fn seal(&mut self) -> Result<[u8; 32], OutputError> {
-        let file = self.file.as_ref().ok_or_else(already_finished);
-        let synced = file.and_then(File::sync_all);
-        synced.map_err(|error| self.error(error))?;
+        self.file.sync_all().map_err(|error| self.error(error))?;
         self.refuse_gone()?;
         Ok(self.digest.clone().finalize().into())
     }
 
-    /// Puts the sealed file in its place. `existing` says what becomes of a file that is
-    /// there; returns where the output is now, and under which names such files were kept.
+    /// Puts the sealed file in its place. `existing` says what becomes of a file that is there;
+    /// returns where the output is now, and under which names such files were kept.
     pub(super) fn finish(
-        mut self,
+        self,
         existing: impl Fn(&Path) -> Existing,
     ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
         self.refuse_gone()?;
@@ -175,8 +159,8 @@ impl OutputFile {
             kept.extend(clear(left, &existing)?);
         }
         kept.extend(self.put_in_place(found)?);
-        // Only now the lock may go: before, another run could take the part over.
-        self.file = None;
+        // The lock is freed after this: before, another run could take the part over.
+        self.leave();
         private_file::sync_folder(&self.path);
         Ok((self.path.clone(), kept))
     }
@@ -190,7 +174,7 @@ impl OutputFile {
             fs::rename(&self.part, &self.path)?;
             Ok(kept)
         };
-        put().map_err(|error| OutputError::not_replaced(&self.path, error))
+        put().map_err(|error| OutputError::new(&self.path, OutputProblem::NotReplaced(error)))
     }
 
     /// Leaves it beside its place under a name that no other run takes; returns that.
@@ -208,55 +192,46 @@ impl OutputFile {
         clear(&self.path, &existing)
     }
 
-    /// Somebody may have tidied up: what is written to a deleted file is lost.
+    /// Someone may have tidied up: what is written to a deleted file is lost.
     fn refuse_gone(&self) -> Result<(), OutputError> {
-        let file = self.file.as_ref().ok_or_else(already_finished);
-        let found = file.and_then(|file| is_file_at(file, &self.part));
-        if found.map_err(|error| self.error(error))? {
-            Ok(())
-        } else {
-            Err(OutputError::Gone {
-                path: self.part.clone(),
-            })
+        match is_file_at(&self.file, &self.part) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(OutputError::new(&self.part, OutputProblem::Gone)),
+            Err(error) => Err(self.error(error)),
         }
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = self.file.as_mut().ok_or_else(already_finished)?;
-        let written = file.write(bytes)?;
+        let written = self.file.write(bytes)?;
         self.digest.update(&bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().ok_or_else(already_finished)?.flush()
+        self.file.flush()
     }
 }
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
         // Removed while the lock is held, so that it is never another run's part.
-        if self.file.is_some() && !self.is_left.get() {
+        if !self.is_left.get() {
             let _ = fs::remove_file(&self.part);
         }
     }
 }
 
-fn already_finished() -> io::Error {
-    io::Error::other("the file is finished already")
-}
-
 /// Makes the part, under its lock; none if another run has that. One that a killed run has
 /// left is removed where `is_known` says that it is of no further use, and kept under
-/// another name otherwise. It is never written to: somebody else may have made it, and may
-/// read what is in it.
+/// another name otherwise. It is never written to: another user may have made it, and may read
+/// what is in it.
 fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
     loop {
         match private_file::create(part) {
             Ok(file) if lock(&file)? && is_file_at(&file, part)? => return Ok(Some(file)),
-            // Another run has found it before it was locked, and taken it for a killed one's.
+            // Another run has found it before it was locked, and taken it over.
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -288,7 +263,7 @@ fn clear(
     path: &Path,
     existing: impl Fn(&Path) -> Existing,
 ) -> Result<Option<PathBuf>, OutputError> {
-    let place = place_of(path);
+    let place = absolute_place(path);
     let existing = place.map_or(Existing::Stays, |place| existing(&place));
     let cleared = match existing {
         _ if !path.exists() => Ok(None),
@@ -296,11 +271,11 @@ fn clear(
         Existing::Goes => fs::remove_file(path).map(|()| None),
         Existing::IsRenamed => keep_existing(path),
     };
-    cleared.map_err(|error| OutputError::not_replaced(path, error))
+    cleared.map_err(|error| OutputError::new(path, OutputProblem::NotReplaced(error)))
 }
 
-/// Whether the lock was to be had. Where a file system knows no locks, there is no
-/// keeping others out.
+/// Whether the file could be locked. Where a file system has no locks, others cannot be kept
+/// out.
 fn lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -310,7 +285,7 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether `file` is what stands at `path`.
+/// Whether `file` is what is at `path`.
 fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
     match Handle::from_path(path) {
         Ok(at_path) => Ok(Handle::from_file(file.try_clone()?)? == at_path),
@@ -319,7 +294,7 @@ fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Renames what stands at `path`, if anything does: `leads.results.csv` becomes
+/// Renames what is at `path`, if there is anything: `leads.results.csv` becomes
 /// `leads.results.20261121T031022Z.csv`.
 fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
@@ -396,8 +371,8 @@ mod tests {
         /// As if a run had written this text here.
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
-            KnownOutputs::new([OutputAt {
-                path: place_of(&self.path).unwrap(),
+            KnownOutputs(vec![OutputAt {
+                path: absolute_place(&self.path).unwrap(),
                 run: RunId(1),
                 sha256,
                 rows: None,
@@ -438,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_somebody_has_changed_is_kept() {
+    fn a_file_that_was_changed_is_kept() {
         let place = Place::holding("old, and a note");
         for known in [
             place.known(Some("old")),
@@ -508,7 +483,7 @@ mod tests {
         let elsewhere = place.folder.path().join("elsewhere.csv");
         output.rename(elsewhere.clone()).unwrap();
         write(&mut output, "new");
-        assert_eq!(output.place(), place_of(&elsewhere).unwrap());
+        assert_eq!(output.place(), absolute_place(&elsewhere).unwrap());
         let (path, kept) = output.finish(existing(&known)).unwrap();
         assert_eq!((path, kept), (elsewhere, vec![]));
         assert_eq!(place.names(), ["elsewhere.csv"]);
@@ -516,7 +491,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_part_that_is_deleted_meanwhile_is_missed_and_what_stood_there_stays() {
+    fn a_part_that_is_deleted_meanwhile_is_missed_and_the_earlier_file_stays() {
         let place = Place::holding("old");
         let known = place.known(Some("old"));
         let mut unsealed = place.begin(&known);
@@ -533,7 +508,10 @@ mod tests {
         fs::remove_file(part_of(&place.path)).unwrap();
         assert!(matches!(
             sealed.finish(existing(&known)),
-            Err(OutputError::Gone { .. })
+            Err(OutputError {
+                problem: OutputProblem::Gone,
+                ..
+            })
         ));
         assert_eq!(place.read(), "old");
     }
@@ -545,7 +523,13 @@ mod tests {
         let mut output = place.begin(&KnownOutputs::default());
         fs::remove_dir_all(place.folder.path()).unwrap();
         output.write_all(b"row").unwrap();
-        assert!(matches!(output.seal(), Err(OutputError::Gone { .. })));
+        assert!(matches!(
+            output.seal(),
+            Err(OutputError {
+                problem: OutputProblem::Gone,
+                ..
+            })
+        ));
     }
 
     #[test]
@@ -557,7 +541,7 @@ mod tests {
         assert!(text.contains("hint: make the folder `"), "{text}");
     }
 
-    /// Whoever may do anything (root) may write there all the same.
+    /// Root may write there all the same.
     #[cfg(unix)]
     #[test]
     fn a_folder_that_is_read_only_is_told_or_written_to() {
@@ -595,7 +579,10 @@ mod tests {
         match finished {
             Ok(_) => assert_eq!(place.read(), "new"),
             Err(error) => {
-                assert!(matches!(error, OutputError::NotReplaced { .. }), "{error}");
+                assert!(
+                    matches!(error.problem, OutputProblem::NotReplaced(_)),
+                    "{error}"
+                );
                 assert_eq!(place.read(), "old");
                 let part = fs::read_to_string(part_of(&place.path)).unwrap();
                 assert_eq!(part, "new");

@@ -1,12 +1,14 @@
 //! Where outputs go, and where they must not.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
+use super::error::OutputProblem;
 use crate::intake::PlannedInput;
-use crate::ledger::OutputKind;
+use crate::ledger::{LedgerPlace, OutputKind};
+use crate::paths::{absolute_place, is_same_place};
 use crate::source::{Input, folder_of};
 
 /// Where an output goes.
@@ -20,7 +22,7 @@ pub enum OutputChoice {
     None,
 }
 
-/// What the user said of the outputs.
+/// What the user chose for the outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputChoices {
     /// `--results`.
@@ -51,8 +53,7 @@ pub struct OutputPaths {
 pub struct RejectsPlace {
     /// Their place.
     pub path: PathBuf,
-    /// Set where they are to be a workbook: their place as a CSV file, should they not
-    /// fit into one.
+    /// Set for a workbook: their place as a CSV file, should they not fit into one.
     pub spare: Option<PathBuf>,
 }
 
@@ -80,52 +81,37 @@ impl OutputPaths {
     }
 
     fn named(inputs: &[PlannedInput], choices: &OutputChoices) -> OutputPaths {
-        let kind = |kind: &str| {
-            if choices.sandbox {
-                format!("sandbox.{kind}")
-            } else {
-                kind.to_owned()
-            }
-        };
-        let place = |choice: &OutputChoice, input: &Input, kind: &str, extension| match choice {
-            OutputChoice::BesideInput => Some(beside(input, kind, extension)),
+        let sandbox = if choices.sandbox { "sandbox." } else { "" };
+        let place = |choice: &OutputChoice, input: &Input, ending: &str| match choice {
+            OutputChoice::BesideInput => Some(beside(input, &format!("{sandbox}{ending}"))),
             OutputChoice::Path(path) => Some(path.clone()),
             OutputChoice::None => None,
         };
+        let rejects = inputs.iter().map(|planned| {
+            let ending = match planned.form.text() {
+                Some(_) => "rejects.csv",
+                None => "rejects.xlsx",
+            };
+            let path = place(&choices.rejects, &planned.input, ending)?;
+            Some(RejectsPlace { path, spare: None })
+        });
         OutputPaths {
+            rejects: rejects.collect(),
             results: inputs
                 .first()
-                .and_then(|first| place(&choices.results, &first.input, &kind("results"), "csv")),
-            rejects: inputs
-                .iter()
-                .map(|planned| {
-                    let extension = match planned.form.text() {
-                        Some(_) => "csv",
-                        None => "xlsx",
-                    };
-                    let path = place(
-                        &choices.rejects,
-                        &planned.input,
-                        &kind("rejects"),
-                        extension,
-                    )?;
-                    Some(RejectsPlace { path, spare: None })
-                })
-                .collect(),
+                .and_then(|first| place(&choices.results, &first.input, "results.csv")),
             report: choices.report.clone(),
         }
     }
 
-    /// The absolute paths of all results and rejects that may come to stand there, by which
+    /// The absolute paths of all results and rejects that may be written, by which
     /// they are recorded. Those whose folder is not there are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
-        let rejects = self.rejects.iter().flatten();
-        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
-        let rejects = rejects.flatten().map(|path| (path, OutputKind::Rejects));
+        let rejects = self.rejects_paths().map(|path| (path, OutputKind::Rejects));
         let results = self.results.iter().map(|path| (path, OutputKind::Results));
         results
             .chain(rejects)
-            .filter_map(|(path, kind)| Some((place_of(path).ok()?, kind)))
+            .filter_map(|(path, kind)| Some((absolute_place(path).ok()?, kind)))
             .collect()
     }
 
@@ -144,20 +130,25 @@ impl OutputPaths {
         paths.find(|path| is_kept(path) && has_rows(path))
     }
 
-    /// Every file that may be written.
-    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+    fn rejects_paths(&self) -> impl Iterator<Item = &PathBuf> {
         let rejects = self.rejects.iter().flatten();
-        let rejects = rejects.flat_map(|place| [Some(&place.path), place.spare.as_ref()]);
-        self.results
-            .iter()
-            .chain(rejects.flatten())
-            .chain(&self.report)
+        rejects.flat_map(|place| {
+            [Some(&place.path), place.spare.as_ref()]
+                .into_iter()
+                .flatten()
+        })
     }
 
-    /// Whether one of the outputs, complete or not, is to be in this place.
+    /// Every file that may be written.
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        let results = self.results.iter();
+        results.chain(self.rejects_paths()).chain(&self.report)
+    }
+
+    /// Whether one of the outputs, complete or not, will be in this place.
     pub fn take(&self, place: &Path) -> bool {
         self.all()
-            .any(|path| is_same(path, place) || is_same(&part_of(path), place))
+            .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
     }
 
     /// The outputs that are named, where others would be named after the inputs.
@@ -181,7 +172,7 @@ impl OutputPaths {
         &self,
         read: &[&Path],
         reserved: &[PathBuf],
-        ledger: Option<&Path>,
+        ledger: Option<&LedgerPlace>,
     ) -> Result<(), OutputError> {
         self.refuse_other_forms()?;
         self.refuse_reserved(reserved)?;
@@ -190,63 +181,49 @@ impl OutputPaths {
             self.refuse_ledger(ledger)?;
         }
         self.all().try_for_each(|path| {
-            let place = place_of(path).map(drop);
-            place.map_err(|error| OutputError::Unwritable {
-                path: path.clone(),
-                error,
-            })
+            let place = absolute_place(path).map(drop);
+            place.map_err(|error| OutputError::unwritable(path, error))
         })
     }
 
-    /// Makes sure that an export can be written to `results`, and that this is none of
-    /// the files that are to stay as they are.
-    pub fn refuse_export(
-        results: &Path,
-        ledger: &Path,
-        untouched: &[&Path],
-    ) -> Result<(), OutputError> {
-        let paths = OutputPaths::of_names(Some(results.to_owned()), None, None);
-        paths.refuse_ledger(ledger)?;
-        paths.refuse_other_forms()?;
-        paths.refuse_clashes(untouched).map(drop)
-    }
-
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
-        let is_reserved = |path: &&PathBuf| reserved.iter().any(|other| is_same(other, path));
-        match self.all().find(is_reserved) {
-            Some(path) => Err(OutputError::IsReserved { path: path.clone() }),
-            None => Ok(()),
-        }
+        let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
+        self.refuse(OutputProblem::IsReserved, is_reserved)
     }
 
-    /// Makes sure that none is the ledger or one of the files beside it, which have its
-    /// name and more: the log, and the locks that keep two runs from sending at once.
-    pub fn refuse_ledger(&self, ledger: &Path) -> Result<(), OutputError> {
-        match self.all().find(|place| is_of_ledger(place, ledger)) {
-            Some(path) => Err(OutputError::IsTheLedger { path: path.clone() }),
+    /// Makes sure that none is the ledger or one of the files beside it.
+    pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
+        self.refuse(OutputProblem::IsTheLedger, |path| ledger.owns(path))
+    }
+
+    fn refuse(
+        &self,
+        problem: OutputProblem,
+        is_refused: impl Fn(&Path) -> bool,
+    ) -> Result<(), OutputError> {
+        match self.all().find(|path| is_refused(path)) {
+            Some(path) => Err(OutputError::new(path, problem)),
             None => Ok(()),
         }
     }
 
     /// What is called a workbook could not be opened as one.
     fn refuse_other_forms(&self) -> Result<(), OutputError> {
-        let is_other = |path: &Path| {
-            let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-            path.as_os_str() == "-"
-                || ["xlsx", "xls", "ods"]
-                    .iter()
-                    .any(|other| extension == *other)
+        let is_stdout = |path: &Path| path.as_os_str() == "-";
+        let is_no_csv = |path: &Path| is_stdout(path) || is_called(path, &["xlsx", "xls", "ods"]);
+        let rejects = self.rejects_paths().find(|path| is_stdout(path));
+        let results = self.results.iter().find(|path| is_no_csv(path));
+        let report = self
+            .report
+            .iter()
+            .find(|path| !is_called(path, &["html", "htm"]));
+        let (path, problem) = match (rejects, results, report) {
+            (Some(path), ..) => (path, OutputProblem::NotAFile),
+            (_, Some(path), _) => (path, OutputProblem::NotCsv),
+            (.., Some(path)) => (path, OutputProblem::NotHtml),
+            (None, None, None) => return Ok(()),
         };
-        let mut rejects = self.rejects.iter().flatten();
-        if let Some(place) = rejects.find(|place| place.path.as_os_str() == "-") {
-            let path = place.path.clone();
-            return Err(OutputError::NotAFile { path });
-        }
-        match (&self.results, &self.report) {
-            (Some(path), _) if is_other(path) => Err(OutputError::NotCsv { path: path.clone() }),
-            (_, Some(path)) if !is_page(path) => Err(OutputError::NotHtml { path: path.clone() }),
-            _ => Ok(()),
-        }
+        Err(OutputError::new(path, problem))
     }
 
     /// Looks at every output under its name and as the part that it is until then;
@@ -264,8 +241,8 @@ impl OutputPaths {
         Ok(seen)
     }
 
-    /// Finds a place for every workbook's rows as a CSV file. Nobody has asked for that,
-    /// so what cannot be there is not refused: another name is taken.
+    /// Finds a place for every workbook's rows as a CSV file. The user did not choose that
+    /// name, so where it cannot be used another one is taken.
     fn plan_spares(&mut self, inputs: &[PlannedInput], read: &[&Path], mut seen: Vec<PathBuf>) {
         for (place, input) in self.rejects.iter_mut().zip(inputs) {
             let Some(place) = place.as_mut().filter(|p| is_workbook(&p.path, input)) else {
@@ -283,70 +260,32 @@ impl OutputPaths {
     }
 }
 
-/// Whether it is called what a browser opens.
-fn is_page(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    ["html", "htm"]
-        .iter()
-        .any(|page| extension.eq_ignore_ascii_case(page))
+/// Whether its name has one of these extensions.
+fn is_called(path: &Path, extensions: &[&str]) -> bool {
+    let found = path.extension().unwrap_or_default();
+    let mut extensions = extensions.iter();
+    extensions.any(|extension| found.eq_ignore_ascii_case(extension))
 }
 
-/// What a spreadsheet is to open is a workbook: CSV would lose the `+` of numbers.
+/// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
 fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
-    let has_extension = |names: &[&str]| {
-        path.extension()
-            .is_some_and(|found| names.iter().any(|name| found.eq_ignore_ascii_case(name)))
-    };
     let is_spreadsheet = input.form.text().is_none();
-    has_extension(&["xlsx"]) || is_spreadsheet && !has_extension(&["csv", "tsv", "txt"])
+    is_called(path, &["xlsx"]) || is_spreadsheet && !is_called(path, &["csv", "tsv", "txt"])
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
-    let path = place.to_owned();
     // Of a link itself: renaming onto it would leave its target alone.
-    if fs::symlink_metadata(place).is_ok_and(|found| !found.is_file()) {
-        return Err(OutputError::NotAFile { path });
-    }
-    if read.iter().any(|input| is_same(input, place)) {
-        return Err(OutputError::IsAnInput { path });
-    }
-    if seen.iter().any(|other| is_same(other, place)) {
-        return Err(OutputError::Twice { path });
-    }
-    Ok(())
-}
-
-/// Whether a place is that of the ledger, or of one of the files beside it.
-pub fn is_of_ledger(place: &Path, ledger: &Path) -> bool {
-    // SQLite's files, and our locks.
-    let is_ending = |rest: &[u8]| {
-        let of_sqlite: [&[u8]; 4] = [b"", b"-wal", b"-shm", b"-journal"];
-        // A log that was kept apart has the time behind its name.
-        let is_apart = rest.starts_with(b"-wal.");
-        of_sqlite.contains(&rest) || is_apart || rest.starts_with(b".sender-")
+    let is_other_kind = fs::symlink_metadata(place).is_ok_and(|found| !found.is_file());
+    let problem = if is_other_kind {
+        OutputProblem::NotAFile
+    } else if read.iter().any(|input| is_same_place(input, place)) {
+        OutputProblem::IsAnInput
+    } else if seen.iter().any(|other| is_same_place(other, place)) {
+        OutputProblem::Twice
+    } else {
+        return Ok(());
     };
-    let is_beside = |ledger: &Path| {
-        let name = ledger.file_name().unwrap_or_default().as_encoded_bytes();
-        let (Ok(place), Ok(ledger)) = (place_of(place), place_of(ledger)) else {
-            return false;
-        };
-        let place_name = place.file_name().unwrap_or_default().as_encoded_bytes();
-        place_name.strip_prefix(name).is_some_and(is_ending) && place.parent() == ledger.parent()
-    };
-    let real = ledger.canonicalize();
-    is_same(ledger, place) || is_beside(ledger) || real.is_ok_and(|real| is_beside(&real))
-}
-
-/// Whether two paths lead to one file, be it there already or not.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let is_one_place = || place_of(a).is_ok_and(|place| place_of(b).is_ok_and(|b| b == place));
-    same_file::is_same_file(a, b).unwrap_or(false) || is_one_place()
-}
-
-/// The absolute path with its folder resolved; the file itself need not exist.
-pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    Ok(folder_of(path).canonicalize()?.join(name))
+    Err(OutputError::new(place, problem))
 }
 
 /// The end of the name of an output that is not complete.
@@ -365,22 +304,19 @@ fn has_rows(path: &Path) -> bool {
     file.is_ok_and(|file| BufReader::new(file).lines().nth(1).is_some())
 }
 
-/// `leads.csv` and `results` make `leads.results.csv`; standard input makes
+/// `leads.csv` and `results.csv` make `leads.results.csv`; standard input makes
 /// `leads.results.csv` in the current folder.
-fn beside(input: &Input, kind: &str, extension: &str) -> PathBuf {
+fn beside(input: &Input, ending: &str) -> PathBuf {
     let Some(path) = input.path() else {
-        return PathBuf::from(format!("leads.{kind}.{extension}"));
+        return PathBuf::from(format!("leads.{ending}"));
     };
-    let is_compressed = path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("gz") || extension.eq_ignore_ascii_case("zst")
-    });
-    let plain = if is_compressed {
+    let plain = if is_called(path, &["gz", "zst"]) {
         path.with_extension("")
     } else {
         path.to_owned()
     };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
-    name.push(format!(".{kind}.{extension}"));
+    name.push(format!(".{ending}"));
     path.with_file_name(name)
 }
 
@@ -512,20 +448,35 @@ mod tests {
         };
         assert!(matches!(
             plan(at("a.csv"), OutputChoice::None),
-            Err(OutputError::IsAnInput { .. })
+            Err(OutputError {
+                problem: OutputProblem::IsAnInput,
+                ..
+            })
         ));
         assert!(matches!(
             plan(at("./r.csv"), at("r.csv")),
-            Err(OutputError::Twice { .. })
+            Err(OutputError {
+                problem: OutputProblem::Twice,
+                ..
+            })
         ));
         assert!(matches!(
             plan(
                 OutputChoice::Path(folder.path().to_owned()),
                 OutputChoice::None
             ),
-            Err(OutputError::NotAFile { .. })
+            Err(OutputError {
+                problem: OutputProblem::NotAFile,
+                ..
+            })
         ));
         let (_folder, two) = folder_with(&["a.csv", "a.txt"]);
-        assert!(matches!(plan_beside(&two), Err(OutputError::Twice { .. })));
+        assert!(matches!(
+            plan_beside(&two),
+            Err(OutputError {
+                problem: OutputProblem::Twice,
+                ..
+            })
+        ));
     }
 }

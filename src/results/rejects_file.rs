@@ -1,34 +1,26 @@
-//! A rejects file: the rows of one input that somebody may mend and send again.
+//! A rejects file: the rows of one input that the user may fix and send again.
 //!
 //! It is UTF-8 with a byte order mark, which spreadsheets open rightly, and has the input's
 //! delimiter. A byte of the input that is no text in its encoding is `\u{FFFD}` here. A
-//! workbook is made when all rows are there: until then they are written as CSV, which can
-//! be read however the run ends.
+//! workbook is made when all rows are there: until then they are written as CSV, which can be
+//! read however the run ends.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
 use super::output_file::OutputFile;
-use super::records::Records;
 use super::sealed::SealedFile;
 use super::workbook::{WorkbookError, write_workbook};
 use super::{KnownOutputs, OutputError, RejectsPlace};
 use crate::intake::PlannedInput;
-use crate::lead::{RowId, RowOutcome, RunId};
+use crate::lead::{RowOutcome, RunId};
 use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
-use crate::source::{CsvReader, Encoding, Row, SourceError, decoded};
-
-/// How many rows are read at a time when the file changes its form.
-const BATCH_ROWS: usize = 256;
-
-/// The longest row that we may have written, in bytes: one that was as long as a row may
-/// be, with every quote doubled and our columns behind it.
-const MAX_BYTES: usize = 4 << 20;
+use crate::source::Row;
 
 /// A rejects file.
 #[derive(Debug)]
@@ -36,7 +28,7 @@ pub(super) struct RejectsFile {
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
     csv_form: CsvForm,
-    /// Set where a workbook is to be made of it; see [`RejectsPlace`].
+    /// Set where a workbook will be made of it; see [`RejectsPlace`].
     spare: Option<PathBuf>,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
@@ -147,7 +139,7 @@ impl RejectsFile {
         SealedFile::new(file, OutputKind::Rejects, self.rows, note).map(Some)
     }
 
-    /// The cells of the row that no header stands above, as CSV, with those that a
+    /// The cells of the row beyond the header, as CSV, with those that a
     /// rejects file has carried along.
     fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
         let carried = self.form.as_ref().and_then(|form| form.surplus);
@@ -185,37 +177,23 @@ impl RejectsFile {
     /// What has been written, with one column more, in a file of its own: should the disk
     /// be full, nothing of it is lost.
     fn with_surplus_column(&self, file: &mut OutputFile) -> Result<File, OutputError> {
-        let path = file.path().to_owned();
-        let unreadable = |error: SourceError| OutputError::Unreadable {
-            path: path.clone(),
-            error: Box::new(error),
-        };
-        let unwritable = |error: csv::Error| OutputError::Unwritable {
-            path: path.clone(),
-            error: cause_of(error),
-        };
-        let mut reader = reader_of(&path, file.copy()?, self.csv_form).map_err(unreadable)?;
-        let content = tempfile::tempfile().and_then(|mut content| {
-            content.write_all(self.csv_form.prefix())?;
-            Ok(content)
-        });
-        let content = content.map_err(|error| file.error(error))?;
+        let copy = file.copy()?;
+        self.copy_with_surplus(copy)
+            .map_err(|error| file.error(cause_of(error)))
+    }
+
+    fn copy_with_surplus(&self, written: File) -> csv::Result<File> {
+        let mut content = tempfile::tempfile()?;
+        content.write_all(self.csv_form.prefix())?;
         let mut content = self.csv_form.writer(content);
-        let mut added = SURPLUS_COLUMN.as_bytes();
-        loop {
-            let rows = reader
-                .read_batch(0, RowId(1), BATCH_ROWS)
-                .map_err(unreadable)?;
-            if rows.is_empty() {
-                break;
-            }
-            for row in rows.rows() {
-                let cells = row.cells().chain([std::mem::take(&mut added)]);
-                content.write_record(cells).map_err(unwritable)?;
-            }
+        let mut added = SURPLUS_COLUMN;
+        for record in reader_of(written, self.csv_form).records() {
+            let mut record = record?;
+            record.push_field(std::mem::take(&mut added));
+            content.write_record(&record)?;
         }
         let content = content.into_inner();
-        content.map_err(|failed| file.error(io::Error::other(failed.to_string())))
+        content.map_err(|failed| io::Error::other(failed.to_string()).into())
     }
 
     fn write_header(&mut self) -> Result<(), OutputError> {
@@ -242,15 +220,16 @@ impl RejectsFile {
     }
 }
 
-/// Makes a workbook of the rows that have been written as CSV, which stand there until
-/// it is complete. Rows that do not fit into one stay as they are, in the spare place,
-/// and it is said why.
+/// Makes a workbook of the rows that have been written as CSV, which stay until it is
+/// complete. Rows that do not fit into one stay as they are, in the spare place; returns why.
 fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>, OutputError> {
-    let path = file.path().to_owned();
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
-    let written = reader_of(&path, file.copy()?, CsvForm::default())
-        .map_err(WorkbookError::Rows)
-        .and_then(|reader| write_workbook(Records::new(reader), &workbook));
+    let mut rows = reader_of(file.copy()?, CsvForm::default());
+    let rows = rows.records().map(|row| {
+        let row = row?;
+        Ok(row.iter().map(str::to_owned).collect())
+    });
+    let written = write_workbook::<csv::Error>(rows, &workbook);
     match written {
         Ok(()) => {
             let csv = file.copy()?;
@@ -271,14 +250,10 @@ fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>
     }
 }
 
-fn reader_of(path: &Path, file: File, form: CsvForm) -> Result<CsvReader, SourceError> {
-    let name = path.display().to_string();
-    let text =
-        decoded(Box::new(file), Encoding::UTF_8).map_err(|error| SourceError::Unreadable {
-            name: name.clone(),
-            line: None,
-            error,
-        })?;
-    let reader = CsvReader::new(&name, text, form.delimiter)?;
-    Ok(reader.with_limit(MAX_BYTES))
+/// What has been written, to be read again; the csv crate skips the byte order mark.
+fn reader_of(file: File, form: CsvForm) -> csv::Reader<File> {
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(form.delimiter)
+        .from_reader(file)
 }

@@ -1,40 +1,34 @@
 //! The page for people.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::existing::Existing;
+use super::ours::Existing;
 use super::output_file::OutputFile;
 use crate::source::Fingerprint;
 
-/// A report on its way to its place. Dropped unfinished, it is removed: whatever it would
-/// say can be said again.
+/// Larger files are no report, and not read.
+const MAX_PAGE_BYTES: u64 = 64 << 20;
+
+/// A report on its way to its place. Dropped unfinished, it is removed: it can be made again.
 ///
-/// No ledger knows of it, since a check has a report too: that it is as it was written can
-/// be told by its last line.
+/// No ledger knows of it, since a check has a report too: its last line shows that it is as it
+/// was written.
 #[derive(Debug)]
 pub struct ReportFile(OutputFile);
 
 impl ReportFile {
     /// Makes sure that a report can be written there.
-    ///
-    /// # Errors
-    ///
-    /// [`OutputError::Busy`], [`OutputError::Unwritable`].
     pub fn create(path: &Path) -> Result<ReportFile, OutputError> {
         let mut file = OutputFile::create(path, b"", |_, part| is_as_written(part))?;
         file.probe()?;
         Ok(ReportFile(file))
     }
 
-    /// Writes the page and puts it in its place. Returns its path, and those of files that
-    /// stood there and were no report or not as it was written, as they are called now.
-    ///
-    /// # Errors
-    ///
-    /// [`OutputError::Unwritable`], [`OutputError::Gone`], [`OutputError::NotReplaced`].
+    /// Writes the page and puts it in its place. Returns its path, and the new names of files
+    /// that were there and were no report, or not as it was written.
     pub fn write(self, page: &str) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
         let ReportFile(mut file) = self;
         let last_line = Fingerprint::of(page.as_bytes()).map(|found| last_line(&found));
@@ -54,32 +48,26 @@ impl ReportFile {
     }
 }
 
-/// What follows the page: a comment by which it is known that nobody has changed it.
+/// What follows the page: a comment that shows whether it was changed.
 fn last_line(page: &Fingerprint) -> String {
     format!("<!-- leadload: SHA-256 of the page {page} -->\n")
 }
 
-/// Whether it is a report that nobody has changed: it can be made again.
+/// Whether it is a report that was not changed: it can be made again.
 fn is_as_written(path: &Path) -> bool {
-    has_its_digest(path).unwrap_or(false)
-}
-
-fn has_its_digest(path: &Path) -> io::Result<bool> {
-    // Asked before opening, which would wait for ever at a pipe without a writer.
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Ok(false);
-    }
-    let mut file = File::open(path)?;
-    let whole = Fingerprint::of(&file)?;
-    let end = last_line(&whole).len() as u64;
-    let Some(length) = whole.bytes.checked_sub(end) else {
-        return Ok(false);
+    // Checked before opening, which would wait for ever at a pipe without a writer.
+    let found = fs::symlink_metadata(path);
+    let is_page = found.is_ok_and(|found| found.is_file() && found.len() <= MAX_PAGE_BYTES);
+    let Some(text) = is_page.then(|| fs::read(path).ok()).flatten() else {
+        return false;
     };
-    file.seek(SeekFrom::Start(0))?;
-    let expected = last_line(&Fingerprint::of((&file).take(length))?);
-    let mut found = Vec::new();
-    file.take(end).read_to_end(&mut found)?;
-    Ok(found == expected.as_bytes())
+    let end = last_line(&Fingerprint {
+        sha256: [0; 32],
+        bytes: 0,
+    })
+    .len();
+    let (page, end) = text.split_at(text.len().saturating_sub(end));
+    Fingerprint::of(page).is_ok_and(|page| last_line(&page).as_bytes() == end)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The lines of a results file, whoever writes it.
+//! The lines of a results file, of an import or an export.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,11 +8,10 @@ use jiff::Timestamp;
 
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
-use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 
-/// The columns; with several inputs [`FILE_COLUMN`] stands before them, with several
+/// The columns; with several inputs [`FILE_COLUMN`] comes before them, with several
 /// runs [`RUN_COLUMN`] after them.
 const COLUMNS: [&str; 11] = [
     "row",
@@ -45,7 +44,7 @@ pub fn has_results_header(headers: &[String]) -> bool {
         .all(|ours| names.iter().any(|name| name == ours))
 }
 
-/// Whether results have a column of this name whatever is asked for.
+/// Whether all results have a column of this name.
 pub fn is_results_column(name: &str) -> bool {
     let name = name.trim();
     let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);
@@ -67,7 +66,7 @@ pub struct ResultsLine<'a> {
     pub campaign: Option<CampaignId>,
     /// What became of it.
     pub outcome: &'a RowOutcome,
-    /// The run that it is of; none where only one is told of.
+    /// Its run; none where there is only one.
     pub run: Option<RunId>,
     /// The cells that are copied from its input.
     pub kept: &'a [Cow<'a, str>],
@@ -160,6 +159,33 @@ impl Lines {
         }
     }
 
+    /// Creates a file with its header, behind which the columns in `kept` stand.
+    pub(super) fn begin_file(
+        &self,
+        path: &Path,
+        form: CsvForm,
+        kept: &[&str],
+        known: &KnownOutputs,
+    ) -> Result<CsvOutput, OutputError> {
+        let mut csv = CsvOutput::create(path, form, known)?;
+        let header: Vec<&str> = self.header().collect();
+        let names = header.iter().chain(kept);
+        csv.record(names.map(|name| harmless(name.as_bytes(), form.delimiter)))?;
+        // Now, so that a full disk is found out.
+        csv.flush()?;
+        Ok(csv)
+    }
+
+    /// Writes the line of one row into a file.
+    pub(super) fn write_to_file(
+        &mut self,
+        line: &ResultsLine<'_>,
+        csv: &mut CsvOutput,
+    ) -> Result<(), OutputError> {
+        let written = self.write(line, csv.writer());
+        written.map_err(|error| csv.error(error))
+    }
+
     /// The names of the columns.
     pub(super) fn header(&self) -> impl Iterator<Item = &'static str> {
         self.extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN)
@@ -179,58 +205,5 @@ impl Lines {
         let delimiter = self.delimiter;
         let all = all.map(|cell| harmless(cell.as_bytes(), delimiter));
         to.write_record(all).map_err(cause_of)
-    }
-}
-
-/// A results file on its way to its place.
-#[derive(Debug)]
-pub(super) struct ResultsCsv {
-    csv: CsvOutput,
-    lines: Lines,
-}
-
-impl ResultsCsv {
-    /// Creates the file with its header.
-    pub(super) fn create(
-        path: &Path,
-        form: CsvForm,
-        extra: ExtraColumns,
-        kept: &[&str],
-        known: &KnownOutputs,
-    ) -> Result<ResultsCsv, OutputError> {
-        let mut results = ResultsCsv {
-            csv: CsvOutput::create(path, form, known)?,
-            lines: Lines::new(extra, form.delimiter),
-        };
-        let names: Vec<&str> = results.lines.header().collect();
-        let names = names
-            .iter()
-            .chain(kept)
-            .map(|name| harmless(name.as_bytes(), form.delimiter));
-        results.csv.record(names)?;
-        // Now, so that a full disk is found out.
-        results.flush()?;
-        Ok(results)
-    }
-
-    /// Writes the line of one row.
-    pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        let written = self.lines.write(line, self.csv.writer());
-        written.map_err(|error| self.csv.error(error))
-    }
-
-    /// See [`CsvOutput::flush`].
-    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.flush()
-    }
-
-    /// See [`super::Writer::leave`].
-    pub(super) fn leave(&self) {
-        self.csv.leave();
-    }
-
-    /// The file, with everything handed over to it.
-    pub(super) fn into_file(self) -> Result<OutputFile, OutputError> {
-        self.csv.into_file()
     }
 }

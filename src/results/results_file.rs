@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::csv_output::CsvForm;
-use super::results_csv::{ExtraColumns, ResultsCsv, ResultsLine};
+use super::csv_output::{CsvForm, CsvOutput};
+use super::results_csv::{ExtraColumns, Lines, ResultsLine};
 use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError};
 use crate::intake::{PlannedInput, PreparedRow};
@@ -31,8 +31,7 @@ fn form(inputs: &[PlannedInput]) -> CsvForm {
     }
 }
 
-/// What the copied columns are called: as in the first input, where several call them
-/// otherwise.
+/// What the copied columns are called: as in the first input, where they differ.
 fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
     let kept = inputs.first().map(|planned| &planned.mapping.kept);
     let names = kept.into_iter().flatten();
@@ -42,7 +41,8 @@ fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
 /// The results file.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
-    csv: ResultsCsv,
+    csv: CsvOutput,
+    lines: Lines,
     inputs: Vec<InputNames>,
     /// The lines, without the header.
     rows: u64,
@@ -59,8 +59,11 @@ impl ResultsFile {
             file: inputs.len() > 1,
             run: false,
         };
+        let form = form(inputs);
+        let lines = Lines::new(extra, form.delimiter);
         Ok(ResultsFile {
-            csv: ResultsCsv::create(path, form(inputs), extra, &kept_names(inputs), known)?,
+            csv: lines.begin_file(path, form, &kept_names(inputs), known)?,
+            lines,
             inputs: inputs
                 .iter()
                 .map(|planned| InputNames {
@@ -102,10 +105,10 @@ impl ResultsFile {
             run: None,
             kept: &kept,
         };
-        self.csv.write(&line)
+        self.lines.write_to_file(&line, &mut self.csv)
     }
 
-    /// See [`ResultsCsv::flush`].
+    /// See [`CsvOutput::flush`].
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
         self.csv.flush()
     }

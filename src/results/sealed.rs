@@ -3,10 +3,54 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
-use super::existing::{Existing, Places};
+use super::OutputError;
+use super::ours::{Existing, Places};
 use super::output_file::OutputFile;
-use super::{OutputError, Written};
+use std::path::{Path, PathBuf};
+
 use crate::ledger::{OutputKind, OutputRecord};
+
+/// The files that were left behind.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The results file.
+    pub results: Option<PathBuf>,
+    /// The rejects files that have rows.
+    pub rejects: Vec<WrittenRejects>,
+    /// The page for people.
+    pub report: Option<PathBuf>,
+    /// The new names of files that were there before.
+    pub kept: Vec<PathBuf>,
+    /// What is reported about the files beside where they are.
+    pub notes: Vec<String>,
+    /// Whether every row that has to be corrected is in the rejects.
+    pub has_all_rejects: bool,
+    /// Where rejects of other runs were replaced or removed, if there were any.
+    pub replaced_rejects: Vec<PathBuf>,
+}
+
+/// A rejects file that was left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenRejects {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many rows are in it.
+    pub rows: u64,
+}
+
+impl Written {
+    fn add(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
+        match kind {
+            OutputKind::Results => self.results = Some(path),
+            OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
+        }
+    }
+
+    /// Where the rejects are.
+    pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
+        self.rejects.iter().map(|rejects| rejects.path.as_path())
+    }
+}
 
 /// A sealed file.
 #[derive(Debug)]
@@ -36,10 +80,10 @@ impl SealedFile {
         })
     }
 
-    /// What is to be recorded of it; nothing of what will not be left behind.
+    /// The record of it; none where it will not be left behind.
     pub(super) fn output(&self, places: Places<'_>) -> Option<OutputRecord> {
-        let stands = self.is_left_behind() && places.staying(self.file.place()).is_none();
-        stands.then(|| OutputRecord {
+        let is_written = self.is_left_behind() && places.staying(self.file.place()).is_none();
+        is_written.then(|| OutputRecord {
             path: self.file.place().to_owned(),
             kind: self.kind,
             sha256: self.sha256,
@@ -47,7 +91,7 @@ impl SealedFile {
         })
     }
 
-    /// Puts it in its place and notes where that is.
+    /// Puts it in its place and adds that to what was written.
     pub(super) fn finish(
         self,
         places: Places<'_>,
@@ -57,7 +101,7 @@ impl SealedFile {
             written.replaced_rejects.push(self.file.place().to_owned());
         }
         if let Some(rows) = places.staying(self.file.place()) {
-            written.note(self.kind, self.file.path().to_owned(), rows);
+            written.add(self.kind, self.file.path().to_owned(), rows);
             return self.file.discard(|_| Existing::Stays).map(drop);
         }
         if !self.is_left_behind() {
@@ -68,7 +112,7 @@ impl SealedFile {
         let (path, kept) = self.file.finish(|place| places.taken(self.kind, place))?;
         written.kept.extend(kept);
         written.notes.extend(self.note);
-        written.note(self.kind, path, self.rows);
+        written.add(self.kind, path, self.rows);
         Ok(())
     }
 
@@ -79,13 +123,13 @@ impl SealedFile {
         }
         let path = self.file.set_aside()?;
         written.notes.push(format!(
-            "what is not in the ledger is in `{}`",
+            "rows that are not in the ledger are in `{}`",
             path.display()
         ));
         Ok(())
     }
 
-    /// Rejects without rows are nothing that anybody could mend.
+    /// Rejects without rows have nothing to fix.
     fn is_left_behind(&self) -> bool {
         self.kind == OutputKind::Results || self.rows > 0
     }

@@ -96,7 +96,7 @@ fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
         sha256: Some(output.sha256),
         rows: Some(output.rows),
     };
-    KnownOutputs::new(sealed.iter().map(record))
+    KnownOutputs(sealed.iter().map(record).collect())
 }
 
 fn sha256(path: &Path) -> [u8; 32] {
@@ -147,7 +147,7 @@ fn rejects_name_their_run() {
 }
 
 #[test]
-fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
+fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_fixed_go() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
     let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());
@@ -165,7 +165,7 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_mended_go() {
 
 /// A second signal ends a start at once, maybe before it has come as far as the last one.
 #[test]
-fn what_stays_because_it_has_more_is_told_and_known_as_it_is() {
+fn what_stays_because_it_has_more_is_reported_and_known_as_it_is() {
     let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
     let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());

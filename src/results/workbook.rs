@@ -59,7 +59,7 @@ pub enum WorkbookError<E> {
 
 /// Writes rows, of which the first is the header, as a workbook (.xlsx) with one
 /// sheet named `rejects`. Every cell is text (also `007`, `=1+1`, `1e5`): never a
-/// formula, a number, a link or a date. It stays text when somebody edits it.
+/// formula, a number, a link or a date. It stays text when it is edited.
 ///
 /// The rows are kept in a temporary file without a name, so that any number of
 /// them takes little memory. Nothing is written to `out` before the last row has
@@ -124,7 +124,7 @@ fn text_format() -> Format {
     Format::new().set_num_format("@")
 }
 
-/// How wide each column is to be.
+/// The widths of the columns.
 #[derive(Debug, Default)]
 struct Columns {
     widths: Vec<u16>,
@@ -148,7 +148,7 @@ impl Columns {
         }
     }
 
-    /// Sets widths, and makes empty cells text too, for whoever fills them in.
+    /// Sets widths, and makes empty cells text too, for when they are filled in.
     fn lay_out(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
         let format = text_format();
         for (column, width) in (0..).zip(&self.widths) {

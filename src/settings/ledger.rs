@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 
+use crate::ledger::LedgerPlace;
 use crate::options::Options;
 use crate::text::shown_name;
 
@@ -16,8 +17,8 @@ const NONE: &str = "none";
 pub enum LedgerChoice {
     /// None: nothing is known of earlier runs.
     None,
-    /// This file.
-    File(PathBuf),
+    /// This one.
+    At(LedgerPlace),
 }
 
 impl LedgerChoice {
@@ -32,21 +33,25 @@ impl LedgerChoice {
         let Some(said) = options.ledger.ledger.as_deref() else {
             return match options.connection.sandbox {
                 Some(true) => Ok(LedgerChoice::None),
-                _ => default_file().map(LedgerChoice::File),
+                _ => default_file().map(LedgerChoice::at),
             };
         };
         if said == Path::new(NONE) {
             return Ok(LedgerChoice::None);
         }
         refuse_no_file(said)?;
-        Ok(LedgerChoice::File(said.clone()))
+        Ok(LedgerChoice::at(said.clone()))
     }
 
-    /// The file, where there is to be one.
-    pub fn path(&self) -> Option<&Path> {
+    fn at(file: PathBuf) -> LedgerChoice {
+        LedgerChoice::At(LedgerPlace::file(file))
+    }
+
+    /// Where it is, unless there is none.
+    pub fn place(&self) -> Option<&LedgerPlace> {
         match self {
             LedgerChoice::None => None,
-            LedgerChoice::File(path) => Some(path),
+            LedgerChoice::At(place) => Some(place),
         }
     }
 }
@@ -97,7 +102,7 @@ mod tests {
     }
 
     fn file(path: &str) -> LedgerChoice {
-        LedgerChoice::File(path.into())
+        LedgerChoice::at(path.into())
     }
 
     #[test]
@@ -133,9 +138,8 @@ mod tests {
 
     #[test]
     fn a_file_of_the_users_own_is_taken_where_nothing_is_said() {
-        let Ok(LedgerChoice::File(path)) = choice(None, false) else {
-            panic!("a file");
-        };
+        let path = default_file().unwrap();
+        assert_eq!(choice(None, false).unwrap(), LedgerChoice::at(path.clone()));
         assert!(path.is_absolute());
         assert_eq!(path.file_name(), Some("ledger.sqlite3".as_ref()));
     }

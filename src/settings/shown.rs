@@ -2,7 +2,7 @@
 //!
 //! The token is `set` or `not set`: nothing else is known here of it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use tracing::warn;
@@ -31,8 +31,9 @@ pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     let mut options = layers.options();
     let url = base_url(&options)?.map(|url| Address::said(&url.to_string()));
     let ledger = LedgerChoice::new(&options)?;
-    let ledger = ledger.path().unwrap_or(Path::new("none"));
-    options.ledger.ledger = Some(Said::told_as(ledger.into(), ledger));
+    let place = ledger.place().map(ToString::to_string);
+    let ledger = PathBuf::from(place.unwrap_or("none".into()));
+    options.ledger.ledger = Some(Said::told_as(ledger.clone(), &ledger));
     options.connection.base_url = url;
     // Where settings are is shown above all of them.
     options.place = ProfileOptions::default();

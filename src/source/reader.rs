@@ -107,12 +107,6 @@ impl CsvReader {
         Ok(reader)
     }
 
-    /// Reads rows of up to this many bytes.
-    pub(crate) fn with_limit(mut self, max_row_bytes: usize) -> CsvReader {
-        self.max_row_bytes = max_row_bytes;
-        self
-    }
-
     /// Reads the header, before any row, and skips `above` rows before it. Without a header
     /// the columns are named `1`, `2`, …, as many as the first row has cells, and that row
     /// comes next.

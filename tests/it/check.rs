@@ -96,7 +96,8 @@ fn folder_that_knows(service: &leadload::sandbox::Sandbox, sql: &str) -> Folder 
 #[test]
 fn how_long_it_takes_is_told_by_the_pace_of_last_time_where_the_ledger_knows_one() {
     let service = service();
-    let learned = "INSERT OR REPLACE INTO paces VALUES (1, 300, 60000, 0, 1795230000)";
+    let learned =
+        "UPDATE services SET rate_requests = 300, rate_per_ms = 60000, rate_is_stated = 0";
     let folder = folder_that_knows(&service, learned);
     let check = |args: &[&str]| {
         let all = [&["check", "leads.csv", "--campaign", "101"], args].concat();

@@ -137,9 +137,9 @@ fn a_copy_replaces_nothing() {
     for ending in ["-wal", "-shm", "-journal", ".sender-9"] {
         refuse(&format!("{ledger}{ending}"), "or a file beside it");
     }
-    refuse("leads.csv", "`leads.csv` is there already");
-    refuse(".", "is no name for a copy");
-    refuse("-", "is no name for a copy");
+    refuse("leads.csv", "`leads.csv` exists");
+    refuse(".", "cannot be the name of a copy");
+    refuse("-", "cannot be the name of a copy");
     ends(5, "nowhere/copy", "make the folder `nowhere`");
     folder
         .leadload(&["runs", "copy", "--ledger", ledger, "--to", "copy"])
@@ -148,7 +148,7 @@ fn a_copy_replaces_nothing() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", folder.path("link")).unwrap();
-        refuse("link", "`link` is there already");
+        refuse("link", "`link` exists");
         std::os::unix::fs::symlink(ledger, folder.path("ledger-link")).unwrap();
         refuse("ledger-link", "is the ledger itself");
         fs::remove_file(folder.path("link")).unwrap();

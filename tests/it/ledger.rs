@@ -321,17 +321,25 @@ fn a_ledger_of_another_version_is_left_alone() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
-    let db = rusqlite::Connection::open(folder.ledger()).unwrap();
-    db.pragma_update(None, "user_version", 1000).unwrap();
-    drop(db);
-    let output = folder.import_leads(&service, &[]).expect(5);
-    assert!(
-        output
-            .stderr
-            .contains("was written by another version of leadload (format 1000"),
-        "{}",
-        output.stderr
-    );
+    for (version, text, hint) in [
+        (
+            1000,
+            "by a newer version of leadload (format 1000,",
+            "update",
+        ),
+        (
+            3,
+            "from before the first release (format 3)",
+            "move it away",
+        ),
+    ] {
+        let db = rusqlite::Connection::open(folder.ledger()).unwrap();
+        db.pragma_update(None, "user_version", version).unwrap();
+        drop(db);
+        let output = folder.import_leads(&service, &[]).expect(5);
+        output.tells(text);
+        output.tells(&format!("hint: {hint}"));
+    }
     assert_eq!(service.stats().lead_requests, 2);
 }
 
@@ -618,7 +626,7 @@ fn a_ledger_whose_log_is_all_that_is_left_is_not_begun_anew() {
     fs::rename(folder.ledger(), folder.path("elsewhere")).unwrap();
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &[]).expect(5);
-    refused.tells("is damaged (it is missing or empty, and the files beside it are of a run)");
+    refused.tells("is damaged (it is missing or empty, but files beside it are from a run)");
     folder.leadload(&["runs"]).expect(5);
     assert_eq!(service.stats().lead_requests, requests);
     fs::rename(folder.path("elsewhere"), folder.ledger()).unwrap();
@@ -638,7 +646,7 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(Output::of(child).code, 5);
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &duplicates).expect(2);
-    refused.tells("tells of leads of a run that the ledger does not know, and with `--allow-duplicates` they would be made, and called, again");
+    refused.tells("has leads of a run that the ledger does not know, and with `--allow-duplicates` they would be made, and called, again");
     assert_eq!(service.stats().lead_requests, requests);
     let again = ["--allow-duplicates", "--again", "--limit", "1"];
     folder.import_leads(&service, &again).expect(0);
@@ -668,7 +676,7 @@ fn an_empty_file_that_was_a_ledger_is_not_taken_for_a_new_one() {
     for command in ["import", "check"] {
         let line = [command, "leads.csv", "--campaign", "101"];
         let refused = folder.leadload(&line).at(&service).expect(5);
-        refused.tells("is damaged (it is missing or empty, and the files beside it are of a run)");
+        refused.tells("is damaged (it is missing or empty, but files beside it are from a run)");
     }
     assert_eq!(service.stats().lead_requests, 2);
     // One that was made beforehand is like none.

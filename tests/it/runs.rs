@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use leadload::ledger::Ledger;
+use leadload::ledger::{Ledger, LedgerPlace};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -16,9 +16,9 @@ const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_stat
 /// Three runs: a complete one, one of two inputs that was stopped, and one that was
 /// killed while a request was under way.
 const RUNS: &str = r#"
-INSERT INTO services VALUES (1, 'https://service.example');
+INSERT INTO services (id, address) VALUES (1, 'https://service.example');
 INSERT INTO runs (id, service, identity, options, began_at, completed_at,
-    has_sent, counts) VALUES
+    reached, counts) VALUES
     (1, 1, x'01', '{"campaign":"Spring promo","campaign_ids":{"Spring promo":101},"limit":null}',
      1795230000, 1795230060, 1, '{"created":2,"rejected":1,"invalid":1}'),
     (2, 1, x'02', '{"campaign":null,"campaign_column":"Camp"}',
@@ -44,7 +44,7 @@ INSERT INTO sent (service, number, campaign, run, row, file, line_offset, status
     (1, 447911000008, 101, 1, 2, 0, 1, 2, 422, 1, NULL, NULL, 'http_422', '=refused'),
     (1, 447911000007, 101, 1, 4, 0, 1, 0, 201, 2, 7002, 1795230002, 'answer_lost', 'late'),
     (1, 447911000006, 102, 2, 2, 1, 0, 0, 201, 1, 7003, 1795240001, NULL, NULL);
-INSERT INTO refusals VALUES
+INSERT INTO invalid_rows VALUES
     (1, 3, 0, 4, 101, 'n/a', 'phone_not_e164', 'no number'),
     (2, 1, 0, 2, NULL, '07911 1', 'phone_not_e164', 'no region');
 INSERT INTO journal (run, entries) VALUES (3, '{"claims":[[1,0,1,447911000005,102]]}');
@@ -59,7 +59,7 @@ fn folder() -> Folder {
 
 fn sql(folder: &Folder, sql: &str) {
     let path = folder.path("ledger.sqlite3");
-    Ledger::open(&path).unwrap();
+    Ledger::open(&LedgerPlace::file(&path)).unwrap();
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
 
@@ -125,7 +125,7 @@ fn the_service_is_listed_where_there_is_more_than_one() {
     let folder = folder();
     sql(
         &folder,
-        "INSERT INTO services VALUES (2, 'https://other.example');
+        "INSERT INTO services (id, address) VALUES (2, 'https://other.example');
          UPDATE runs SET service = 2 WHERE id = 3;",
     );
     let listed = runs(&folder, &[]).expect(0).stdout;
@@ -226,7 +226,7 @@ fn a_choice_to_have_no_ledger_is_refused() {
         let refused = run.expect(2);
         assert_eq!(
             refused.stderr,
-            "error: runs are known by the ledger, and the choice is to have none\n\n\
+            "error: runs are recorded in the ledger, and the ledger is set to `none`\n\n\
              hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile\n"
         );
         assert_eq!(refused.stdout, "");
@@ -438,7 +438,7 @@ fn an_export_to_standard_output_is_the_same_and_nothing_else() {
 fn whoever_has_seen_enough_of_an_export_may_go_and_a_full_disk_is_told() {
     let folder = folder();
     let count = "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
-        INSERT INTO refusals SELECT 1, i, 0, i + 1, 101, 'n/a', 'phone_not_e164', 'no number' FROM n";
+        INSERT INTO invalid_rows SELECT 1, i, 0, i + 1, 101, 'n/a', 'phone_not_e164', 'no number' FROM n";
     sql(&folder, count);
     let through = |script: &str| {
         let args = ["runs", "export", "--results", "-"];
@@ -560,14 +560,14 @@ fn an_export_is_not_imported() {
 }
 
 #[test]
-fn nothing_is_forgotten_that_nobody_could_be_asked_about() {
+fn nothing_is_forgotten_without_a_confirmation() {
     let folder = folder();
     for what in [&["1"][..], &["--number", "+447911000009"]] {
         let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
         assert_eq!(
             refused.stderr,
-            "error: nobody is there to be asked whether it is to be forgotten for good\n\n\
-             hint: say `--yes`\n"
+            "error: this needs a confirmation, and there is no terminal to ask at\n\n\
+             hint: add `--yes` to forget without a question\n"
         );
     }
     assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);

@@ -68,7 +68,7 @@ impl Delivery<'_> {
         let mut ended = self.deliver(events, interrupts).await?;
         let mut stop = ended.end.stop;
         if ended.lost_ledger {
-            stop = Some(Stop::worse(stop, broken(&LedgerError::BrokeOff)));
+            stop = Some(Stop::worse(stop, broken(&LedgerError::broke_off())));
         }
         let (requests, rows_total) = (ended.end.requests, ended.end.rows_total);
         let last_read = ended.end.last_read.0;

@@ -183,12 +183,10 @@ pub(super) fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -
 }
 
 fn unwritten(error: &OutputError) -> Stop {
-    let text = match error {
-        OutputError::Gone { .. } => error.to_string(),
-        _ => {
-            format!("{error}\n\nWhat was written before is in the files that end in `.part`.")
-        }
-    };
+    let mut text = error.to_string();
+    if !error.is_gone() {
+        text.push_str("\n\nWhat was written before is in the files that end in `.part`.");
+    }
     Stop::error(StoppedBy::Disk, text)
 }
 

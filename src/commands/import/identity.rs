@@ -40,11 +40,11 @@ pub(super) fn options(
 }
 
 /// Something that is found of an input.
-type Say = fn(&PlannedInput) -> Value;
+type Found = fn(&PlannedInput) -> Value;
 
 /// How each input is read and mapped.
 fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
-    let found: [(&str, Say); 8] = [
+    let found: [(&str, Found); 8] = [
         ("campaign_column", |i| column(i, i.mapping.campaign_column)),
         ("encoding", |i| {
             json!(i.form.text().map(|t| t.encoding.to_string()))
@@ -64,14 +64,14 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
     ];
     let found = found.into_iter();
     found
-        .map(|(name, say)| (name.to_owned(), each(inputs, say)))
+        .map(|(name, value)| (name.to_owned(), each(inputs, value)))
         .collect()
 }
 
 /// A digest of the options and of what the inputs hold.
 pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
     let mut known_by = options.clone();
-    // What names mean is what counts: the service may call a campaign otherwise tomorrow.
+    // The ids count: the service may rename a campaign tomorrow.
     let ids = known_by.remove("campaign_ids").unwrap_or_default();
     let name = known_by["campaign"].as_str();
     if let Some(id) = name.and_then(|name| ids.get(name)) {
@@ -91,7 +91,7 @@ pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> 
     digest.finalize().into()
 }
 
-/// What a run's options say otherwise than another's: the name, there, here.
+/// The options that differ from another run's: name, there, here.
 pub(super) fn differences<'a>(
     there: &'a Value,
     here: &'a Map<String, Value>,
@@ -113,12 +113,12 @@ fn campaign(choice: Option<&CampaignChoice>) -> Value {
     json!(choice.map(ToString::to_string))
 }
 
-/// What is said of each input: once, where it is the same for all.
-fn each(inputs: &[PlannedInput], say: impl Fn(&PlannedInput) -> Value) -> Value {
-    let said: Vec<Value> = inputs.iter().map(say).collect();
-    match said.split_first() {
+/// A value of each input: once, where it is the same for all.
+fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Value {
+    let values: Vec<Value> = inputs.iter().map(value).collect();
+    match values.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => first.clone(),
-        _ => Value::Array(said),
+        _ => Value::Array(values),
     }
 }
 
@@ -155,8 +155,8 @@ fn variables(input: &PlannedInput) -> Value {
     Value::Object(named.collect())
 }
 
-/// What is sent with every row, by name. Variables stand in no log and in no list of runs,
-/// so all that is kept of their values is what tells them apart.
+/// What is sent with every row, by name. Variables are in no log and in no list of runs, so only
+/// a digest of their values is kept, by which they differ.
 fn constants(constants: &[(String, String)]) -> Value {
     let pairs = constants.iter();
     let digested = pairs.map(|(name, value)| {

@@ -20,7 +20,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain};
 use crate::report::{Log, Metrics, Show, Width, console, opening_lines};
 use crate::results::{
-    KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header, is_of_ledger,
+    KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
@@ -159,8 +159,8 @@ impl Prepared {
 impl Asked {
     /// Figures go nowhere where something else is, or will be.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
-        let ledger = self.settings.ledger.path();
-        let is_ledger = |place: &Path| ledger.is_some_and(|ledger| is_of_ledger(place, ledger));
+        let ledger = self.settings.ledger.place();
+        let is_ledger = |place: &Path| ledger.is_some_and(|ledger| ledger.owns(place));
         let is_taken = |place: &Path| paths.take(place) || is_ledger(place);
         Ok(self.metrics.begin(is_taken)?)
     }

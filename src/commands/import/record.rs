@@ -1,6 +1,4 @@
-//! What an import keeps of itself: its ledger, its run, and the right to send.
-
-use std::path::Path;
+//! The ledger of an import, its run, and the right to send.
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -16,15 +14,15 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, ListRecord, NewRun, Predecessors, Recall,
-    RecentUse, SenderLock, ServiceId, network_file_system,
+    Begun, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun, Predecessors,
+    RecentUse, SenderLock, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::options::{Column, Declaration, Options, Said};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
-use crate::settings::{ImportSettings, LedgerChoice};
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
@@ -36,8 +34,7 @@ pub(super) struct Record {
     lock: SenderLock,
 }
 
-/// A run that may begin, or go on, whenever that is wanted: nothing of it is in the ledger
-/// yet.
+/// A run that is ready to begin, or go on: nothing of it is in the ledger yet.
 pub(super) struct PlannedRun {
     record: Record,
     new: NewRun,
@@ -71,17 +68,17 @@ impl Record {
         watch: &Stopwatch,
         interrupts: &mut Interrupts,
     ) -> Result<Option<Record>, Failure> {
-        let LedgerChoice::File(path) = &settings.ledger else {
+        let Some(place) = settings.ledger.place() else {
             return Ok(None);
         };
-        let (path, address) = (path.clone(), settings.service.clone());
+        let (place, address) = (place.clone(), settings.service.clone());
         let waits = settings.wait.then(|| watch.clone());
         let opening = service::on_a_thread(move || {
-            warn_of_network(&path);
-            let mut ledger = Ledger::open(&path)?;
+            warn_of_network(&place);
+            let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits.as_ref())?;
-            // Nobody else can be sending: claims that are open were left by a crash.
+            // No other process can be sending: claims that are open were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
                 ledger,
@@ -90,7 +87,7 @@ impl Record {
             })
         });
         let opened = service::or_interrupted(interrupts, async {
-            let broke_off = || Err(LedgerError::BrokeOff.into());
+            let broke_off = || Err(LedgerError::broke_off().into());
             opening.await.unwrap_or_else(broke_off)
         });
         opened.await.map(Some)
@@ -99,8 +96,7 @@ impl Record {
     /// What leadload has written in the places of the outputs.
     pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
-        let records = self.ledger.outputs_at(&places);
-        Ok(KnownOutputs::new(records?))
+        Ok(KnownOutputs(self.ledger.outputs_at(&places)?))
     }
 
     /// Finds out which run it would be.
@@ -138,7 +134,7 @@ impl Record {
         })
     }
 
-    /// With duplicates allowed nothing but this keeps a list from being called twice.
+    /// With duplicates allowed, only this prevents that a list is called twice.
     fn refuse_what_was_sent(
         &self,
         new: &NewRun,
@@ -151,14 +147,14 @@ impl Record {
         let (what, more) = match (senders?.last(), paths.unfinished_results()) {
             (Some(run), _) => (
                 format!("run {run} has sent leads from these inputs"),
-                format!("`leadload runs show {run}` tells what was sent"),
+                format!("`leadload runs show {run}` shows what was sent"),
             ),
             (None, Some(left)) => (
                 format!(
-                    "`{}` tells of leads of a run that the ledger does not know",
+                    "`{}` has leads of a run that the ledger does not know",
                     left.display()
                 ),
-                "when nobody needs that file any more, move it away".to_owned(),
+                "when you no longer need that file, move it away".to_owned(),
             ),
             (None, None) => return Ok(()),
         };
@@ -180,7 +176,7 @@ impl Record {
 }
 
 impl PlannedRun {
-    /// What an unfinished run of the same inputs has otherwise: name, there, here.
+    /// What differs from an unfinished run of the same inputs: name, there, here.
     pub(super) fn differences(&self) -> Vec<(&str, &Value, &Value)> {
         let other = self.predecessors.other.as_ref();
         let options = other.and_then(|other| other.options.as_ref());
@@ -193,7 +189,7 @@ impl PlannedRun {
     pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
         let going_on = self.predecessors.going_on;
         let rules = rules(settings, self.record.service, going_on, going_on.is_some());
-        Ok(Memory::new(recall(&self.record.ledger)?, rules))
+        Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
 
     /// What earlier runs have learned of the pace that the service takes.
@@ -205,7 +201,7 @@ impl PlannedRun {
     /// before that.
     pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
         let known_rate = self.known_rate()?;
-        let recall = recall(&self.record.ledger)?;
+        let recall = self.record.ledger.recall()?;
         let Record {
             mut ledger,
             service,
@@ -225,13 +221,8 @@ impl PlannedRun {
     }
 }
 
-fn recall(ledger: &Ledger) -> Result<Recall, Failure> {
-    let recall = Recall::open(ledger.path())?;
-    recall.ok_or_else(|| LedgerError::BrokeOff.into())
-}
-
-/// How earlier runs are asked about rows. A run that goes on knows its own rows from those
-/// of others.
+/// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of
+/// others.
 fn rules(
     settings: &ImportSettings,
     service: ServiceId,
@@ -249,39 +240,36 @@ fn rules(
     }
 }
 
-/// Where locks do not hold, neither does what depends on them.
-fn warn_of_network(path: &Path) {
-    if let Some(kind) = network_file_system(path) {
+/// Without reliable locks two runs could send the same leads.
+fn warn_of_network(place: &LedgerPlace) {
+    if let Some(kind) = place.network_file_system() {
         warn!(
             event = "warning",
-            "the ledger `{}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk",
-            path.display()
+            "the ledger `{place}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk"
         );
     }
 }
 
-/// The lock, or who has it. Where it is waited for, the watch stands still.
+/// The lock, or who has it. While it waits, the watch is paused.
 fn take_lock(
     ledger: &Ledger,
     service: ServiceId,
     waits: Option<&Stopwatch>,
 ) -> Result<SenderLock, Failure> {
-    let taken = SenderLock::try_take(ledger.path(), service)?;
-    if let Some(lock) = taken {
+    if let Some(lock) = ledger.try_lock_sender(service)? {
         return Ok(lock);
     }
     let who = match ledger.at_work(service)? {
         Some(at_work) => at_work.to_string(),
         None => {
-            let holder = SenderLock::holder(ledger.path(), service);
+            let holder = ledger.lock_holder(service);
             let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
             format!("another import{by} is about to send, or asks at a terminal whether it may")
         }
     };
     if let Some(watch) = waits {
         warn!(event = "waiting", "{who}; waiting until it has ended");
-        let taken = watch.pause(|| SenderLock::take(ledger.path(), service));
-        return Ok(taken?);
+        return Ok(watch.pause(|| ledger.lock_sender(service))?);
     }
     let error =
         anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");
@@ -289,7 +277,7 @@ fn take_lock(
 }
 
 impl Run {
-    /// Writes down how the run has ended, as far as it has.
+    /// Records how this start of the run has ended.
     pub(super) fn end(
         &self,
         ledger: &mut Ledger,
@@ -309,17 +297,14 @@ impl Run {
             has_rejects: ended.written.has_all_rejects,
             replaced_rejects: &ended.written.replaced_rejects,
         };
-        ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())?;
-        // Now there is time. What cannot be filed is, by the next run.
-        let _ = ledger.file_all();
-        Ok(())
+        ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())
     }
 }
 
-/// The options that rejects of the run take, wherever they are given back: those that were said,
+/// The options that rejects of the run take, wherever they are imported: those that were given,
 /// and the phone columns that were found. Of numbers that are bad by nature others may be found.
-fn defaults(said: &Options, intake: &Intake) -> String {
-    let mut handed = said.clone();
+fn defaults(given: &Options, intake: &Intake) -> String {
+    let mut handed = given.clone();
     handed.retain(Declaration::is_handed_to_rejects);
     if handed.mapping.phone_column.is_none() {
         let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);
@@ -348,11 +333,12 @@ fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputReco
     inputs
         .zip(inputs::places(intake))
         .map(|((planned, fingerprint), path)| InputRecord {
-            name: planned.input.name().to_owned(),
+            name: Some(planned.input.name().to_owned()),
             path,
             sha256: fingerprint.sha256,
             bytes: fingerprint.bytes,
             columns: columns_digest(&planned.own_columns()),
+            rows: None,
         })
         .collect()
 }
@@ -361,7 +347,7 @@ fn list_records(intake: &Intake) -> Vec<ListRecord> {
     let lists = intake.suppression.records();
     lists
         .map(|list| ListRecord {
-            name: list.name.to_owned(),
+            name: Some(list.name.to_owned()),
             sha256: list.fingerprint.sha256,
             numbers: list.numbers as u64,
         })

@@ -1,8 +1,8 @@
 //! The pace that a test lead shares with the runs before and after it.
 //!
-//! Limits hold for all starts of the program together, which know each other by the ledger.
-//! A test makes no ledger: where there is none, nothing was sent that would be known. A run
-//! that sends at the same time hears of the test only when it is started again.
+//! Limits hold for all starts of the program together, which are recorded in the ledger. A test
+//! makes no ledger: where there is none, nothing that was sent is known. A run that sends at the
+//! same time learns of the test only when it is started again.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, Start
 use crate::pipeline::RateController;
 use crate::rate::RateChoice;
 use crate::report::stop_text;
-use crate::settings::{ImportSettings, LedgerChoice};
+use crate::settings::ImportSettings;
 use crate::stop::{Stop, StopReason};
 
-/// Nobody asks why nothing happens for so long.
+/// A shorter wait is not mentioned.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// What the ledger knows of the use of a service.
@@ -32,13 +32,13 @@ pub(super) struct SharedPace {
 impl SharedPace {
     /// Where there is a ledger.
     pub(super) fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
-        let LedgerChoice::File(path) = &settings.ledger else {
+        let Some(place) = settings.ledger.place() else {
             return Ok(None);
         };
-        if Ledger::read(path)?.is_none() {
+        if Ledger::read(place)?.is_none() {
             return Ok(None);
         }
-        let mut ledger = Ledger::open(path)?;
+        let mut ledger = Ledger::open(place)?;
         let service = ledger.service(&settings.service)?;
         Ok(Some(SharedPace { ledger, service }))
     }
@@ -66,7 +66,7 @@ impl SharedPace {
                 });
                 return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
             }
-            tell_wait(when, pause);
+            log_wait(when, pause);
             sleep_until(when).await;
         }
         let started = RecentUse {
@@ -76,16 +76,16 @@ impl SharedPace {
             }],
             pause: None,
         };
-        Ok(self.ledger.note_use(self.service, &started)?)
+        Ok(self.ledger.record_use(self.service, started)?)
     }
 
-    /// Writes down how long the service asks to be left alone.
-    pub(super) fn note_pause(&mut self, pause: AskedPause) -> Result<(), LedgerError> {
+    /// Records how long the service asks to wait.
+    pub(super) fn record_pause(&mut self, pause: AskedPause) -> Result<(), LedgerError> {
         let asked = RecentUse {
             starts: Vec::new(),
             pause: Some(pause),
         };
-        self.ledger.note_use(self.service, &asked)
+        self.ledger.record_use(self.service, asked)
     }
 }
 
@@ -93,7 +93,7 @@ fn is_longer(pause: &AskedPause, now: Timestamp, longest_wait: Duration) -> bool
     now.duration_until(pause.until).unsigned_abs() > longest_wait
 }
 
-fn tell_wait(until: Instant, pause: Option<AskedPause>) {
+fn log_wait(until: Instant, pause: Option<AskedPause>) {
     let left = until.saturating_duration_since(Instant::now());
     if left < SHORT_WAIT {
         return;

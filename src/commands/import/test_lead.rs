@@ -110,7 +110,7 @@ impl TestLead {
         .await;
         if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
             // Without it a later start is refused once; what became of the lead is to be told.
-            let _ = pace.note_pause(pause);
+            let _ = pace.record_pause(pause);
         }
         let outcome = sent.outcome.as_ref();
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {

@@ -8,22 +8,21 @@ use tempfile::NamedTempFile;
 
 use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, StoppedBy};
-use crate::ledger::{CopyError, Ledger};
+use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::options::Format;
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
-use crate::results::{is_of_ledger, what_to_mend};
+use crate::results::what_to_fix;
 
-/// Runs the command; returns what is to be said.
-pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String, Failure> {
+/// Runs the command; returns the text for standard output.
+pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Result<String, Failure> {
     let to = &args.to;
-    let Some(ledger) = Ledger::read(path)? else {
+    let Some(ledger) = Ledger::read(place)? else {
         return Err(refused(format!(
-            "there is no ledger `{}` to copy\n\nhint: an import makes it; `--ledger` names another one",
-            path.display()
+            "there is no ledger `{place}` to copy\n\nhint: an import makes it; `--ledger` names another one"
         )));
     };
-    refuse_place(path, to)?;
+    refuse_place(place, to)?;
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
     let copied = ledger.copy_into(part.path());
     let runs = copied.map_err(|error| match error {
@@ -41,14 +40,14 @@ pub(super) fn run(path: &Path, args: &CopyArgs, format: Format) -> Result<String
 }
 
 /// A copy replaces nothing: neither the ledger, nor what may be the only good copy of it.
-fn refuse_place(ledger: &Path, to: &Path) -> Result<(), Failure> {
+fn refuse_place(ledger: &LedgerPlace, to: &Path) -> Result<(), Failure> {
     if matches!(to.to_str(), Some("-" | "none")) || to.is_dir() {
         return Err(refused(format!(
-            "`{}` is no name for a copy\n\nhint: name a file with `--to`",
+            "`{}` cannot be the name of a copy\n\nhint: name a file with `--to`",
             to.display()
         )));
     }
-    if is_of_ledger(to, ledger) {
+    if ledger.owns(to) {
         return Err(refused(format!(
             "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
             to.display()
@@ -72,7 +71,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 
 fn already_there(to: &Path) -> Failure {
     refused(format!(
-        "`{}` is there already, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
+        "`{}` exists, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
         to.display()
     ))
 }
@@ -81,7 +80,7 @@ fn not_written(to: &Path, error: &io::Error) -> Failure {
     let error = anyhow!(
         "cannot write the copy `{}`: {error}\n\nhint: {}, or choose another place with `--to`; then run the same command again",
         to.display(),
-        what_to_mend(to, error)
+        what_to_fix(to, error)
     );
     Failure::new(StoppedBy::Disk, error)
 }

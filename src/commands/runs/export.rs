@@ -1,17 +1,18 @@
-//! `leadload runs export`: a results file of what runs sent or refused.
+//! `leadload runs export`: a results file of the rows that runs sent or found invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, StdoutLock};
 use std::path::Path;
 
 use anyhow::anyhow;
+use thiserror::Error;
 
 use super::known::KnownRuns;
 use crate::campaign::CampaignChoice;
 use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
-use crate::ledger::{ExportedRow, Ledger, LedgerError, RunRecord, Selection};
+use crate::ledger::{ExportedRow, Ledger, LedgerPlace, RunRecord, Selection};
 use crate::options::Format;
 use crate::report::{console, export_json, export_text};
 use crate::results::{
@@ -19,34 +20,10 @@ use crate::results::{
 };
 use crate::text::shown_name;
 
-/// What breaks an export off.
-#[derive(Debug)]
-enum Broken {
-    /// Rows cannot be read.
-    Ledger(LedgerError),
-    /// Lines cannot be written.
-    Output(OutputError),
-    /// Nobody takes them any more.
-    Stdout(io::Error),
-}
-
-impl From<LedgerError> for Broken {
-    fn from(error: LedgerError) -> Broken {
-        Broken::Ledger(error)
-    }
-}
-
-impl From<OutputError> for Broken {
-    fn from(error: OutputError) -> Broken {
-        Broken::Output(error)
-    }
-}
-
-impl From<io::Error> for Broken {
-    fn from(error: io::Error) -> Broken {
-        Broken::Stdout(error)
-    }
-}
+/// Standard output cannot be written to.
+#[derive(Debug, Error)]
+#[error("cannot write to standard output: {0}")]
+struct NotPrinted(io::Error);
 
 /// Where the lines go.
 enum Sink {
@@ -55,28 +32,42 @@ enum Sink {
 }
 
 impl Sink {
-    fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), Broken> {
+    fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), Failure> {
         match self {
-            Sink::File(file) => Ok(file.write(line)?),
-            Sink::Stdout(stream) => Ok(stream.write(line)?),
+            Sink::File(file) => file.write(line).map_err(not_written),
+            Sink::Stdout(stream) => stream.write(line).map_err(not_printed),
         }
     }
 
-    fn finish(self) -> Result<Written, Broken> {
+    fn finish(self) -> Result<Written, Failure> {
         match self {
-            Sink::File(file) => Ok(file.finish()?),
+            Sink::File(file) => file.finish().map_err(not_written),
             Sink::Stdout(stream) => {
-                stream.finish()?;
-                Ok(Written::default())
+                let finished = stream.finish().map_err(not_printed);
+                finished.map(|()| Written::default())
             }
         }
     }
 }
 
-/// Runs the command; returns what is to be said on standard output. Where the export itself
-/// goes there it is said on standard error, unless it is to be quiet.
+fn not_written(error: OutputError) -> Failure {
+    Failure::new(StoppedBy::Disk, ExportError(error))
+}
+
+fn not_printed(error: io::Error) -> Failure {
+    Failure::new(StoppedBy::Disk, NotPrinted(error))
+}
+
+/// Whether the program that reads standard output has seen enough, which is a normal end.
+fn is_reader_gone(failure: &Failure) -> bool {
+    let not_printed = failure.error.downcast_ref::<NotPrinted>();
+    not_printed.is_some_and(|NotPrinted(error)| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Runs the command; returns the text for standard output. Where the export itself goes there,
+/// the text goes to standard error, or nowhere with `--quiet`.
 pub(super) fn run(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     args: &ExportArgs,
     format: Format,
     is_quiet: bool,
@@ -100,7 +91,7 @@ pub(super) fn run(
     let sink = if is_to_stdout {
         ExportStream::begin(io::stdout().lock(), with_file, with_run)
             .map(|stream| Sink::Stdout(Box::new(stream)))
-            .map_err(|error| broken_off(Broken::Stdout(error)))?
+            .map_err(not_printed)?
     } else {
         refuse_place(&known, &args.results)?;
         let file = ExportFile::create(&args.results, with_file, with_run);
@@ -110,13 +101,10 @@ pub(super) fn run(
         Some(ledger) => export(ledger, &selection, &names(&runs), sink),
         None => sink.finish().map(|written| (Counts::default(), written)),
     };
-    let (counts, written) = match exported {
-        // A reader that has seen enough is a normal end.
-        Err(Broken::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => {
-            return Ok(String::new());
-        }
-        exported => exported.map_err(broken_off)?,
-    };
+    if exported.as_ref().is_err_and(is_reader_gone) {
+        return Ok(String::new());
+    }
+    let (counts, written) = exported?;
     let text = match format {
         Format::Text => export_text(&counts, &written),
         Format::Json => export_json(&counts, &written),
@@ -142,10 +130,10 @@ fn chosen<'k>(known: &'k KnownRuns, args: &ExportArgs) -> Result<Vec<&'k RunReco
     Ok(runs)
 }
 
-/// The campaign that is meant: an id, or a name that one of the runs was started with.
+/// The chosen campaign: an id, or a name that one of the runs was started with.
 fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>, Failure> {
-    let said = args.campaign.as_deref().unwrap_or_default();
-    let name = match CampaignChoice::parse(said).or_stopped(StoppedBy::Usage)? {
+    let given = args.campaign.as_deref().unwrap_or_default();
+    let name = match CampaignChoice::parse(given).or_stopped(StoppedBy::Usage)? {
         None => return Ok(None),
         Some(CampaignChoice::Id(id)) => return Ok(Some(id)),
         Some(CampaignChoice::Name(name)) => name,
@@ -178,7 +166,8 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::refuse_export(results, &known.path, &untouched)
+    OutputPaths::of_names(Some(results.to_owned()), None, None)
+        .refuse_named(&untouched, &[], Some(&known.place))
         .map_err(OutputError::before_exporting)
 }
 
@@ -197,9 +186,9 @@ fn export(
     selection: &Selection,
     names: &BTreeMap<RunId, Vec<&str>>,
     mut sink: Sink,
-) -> Result<(Counts, Written), Broken> {
+) -> Result<(Counts, Written), Failure> {
     let mut counts = Counts::default();
-    ledger.export(selection, |row: ExportedRow| -> Result<(), Broken> {
+    ledger.export(selection, |row: ExportedRow| -> Result<(), Failure> {
         counts.add(row.outcome.status);
         let inputs = names.get(&row.run);
         let name = inputs.and_then(|inputs| inputs.get(row.file));
@@ -215,15 +204,4 @@ fn export(
         })
     })?;
     Ok((counts, sink.finish()?))
-}
-
-fn broken_off(broken: Broken) -> Failure {
-    match broken {
-        Broken::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
-        Broken::Output(error) => Failure::new(StoppedBy::Disk, ExportError(error)),
-        Broken::Stdout(error) => Failure::new(
-            StoppedBy::Disk,
-            anyhow!("cannot write to standard output: {error}"),
-        ),
-    }
 }

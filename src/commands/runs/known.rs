@@ -1,36 +1,34 @@
 //! The runs that a ledger knows.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::anyhow;
 
 use crate::cli::runs::RunArg;
 use crate::exit::{Failure, StoppedBy};
-use crate::ledger::{Ledger, RunRecord};
+use crate::ledger::{Ledger, LedgerPlace, RunRecord};
 
 /// How many runs an error names.
 const MAX_NAMED: usize = 20;
 
 /// The runs of a ledger, and the ledger, where there is one.
 pub(super) struct KnownRuns {
-    pub(super) path: PathBuf,
+    pub(super) place: LedgerPlace,
     pub(super) ledger: Option<Ledger>,
     pub(super) runs: Vec<RunRecord>,
 }
 
 impl KnownRuns {
     /// Reads them, also while a run is being sent. Without a ledger there are none.
-    pub(super) fn read(path: &Path) -> Result<KnownRuns, Failure> {
-        let ledger = Ledger::read(path)?;
+    pub(super) fn read(place: &LedgerPlace) -> Result<KnownRuns, Failure> {
+        let ledger = Ledger::read(place)?;
         let runs = ledger.as_ref().map(Ledger::runs).transpose();
         Ok(KnownRuns {
-            path: path.to_owned(),
+            place: place.clone(),
             ledger,
             runs: runs?.unwrap_or_default(),
         })
     }
 
-    /// The run that is meant.
+    /// The chosen run.
     pub(super) fn named(&self, name: RunArg) -> Result<&RunRecord, Failure> {
         let found = match name {
             RunArg::Number(number) => self.runs.iter().find(|run| run.run == number),
@@ -40,20 +38,20 @@ impl KnownRuns {
     }
 
     fn unknown(&self, name: RunArg) -> Failure {
-        let path = self.path.display();
+        let place = &self.place;
         let error = match name {
             RunArg::Number(number) if !self.runs.is_empty() => anyhow!(
-                "there is no run {number} in the ledger `{path}`\n\nhint: {}",
+                "there is no run {number} in the ledger `{place}`\n\nhint: {}",
                 match self.runs.as_slice() {
                     [one] => format!("there is run {}", one.run),
                     _ => format!("there are runs {}", self.numbers()),
                 }
             ),
-            _ if !self.path.exists() => anyhow!(
-                "there are no runs yet, since there is no ledger `{path}`\n\nhint: an import makes it; `--ledger` names another one"
+            _ if !self.place.exists() => anyhow!(
+                "there are no runs yet, since there is no ledger `{place}`\n\nhint: an import makes it; `--ledger` names another one"
             ),
             _ => anyhow!(
-                "there are no runs yet in the ledger `{path}`\n\nhint: `--ledger` names another one"
+                "there are no runs yet in the ledger `{place}`\n\nhint: `--ledger` names another one"
             ),
         };
         Failure::new(StoppedBy::Usage, error)
@@ -71,7 +69,7 @@ impl KnownRuns {
     }
 }
 
-/// When it was last begun or gone on with.
+/// When it was last started.
 fn started_at(run: &RunRecord) -> jiff::Timestamp {
     run.starts
         .last()

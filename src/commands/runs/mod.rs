@@ -6,14 +6,13 @@ mod known;
 mod remove;
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use known::KnownRuns;
 
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Layers, LedgerChoice, Origin};
@@ -26,7 +25,7 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let is_quiet = options.log.quiet == Some(true);
     let ledger = ledger_file(layers)?;
     refuse_missing(layers, &ledger)?;
-    let said = match &args.command {
+    let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
         Some(_) if args.last.is_some() => Err(last_of_nothing()),
@@ -36,11 +35,11 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
         Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
     };
-    console::print(&said?).or_stopped(StoppedBy::Disk)?;
+    console::print(&text?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }
 
-/// Of the other commands each is about the runs that it names.
+/// The other commands name the runs that they are about.
 fn last_of_nothing() -> Failure {
     let error = anyhow!(
         "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`"
@@ -48,60 +47,59 @@ fn last_of_nothing() -> Failure {
     Failure::new(StoppedBy::Usage, error)
 }
 
-fn ledger_file(layers: &Layers) -> Result<PathBuf, Failure> {
+fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     let choice = LedgerChoice::new(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
-        LedgerChoice::File(path) => Ok(path),
+        LedgerChoice::At(place) => Ok(place),
         LedgerChoice::None => Err(Failure::new(
             StoppedBy::Usage,
             anyhow!(
-                "runs are known by the ledger, and the choice is to have none\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
+                "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
             ),
         )),
     }
 }
 
-/// Whoever types the name of a ledger means one that is there.
-fn refuse_missing(layers: &Layers, ledger: &Path) -> Result<(), Failure> {
+/// A ledger that is named on the command line must exist.
+fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> {
     let is_typed = layers.typed().ledger.ledger.is_some();
-    // What else may be wrong with it is told by whoever opens it.
-    if !is_typed || ledger.try_exists().unwrap_or(true) {
+    // What else may be wrong with it is found when it is opened.
+    if !is_typed || ledger.exists() {
         return Ok(());
     }
-    // Where only its log is left, that is the error.
+    // Fails where only its log is left.
     Ledger::read(ledger)?;
     Err(Failure::new(
         StoppedBy::Usage,
         anyhow!(
-            "there is no ledger `{}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use",
-            ledger.display()
+            "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
         ),
     ))
 }
 
-/// All runs, or the newest so many.
+/// All runs, or the newest ones.
 fn list(
     layers: &Layers,
     last: Option<NonZeroU32>,
     format: Format,
-    ledger: &Path,
+    ledger: &LedgerPlace,
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
     let runs = &known.runs[known.runs.len().saturating_sub(most)..];
-    // The usual place is no news to anybody.
-    let is_named = layers.origin(|said| said.ledger.ledger.is_some()) != Origin::Default;
+    // The default place is not worth a mention.
+    let is_named = layers.origin(|options| options.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
         Format::Json => runs_json(runs),
         Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
             "no runs yet, since there is no ledger {}\n",
-            printable(&ledger.display().to_string())
+            printable(&ledger.to_string())
         ),
         Format::Text => runs_text(runs),
     })
 }
 
-fn show(ledger: &Path, run: RunArg, format: Format) -> Result<String, Failure> {
+fn show(ledger: &LedgerPlace, run: RunArg, format: Format) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let run = known.named(run)?;
     Ok(match format {

@@ -1,8 +1,6 @@
-//! `leadload runs prune` and `leadload runs forget`: what is known becomes less.
+//! `leadload runs prune` and `leadload runs forget`: what is known is removed.
 //!
-//! Rule: never while a run is being sent, which may be about to ask for what goes.
-
-use std::path::Path;
+//! Rule: never while a run is being sent, which may be about to look up what goes.
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -12,13 +10,17 @@ use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
-use crate::ledger::{Ledger, Pruned, SenderLocks};
+use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::options::{Format, LogFormat};
 use crate::phone::PhoneNumber;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 
-/// Removes cells, texts and file names of old runs; returns what is to be said.
-pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<String, Failure> {
+/// Removes cells, texts and file names of old runs; returns the text for standard output.
+pub(super) fn prune(
+    ledger: &LedgerPlace,
+    args: &PruneArgs,
+    format: Format,
+) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     // Older than all that is known, where the age is beyond what a clock can tell.
     let older_than = Timestamp::now()
@@ -37,9 +39,9 @@ pub(super) fn prune(ledger: &Path, args: &PruneArgs, format: Format) -> Result<S
     })
 }
 
-/// Removes all that is known of a run or of a number; returns what is to be said.
+/// Removes all that is known of a run or of a number; returns the text for standard output.
 pub(super) fn forget(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     args: &ForgetArgs,
     format: Format,
     log_format: LogFormat,
@@ -61,13 +63,13 @@ pub(super) fn forget(
 }
 
 fn forget_run(
-    ledger: &Path,
+    ledger: &LedgerPlace,
     name: RunArg,
     consent: Consent,
 ) -> Result<(Option<RunId>, u64), Failure> {
     let run = KnownRuns::read(ledger)?.named(name)?.run;
     consent.ask(&format!(
-        "Forget run {run}, and take the people whose leads it made for new?"
+        "Forget run {run}, and count the people whose leads it made as new?"
     ))?;
     let (mut ledger, _locks) = alone(ledger)?;
     refuse_unfamiliar(&ledger, run)?;
@@ -77,13 +79,17 @@ fn forget_run(
 
 /// While the question was open, another command may have forgotten the run.
 fn refuse_unfamiliar(ledger: &Ledger, run: RunId) -> Result<(), Failure> {
-    let known = KnownRuns::read(ledger.path())?;
+    let known = KnownRuns::read(ledger.place())?;
     known.named(RunArg::Number(run)).map(drop)
 }
 
-fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result<u64, Failure> {
+fn forget_number(
+    ledger: &LedgerPlace,
+    number: PhoneNumber,
+    consent: Consent,
+) -> Result<u64, Failure> {
     let known = KnownRuns::read(ledger)?;
-    consent.ask("Forget this number, and take whoever has it for new?")?;
+    consent.ask("Forget this number, and count the person who has it as new?")?;
     if known.ledger.is_none() {
         return Ok(0);
     }
@@ -91,16 +97,16 @@ fn forget_number(ledger: &Path, number: PhoneNumber, consent: Consent) -> Result
     Ok(ledger.forget_number(number)?)
 }
 
-/// The ledger, and the certainty that nobody sends while it is held.
-fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
-    let ledger = Ledger::open(path)?;
-    let service = match SenderLocks::try_take(&ledger)? {
+/// The ledger, and the locks that keep any run from sending.
+fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
+    let ledger = Ledger::open(place)?;
+    let service = match ledger.lock_all_senders()? {
         Ok(locks) => return Ok((ledger, locks)),
         Err(service) => service,
     };
     let who = match ledger.at_work(service)? {
         Some(at_work) => at_work.to_string(),
-        None => "another command is at work on the ledger".into(),
+        None => "another command is using the ledger".into(),
     };
     Err(Failure::new(
         StoppedBy::Busy,
@@ -110,10 +116,10 @@ fn alone(path: &Path) -> Result<(Ledger, SenderLocks), Failure> {
     ))
 }
 
-/// A yes, which somebody says: nothing brings back what is forgotten.
+/// The user's consent: what is forgotten cannot be restored.
 #[derive(Clone, Copy)]
 struct Consent {
-    /// Whether it was said on the command line.
+    /// Whether it was given on the command line.
     is_given: bool,
     log_format: LogFormat,
 }
@@ -125,7 +131,7 @@ impl Consent {
         }
         if !ask::may_ask(self.log_format) {
             let error = anyhow!(
-                "nobody is there to be asked whether it is to be forgotten for good\n\nhint: say `--yes`"
+                "this needs a confirmation, and there is no terminal to ask at\n\nhint: add `--yes` to forget without a question"
             );
             return Err(Failure::new(StoppedBy::Usage, error));
         }
@@ -134,7 +140,7 @@ impl Consent {
         } else {
             Err(Failure::new(
                 StoppedBy::Usage,
-                anyhow!("nothing was forgotten"),
+                anyhow!("Cancelled. Nothing was forgotten."),
             ))
         }
     }

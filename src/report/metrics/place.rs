@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::results::what_to_mend;
+use crate::results::what_to_fix;
 
 /// How every file of ours begins.
 const BEGINNING: &str = "# HELP leadload_";
@@ -45,7 +45,7 @@ pub enum MetricsError {
     /// The operating system says no.
     #[error(
         "cannot write the metrics file `{}`: {error}\n\nhint: {}, or name another file with `--metrics-file`",
-        path.display(), what_to_mend(path, error)
+        path.display(), what_to_fix(path, error)
     )]
     Unwritable {
         /// The place.

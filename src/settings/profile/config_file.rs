@@ -18,7 +18,7 @@ use toml_edit::Document;
 
 use crate::options::ProfileOptions;
 use crate::private_file;
-use crate::results::what_to_mend_with_folders;
+use crate::results::what_to_fix_with_folders;
 
 /// What the file is called in its folder.
 const FILE_NAME: &str = "config.toml";
@@ -132,7 +132,7 @@ pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> anyhow:
     anyhow!(
         "cannot write `{}`: {error}\n\nhint: {}, or name another file of settings with `--config`; then run the same command again",
         path.display(),
-        what_to_mend_with_folders(path, error)
+        what_to_fix_with_folders(path, error)
     )
 }
 

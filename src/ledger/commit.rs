@@ -1,0 +1,132 @@
+//! Groups of claims and outcomes are written, each as a whole.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
+
+use super::columns::{json, position};
+use super::journal::Entries;
+use super::{CellsDigest, Group, InvalidRow, Ledger, LedgerError, ServiceId, Settlement, pace};
+use crate::lead::{RowId, RunId, Status};
+
+const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
+
+/// A run that goes on counts from the beginning again, and keeps the higher counts until then.
+const RECORD_PROGRESS: &str = "
+UPDATE runs SET
+    reached = max(reached, :reached),
+    counts = CASE
+        WHEN :total >= (SELECT coalesce(sum(value), 0) FROM json_each(runs.counts))
+        THEN :counts ELSE counts
+    END
+WHERE id = :run
+RETURNING service";
+
+const ADD_INVALID: &str = "
+INSERT OR REPLACE INTO invalid_rows (run, row, file, line, campaign, cell, error_code, error)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+const ADD_BAD: &str = "
+INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excluded.row";
+
+impl Ledger {
+    /// The service at this address, where any lead went there.
+    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
+        self.reading(|db| service_at(db, address))
+    }
+
+    /// The service at this address, which becomes known when it is new.
+    pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
+        // Most often it is known, and then nothing is written: another process may be writing.
+        if let Some(known) = self.known_service(address)? {
+            return Ok(known);
+        }
+        self.changing(|change| match service_at(change, address)? {
+            Some(known) => Ok(known),
+            None => change.query_row(ADD_SERVICE, [address], |row| row.get(0).map(ServiceId)),
+        })
+    }
+
+    /// Writes the group, of which claims count as the first: a row may be claimed and settled
+    /// in one. When this returns, all of it is on disk; after an error nothing of it is in
+    /// the ledger, and the same group can be committed again.
+    pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
+        self.refuse_replaced()?;
+        let service = self.changing(|change| write(change, run, group))?;
+        self.filing.count(service, group.settlements.len());
+        Ok(())
+    }
+}
+
+fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
+    let sql = "SELECT id FROM services WHERE address = ?1";
+    let found = db.query_row(sql, [address], |row| row.get(0).map(ServiceId));
+    found.optional()
+}
+
+fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {
+    let run = run.0.cast_signed();
+    // First, since it fails where there is no such run.
+    let service = record_progress(change, run, group)?;
+    Entries::of(group).append(change, run)?;
+    add_invalid(change, run, &group.invalid)?;
+    let rejected = group.settlements.iter().filter_map(rejected_cells);
+    let invalid = group.invalid.iter().map(|row| (row.row, row.cells));
+    add_bad(change, service, run, rejected.chain(invalid))?;
+    pace::record(change, service, group)?;
+    Ok(service)
+}
+
+fn record_progress(
+    change: &Transaction<'_>,
+    run: i64,
+    group: &Group,
+) -> rusqlite::Result<ServiceId> {
+    let claimed = group.claims.iter().map(|claim| claim.row.0);
+    let counts = json(&group.counts)?;
+    let values = named_params! {
+        ":run": run,
+        ":reached": claimed.max().unwrap_or_default().cast_signed(),
+        ":total": group.counts.total().cast_signed(),
+        ":counts": counts,
+    };
+    let mut record = change.prepare_cached(RECORD_PROGRESS)?;
+    Ok(ServiceId(record.query_row(values, |row| row.get(0))?))
+}
+
+fn add_invalid(change: &Transaction<'_>, run: i64, rows: &[InvalidRow]) -> rusqlite::Result<()> {
+    let mut insert = change.prepare_cached(ADD_INVALID)?;
+    for row in rows {
+        insert.execute(params![
+            run,
+            row.row.0.cast_signed(),
+            position(row.file),
+            row.line.cast_signed(),
+            row.campaign.map(|campaign| campaign.0),
+            row.cell,
+            row.outcome.error_code.map(|code| code.to_string()),
+            row.outcome.error,
+        ])?;
+    }
+    Ok(())
+}
+
+/// Records cells that are not worth sending again as they are. They count once a rejects file
+/// of the run holds them: see `runs::end`.
+fn add_bad(
+    change: &Transaction<'_>,
+    service: ServiceId,
+    run: i64,
+    bad: impl Iterator<Item = (RowId, CellsDigest)>,
+) -> rusqlite::Result<()> {
+    let mut insert = change.prepare_cached(ADD_BAD)?;
+    for (row, digest) in bad {
+        insert.execute(params![service.0, digest.0, run, row.0.cast_signed()])?;
+    }
+    Ok(())
+}
+
+fn rejected_cells(settlement: &Settlement) -> Option<(RowId, CellsDigest)> {
+    let is_rejected = settlement.outcome.status == Status::Rejected;
+    let cells = settlement.cells.filter(|_| is_rejected)?;
+    Some((settlement.claim.row, cells))
+}

@@ -1,0 +1,230 @@
+//! The right to send to a service: one process at a time for each ledger.
+//!
+//! It is a lock of the operating system on a file beside the ledger, which the death of its
+//! process frees, however it dies. The file says who has it, where it can be read meanwhile
+//! (not on Windows). It stays: were it removed, two processes could each hold the lock of a
+//! different file of this name.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::thread;
+use std::time::Duration;
+
+use gethostname::gethostname;
+use jiff::Timestamp;
+
+use super::error::Problem;
+use super::{Ledger, LedgerError, ServiceId};
+use crate::private_file;
+
+/// How often a lock is tried: a process that looks whether it is held, holds it itself for an
+/// instant.
+const ATTEMPTS: u32 = 5;
+
+/// The time between them.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The one process that may send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHolder {
+    /// The process, by its id in the operating system.
+    pub process: u32,
+    /// The computer that it runs on.
+    pub host: String,
+    /// Since when it has the right.
+    pub since: Timestamp,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockHolder { process, host, .. } = self;
+        let since = self.since.strftime("%Y-%m-%d %H:%M:%S UTC");
+        write!(f, "process {process} on {host}, since {since}")
+    }
+}
+
+/// The right to send, which is given up when it is dropped.
+#[derive(Debug)]
+pub struct SenderLock {
+    _file: File,
+}
+
+impl Ledger {
+    /// Takes the right to send to a service, unless another process has it.
+    ///
+    /// # Errors
+    ///
+    /// Where the file system knows no locks, or the file that is locked cannot be made.
+    pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
+        let file = self.lock_file(service)?;
+        for attempt in 1..=ATTEMPTS {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(SenderLock::held(file))),
+                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => break,
+                Err(TryLockError::Error(error)) => return Err(self.not_locked(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes the right to send to a service, however long another process has it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ledger::try_lock_sender`].
+    pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
+        let file = self.lock_file(service)?;
+        match file.lock() {
+            Ok(()) => Ok(SenderLock::held(file)),
+            Err(error) => Err(self.not_locked(error)),
+        }
+    }
+
+    /// Takes the rights to send to every service, so that nothing is sent while they are held;
+    /// or none, and returns a service that another process sends to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ledger::try_lock_sender`], and where the ledger cannot be read.
+    pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
+        let mut all = Vec::new();
+        for service in self.services()? {
+            match self.try_lock_sender(service)? {
+                Some(lock) => all.push(lock),
+                None => return Ok(Err(service)),
+            }
+        }
+        Ok(Ok(all))
+    }
+
+    /// Who has the right to send to a service, or had it last, as far as that can be read.
+    pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
+        let line = fs::read_to_string(self.place.lock_file(service).ok()?).ok()?;
+        let mut words = line.trim().splitn(3, ' ');
+        Some(LockHolder {
+            process: words.next()?.parse().ok()?,
+            since: words.next()?.parse().ok()?,
+            host: words.next()?.to_owned(),
+        })
+    }
+
+    /// Whether a process has the right to send to a service.
+    pub(super) fn is_sender_locked(&self, service: ServiceId) -> Result<bool, LedgerError> {
+        let unusable = |error| LedgerError::unusable(&self.place, error);
+        let place = self.place.lock_file(service).map_err(unusable)?;
+        let file = match File::open(place) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(unusable(error)),
+        };
+        // Shared, so that two who look do not take each other for a sender.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(self.not_locked(error)),
+        }
+    }
+
+    fn lock_file(&self, service: ServiceId) -> Result<File, LedgerError> {
+        let place = self.place.lock_file(service);
+        let opened = place.and_then(|place| private_file::options().open(place));
+        opened.map_err(|error| LedgerError::unusable(&self.place, error))
+    }
+
+    fn not_locked(&self, error: io::Error) -> LedgerError {
+        if error.kind() == io::ErrorKind::Unsupported {
+            LedgerError::new(&self.place, Problem::NoLocks)
+        } else {
+            LedgerError::unusable(&self.place, error)
+        }
+    }
+}
+
+impl SenderLock {
+    /// The lock of a file that is locked. Who has it is for people to read: where that cannot
+    /// be written the lock holds all the same.
+    fn held(mut file: File) -> SenderLock {
+        let (process, host) = (std::process::id(), gethostname());
+        let line = format!("{process} {} {}\n", Timestamp::now(), host.display());
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.write_all(line.as_bytes()));
+        SenderLock { _file: file }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::LedgerPlace;
+    use crate::ledger::testing::TestLedger;
+
+    #[test]
+    fn one_holds_the_lock_of_a_service_until_it_is_dropped() {
+        let test = TestLedger::new();
+        let (ledger, service) = (&test.ledger, test.service);
+        let held = ledger.try_lock_sender(service).unwrap();
+        assert!(held.is_some());
+        if cfg!(unix) {
+            let holder = ledger.lock_holder(service).unwrap();
+            assert_eq!(holder.process, std::process::id());
+        }
+        assert!(ledger.is_sender_locked(service).unwrap());
+        assert!(ledger.try_lock_sender(service).unwrap().is_none());
+        drop(held);
+        assert!(!ledger.is_sender_locked(service).unwrap());
+        ledger.lock_sender(service).unwrap();
+    }
+
+    #[test]
+    fn services_are_sent_to_at_the_same_time() {
+        let test = TestLedger::new();
+        let _held = test.ledger.lock_sender(test.service).unwrap();
+        let other = test.ledger.try_lock_sender(test.another_service());
+        assert!(other.unwrap().is_some());
+    }
+
+    #[test]
+    fn looking_makes_no_file() {
+        let test = TestLedger::new();
+        assert!(!test.ledger.is_sender_locked(test.service).unwrap());
+        let file = test.ledger.place().lock_file(test.service).unwrap();
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn all_locks_can_be_taken_only_while_nothing_is_sent() {
+        let test = TestLedger::new();
+        let other = test.another_service();
+        let held = test.ledger.lock_sender(other).unwrap();
+        let refused = test.ledger.lock_all_senders().unwrap();
+        assert_eq!(refused.err(), Some(other));
+        drop(held);
+        assert!(test.ledger.lock_all_senders().unwrap().is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_comes_by_a_link_meets_the_others() {
+        let test = TestLedger::new();
+        let path = test.ledger.place().path();
+        let link = path.with_file_name("link");
+        std::os::unix::fs::symlink(path, &link).unwrap();
+        let linked = Ledger::open(&LedgerPlace::file(link)).unwrap();
+        let _held = linked.lock_sender(test.service).unwrap();
+        assert!(test.ledger.is_sender_locked(test.service).unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_lock_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let test = TestLedger::new();
+        let _held = test.ledger.lock_sender(test.service).unwrap();
+        let file = test.ledger.place().lock_file(test.service).unwrap();
+        let mode = file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,293 @@
+//! What is known of a service's pace: the rate that it takes, what earlier processes have sent
+//! to it lately, and how long it has asked not to be sent anything.
+//!
+//! It is about the service and not about a run, so neither pruning nor forgetting removes it.
+//! Requests are counted by the second in which they were started. A run's count is written
+//! with the next group of entries, so the last ones before a kill may be missing; each of
+//! those was for a row whose claim is still open, and
+//! [`Ledger::recover`](super::Ledger::recover) counts these as started when it finds them.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::columns::all;
+use super::{AskedPause, Group, Ledger, LedgerError, ServiceId, StartsInSecond};
+use crate::rate::{KnownRate, Rate};
+
+/// Nothing is limited over a longer span, in seconds.
+const DAY: i64 = 24 * 3600;
+
+const LEARN: &str = "
+UPDATE services SET rate_requests = ?2, rate_per_ms = ?3, rate_is_stated = ?4 WHERE id = ?1";
+
+const KNOWN_RATE: &str = "
+SELECT rate_requests, rate_per_ms, rate_is_stated FROM services
+WHERE id = ?1 AND rate_requests IS NOT NULL";
+
+const ADD: &str = "
+INSERT INTO recent_starts (service, second, requests) VALUES (?1, ?2, ?3)
+ON CONFLICT DO UPDATE SET requests = requests + excluded.requests";
+
+const DROP_OLD: &str = "DELETE FROM recent_starts WHERE service = ?1 AND second < ?2";
+
+const RECENT: &str = "
+SELECT second, requests FROM recent_starts WHERE service = ?1 AND second >= ?2 ORDER BY second";
+
+/// A longer wait that the service asked for before stays.
+const PAUSE: &str = "
+UPDATE services SET pause_until_ms = ?2, pause_http_status = ?3
+WHERE id = ?1 AND coalesce(pause_until_ms < ?2, true)";
+
+const PAUSED: &str = "
+SELECT pause_until_ms, pause_http_status FROM services
+WHERE id = ?1 AND pause_until_ms IS NOT NULL";
+
+/// What was sent to a service lately.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecentUse {
+    /// The requests of the last day, in order of time.
+    pub starts: Vec<StartsInSecond>,
+    /// The last wait that it asked for, which may have passed.
+    pub pause: Option<AskedPause>,
+}
+
+impl Ledger {
+    /// What was learned last of the rate that the service takes; nothing before the first time.
+    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
+        self.reading(|db| {
+            let rate = db.query_row(KNOWN_RATE, [service.0], |row| {
+                let per_ms: NonZeroU32 = row.get(1)?;
+                Ok(KnownRate {
+                    rate: Rate {
+                        requests: row.get(0)?,
+                        per: Duration::from_millis(per_ms.get().into()),
+                    },
+                    is_stated: row.get(2)?,
+                })
+            });
+            rate.optional()
+        })
+    }
+
+    /// What was sent to the service lately.
+    pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
+        self.reading(|db| {
+            let pause = db.query_row(PAUSED, [service.0], |row| Ok((row.get(0)?, row.get(1)?)));
+            let pause: Option<(i64, u16)> = pause.optional()?;
+            Ok(RecentUse {
+                starts: all(db, RECENT, [service.0, now.as_second() - DAY], |row| {
+                    Ok(StartsInSecond {
+                        second: row.get(0)?,
+                        requests: row.get(1)?,
+                    })
+                })?,
+                pause: pause.and_then(|(until, http_status)| {
+                    let until = Timestamp::from_millisecond(until).ok()?;
+                    Some(AskedPause { until, http_status })
+                }),
+            })
+        })
+    }
+
+    /// Adds requests that were sent outside of any run, and a wait that the service asked for.
+    pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
+        let group = Group {
+            starts: more.starts,
+            pause: more.pause,
+            ..Group::default()
+        };
+        self.changing(|change| record(change, service, &group))
+    }
+}
+
+/// Writes what a group has of the pace.
+pub(super) fn record(
+    change: &Transaction<'_>,
+    service: ServiceId,
+    group: &Group,
+) -> rusqlite::Result<()> {
+    if let Some(KnownRate { rate, is_stated }) = group.learned {
+        // No span is longer than a day, nor any shorter than a millisecond.
+        let per_ms = u32::try_from(rate.per.as_millis()).unwrap_or(u32::MAX);
+        let values = params![service.0, rate.requests.get(), per_ms.max(1), is_stated];
+        change.prepare_cached(LEARN)?.execute(values)?;
+    }
+    add_starts(change, service, &group.starts)?;
+    if let Some(pause) = group.pause {
+        let values = params![service.0, pause.until.as_millisecond(), pause.http_status];
+        change.prepare_cached(PAUSE)?.execute(values)?;
+    }
+    Ok(())
+}
+
+/// Adds requests to those that are counted, and drops what is too old to matter.
+pub(super) fn add_starts(
+    change: &Transaction<'_>,
+    service: ServiceId,
+    starts: &[StartsInSecond],
+) -> rusqlite::Result<()> {
+    let Some(latest) = starts.iter().map(|start| start.second).max() else {
+        return Ok(());
+    };
+    let mut insert = change.prepare_cached(ADD)?;
+    for start in starts {
+        insert.execute(params![service.0, start.second, start.requests])?;
+    }
+    change
+        .prepare_cached(DROP_OLD)?
+        .execute([service.0, latest - DAY])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::RunId;
+    use crate::ledger::samples::{RUN, Sample, claims};
+
+    fn rate(text: &str, is_stated: bool) -> KnownRate {
+        KnownRate {
+            rate: text.parse().unwrap(),
+            is_stated,
+        }
+    }
+
+    fn learned(text: &str) -> Group {
+        Group {
+            learned: Some(rate(text, true)),
+            ..Group::default()
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_service_until_something_was_learned() {
+        let sample = Sample::new();
+        assert_eq!(sample.ledger.known_rate(sample.service).unwrap(), None);
+    }
+
+    #[test]
+    fn what_was_learned_last_is_known_after_a_kill_and_to_readers() {
+        let mut sample = Sample::new();
+        sample.commit(RUN, learned("100/min"));
+        let later = Group {
+            learned: Some(rate("20/10s", false)),
+            ..claims([1])
+        };
+        sample.commit(RUN, later);
+        sample.commit(RUN, claims([2]));
+        let killed = sample.killed();
+        let known = Some(rate("20/10s", false));
+        assert_eq!(killed.ledger.known_rate(killed.service).unwrap(), known);
+        let reader = Ledger::read(killed.ledger.place()).unwrap().unwrap();
+        assert_eq!(reader.known_rate(killed.service).unwrap(), known);
+    }
+
+    #[test]
+    fn every_service_has_a_pace_of_its_own() {
+        let mut sample = Sample::new();
+        let other = sample.ledger.service("https://other.example").unwrap();
+        sample.commit(RUN, learned("100/min"));
+        assert_eq!(sample.ledger.known_rate(other).unwrap(), None);
+    }
+
+    #[test]
+    fn a_rate_is_read_back_as_it_was_learned() {
+        let mut sample = Sample::new();
+        for text in ["1/250ms", "5000/day", "1000000/s", "1/10min"] {
+            sample.commit(RUN, learned(text));
+            let known = sample.ledger.known_rate(sample.service).unwrap();
+            assert_eq!(known, Some(rate(text, true)));
+        }
+    }
+
+    #[test]
+    fn the_pace_of_a_service_outlives_its_runs() {
+        let mut sample = Sample::new();
+        sample.commit(RUN, learned("100/min"));
+        sample.ledger.prune(Timestamp::now()).unwrap();
+        sample.ledger.forget_run(RUN).unwrap();
+        let known = sample.ledger.known_rate(sample.service).unwrap();
+        assert_eq!(known, Some(rate("100/min", true)));
+    }
+
+    #[test]
+    fn nothing_is_learned_in_a_run_that_is_not_there() {
+        let mut sample = Sample::new();
+        let run = RunId(99);
+        assert!(sample.ledger.commit(run, &learned("100/min")).is_err());
+        assert_eq!(sample.ledger.known_rate(sample.service).unwrap(), None);
+    }
+
+    fn starts(counts: &[(i64, u32)]) -> Vec<StartsInSecond> {
+        let start = |(second, requests): &(i64, u32)| StartsInSecond {
+            second: *second,
+            requests: *requests,
+        };
+        counts.iter().map(start).collect()
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn requests_of_the_last_day_are_known_after_a_kill_and_older_ones_are_dropped() {
+        let mut sample = Sample::new();
+        for counts in [[(1, 7), (90_000, 1)], [(90_000, 2), (90_001, 4)]] {
+            let group = Group {
+                starts: starts(&counts),
+                ..Group::default()
+            };
+            sample.commit(RUN, group);
+        }
+        let killed = sample.killed();
+        let recent = killed
+            .ledger
+            .recent_use(killed.service, at(90_002))
+            .unwrap();
+        assert_eq!(recent.starts, starts(&[(90_000, 3), (90_001, 4)]));
+        assert_eq!(sample.number("SELECT count(*) FROM recent_starts"), 2);
+    }
+
+    #[test]
+    fn a_claim_that_is_open_after_a_kill_counts_as_a_request() {
+        let mut sample = Sample::new();
+        sample.commit(RUN, claims([1, 2, 3]));
+        let mut killed = sample.killed();
+        let before = Timestamp::now();
+        assert_eq!(killed.recover(), 3);
+        let recent = killed.ledger.recent_use(killed.service, Timestamp::now());
+        let [start] = recent.unwrap().starts[..] else {
+            panic!("one second");
+        };
+        assert_eq!(start.requests, 3);
+        assert!(start.second >= before.as_second());
+        // Once is enough.
+        assert_eq!(killed.recover(), 0);
+        assert_eq!(killed.number("SELECT sum(requests) FROM recent_starts"), 3);
+    }
+
+    #[test]
+    fn the_longest_wait_that_a_service_asked_for_is_known_and_another_service_has_none() {
+        let mut sample = Sample::new();
+        let asked = |minutes: i64| AskedPause {
+            until: at(60 * minutes),
+            http_status: 429,
+        };
+        for (in_one_group, longest) in [(&[1][..], 1), (&[10], 10), (&[5], 10), (&[20, 15], 20)] {
+            let mut group = Group::default();
+            for minutes in in_one_group {
+                group.set_pause(asked(*minutes));
+            }
+            sample.commit(RUN, group);
+            let recent = sample.ledger.recent_use(sample.service, at(0)).unwrap();
+            assert_eq!(recent.pause, Some(asked(longest)));
+        }
+        let other = sample.ledger.service("https://other.example").unwrap();
+        let recent = sample.ledger.recent_use(other, at(0)).unwrap();
+        assert_eq!(recent, RecentUse::default());
+    }
+}
