@@ -16,7 +16,7 @@ pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failu
         let list = reached.client.campaigns().await;
         list.map_err(directory::list_failure)
     })?;
-    let of_profile = || match layers.said().output.form() {
+    let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
         Format::Text => ListFormat::Text,
     };

@@ -6,7 +6,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::SavedMapping;
 
 /// How a header becomes a variable's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VarNames {
     /// `Customer Name` → `customer_name`.
     #[default]
@@ -28,7 +28,7 @@ impl VarNames {
 }
 
 /// What becomes of an empty cell (or one of white space).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyCells {
     /// The variable is left out.
     #[default]

@@ -9,6 +9,7 @@ use tracing::warn;
 
 use super::identity;
 use crate::campaign::CampaignBook;
+use crate::commands::ask::Terminal;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
@@ -20,12 +21,11 @@ use crate::ledger::{
     RecentUse, SenderLock, ServiceId, network_file_system,
 };
 use crate::mapping::RegionColumns;
-use crate::options::{Column, Declaration, Options, Said};
+use crate::options::{Declaration, Given, Options};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::{ImportSettings, LedgerChoice};
-use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
 /// The ledger of an import, held by its only sender.
@@ -68,14 +68,13 @@ impl Record {
     /// waited for; nothing where none is kept.
     pub(super) async fn open(
         settings: &ImportSettings,
-        watch: &Stopwatch,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
     ) -> Result<Option<Record>, Failure> {
         let LedgerChoice::File(path) = &settings.ledger else {
             return Ok(None);
         };
         let (path, address) = (path.clone(), settings.service.clone());
-        let waits = settings.wait.then(|| watch.clone());
+        let waits = settings.wait.then(|| terminal.watch.clone());
         let opening = service::on_a_thread(move || {
             warn_of_network(&path);
             let mut ledger = Ledger::open(&path)?;
@@ -89,7 +88,7 @@ impl Record {
                 lock,
             })
         });
-        let opened = service::or_interrupted(interrupts, async {
+        let opened = service::or_interrupted(&mut terminal.interrupts, async {
             let broke_off = || Err(LedgerError::BrokeOff.into());
             opening.await.unwrap_or_else(broke_off)
         });
@@ -119,7 +118,7 @@ impl Record {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
-            defaults: defaults(&settings.said, intake),
+            defaults: defaults(&settings.given, intake),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
@@ -320,12 +319,12 @@ impl Run {
 /// and the phone columns that were found. Of numbers that are bad by nature others may be found.
 fn defaults(said: &Options, intake: &Intake) -> String {
     let mut handed = said.clone();
-    handed.retain(Declaration::is_handed_to_rejects);
+    handed.retain(Declaration::is_passed_to_rejects);
     if handed.mapping.phone_column.is_none() {
         let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);
         let first = inputs.next().unwrap_or_default();
         let are_alike = inputs.all(|other| other == first);
-        handed.mapping.phone_column = are_alike.then(|| Column::all(&first));
+        handed.mapping.phone_column = are_alike.then(|| Given::list_of(&first));
     }
     // Of rejects a column that is called countries is believed.
     let mut inputs = intake.inputs.iter();
@@ -333,7 +332,7 @@ fn defaults(said: &Options, intake: &Intake) -> String {
         && inputs
             .all(|i| i.mapping.region_columns.is_empty() && !i.mapping.vague_regions.is_empty())
     {
-        handed.phones.region_column = Some(Said::told_as(RegionColumns::None, "none"));
+        handed.phones.region_column = Some(Given::new(RegionColumns::None, "none"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {

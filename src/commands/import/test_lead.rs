@@ -10,8 +10,8 @@ use super::prepared::{limits, refuse_results_files};
 use super::shared_pace::SharedPace;
 use crate::api::wire::LeadForm;
 use crate::campaign::Campaign;
+use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
-use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Purpose, SurveyedInput};
@@ -25,7 +25,6 @@ use crate::report::{
 };
 use crate::results::Written;
 use crate::settings::{ImportSettings, Service};
-use crate::signals::Interrupts;
 use crate::stop::Stop;
 
 /// A lead that is to be sent to oneself.
@@ -33,7 +32,6 @@ pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
     service: Service,
-    watch: Stopwatch,
 }
 
 /// A row of the input, as it is sent.
@@ -49,7 +47,6 @@ impl TestLead {
         typed: &str,
         settings: ImportSettings,
         service: Service,
-        watch: Stopwatch,
     ) -> Result<TestLead, Failure> {
         // Whoever tests may live elsewhere than the people on the list.
         let phones = PhoneReader::new(PhoneRules {
@@ -68,7 +65,6 @@ impl TestLead {
             number,
             settings,
             service,
-            watch,
         })
     }
 
@@ -76,7 +72,7 @@ impl TestLead {
     pub(super) async fn send(
         self,
         surveyed: Vec<SurveyedInput>,
-        mut interrupts: Interrupts,
+        mut terminal: Terminal,
     ) -> Result<ExitCode, Failure> {
         let reading = &self.settings.reading;
         let planning = async {
@@ -85,19 +81,19 @@ impl TestLead {
                 .protected(reading)
                 .await
         };
-        let intake = service::or_interrupted(&mut interrupts, planning).await?;
+        let intake = service::or_interrupted(&mut terminal.interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
         let reached = service::reach(&self.service, limits(&self.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         let finding = self.first_ready(&intake, &mut directory);
-        let first = service::or_interrupted(&mut interrupts, finding).await?;
+        let first = service::or_interrupted(&mut terminal.interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
             let policy = &self.settings.policy;
             let turn = pace.await_turn(&self.settings.rate, policy.max_outage);
-            service::or_interrupted(&mut interrupts, turn).await?;
+            service::or_interrupted(&mut terminal.interrupts, turn).await?;
         }
         let policy = self.settings.policy;
         let sent = send_once(
@@ -105,7 +101,7 @@ impl TestLead {
             *claim,
             body.clone(),
             policy,
-            &mut interrupts,
+            &mut terminal.interrupts,
         )
         .await;
         if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
@@ -116,14 +112,11 @@ impl TestLead {
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
             // The phone rings only while the campaign is running. Where its state cannot be had,
             // the lead is reported all the same.
-            let _ = service::or_interrupted(&mut interrupts, directory.list_if_possible()).await;
+            let _ = service::or_interrupted(&mut terminal.interrupts, directory.list_if_possible())
+                .await;
         }
-        self.say(
-            &intake,
-            &first,
-            sent,
-            directory.listed().unwrap_or_default(),
-        )
+        let campaigns = directory.listed().unwrap_or_default();
+        self.report(&intake, &first, sent, campaigns, terminal.watch.seconds())
     }
 
     fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
@@ -191,16 +184,17 @@ impl TestLead {
     }
 
     /// Says what came of it.
-    fn say(
+    fn report(
         &self,
         intake: &Intake,
         first: &FirstReady,
         sent: Single,
         campaigns: &[Campaign],
+        elapsed_s: f64,
     ) -> Result<ExitCode, Failure> {
         let Single { outcome, stop, .. } = sent;
         let tally = tally(intake, &first.claim, outcome.as_ref());
-        let ended = self.ended(intake, &tally, stop);
+        let ended = self.ended(intake, &tally, stop, elapsed_s);
         if let Some(stop) = &ended.stop {
             console::error(&stop_text(stop));
         }
@@ -220,7 +214,13 @@ impl TestLead {
         Ok(ended.exit_code)
     }
 
-    fn ended<'a>(&self, intake: &'a Intake, tally: &'a Tally, stop: Option<Stop>) -> Ended<'a> {
+    fn ended<'a>(
+        &self,
+        intake: &'a Intake,
+        tally: &'a Tally,
+        stop: Option<Stop>,
+        elapsed_s: f64,
+    ) -> Ended<'a> {
         Ended {
             run: None,
             tally,
@@ -230,7 +230,7 @@ impl TestLead {
             requests: 1,
             // Of the list only as much was read as a test takes.
             rows_total: None,
-            elapsed_s: self.watch.seconds(),
+            elapsed_s,
             written: Written::default(),
             sandbox: self.settings.reading.outputs.sandbox,
             in_doubt: InDoubt::default(),

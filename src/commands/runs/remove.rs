@@ -8,8 +8,8 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::known::KnownRuns;
-use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
+use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Pruned, SenderLocks};
@@ -123,7 +123,7 @@ impl Consent {
         if self.is_given {
             return Ok(());
         }
-        if !ask::may_ask(self.log_format) {
+        if !ask::can_ask(self.log_format) {
             let error = anyhow!(
                 "nobody is there to be asked whether it is to be forgotten for good\n\nhint: say `--yes`"
             );
@@ -132,10 +132,7 @@ impl Consent {
         if ask::yes(question).or_stopped(StoppedBy::Usage)? {
             Ok(())
         } else {
-            Err(Failure::new(
-                StoppedBy::Usage,
-                anyhow!("nothing was forgotten"),
-            ))
+            Err(Cancelled("forgotten").into())
         }
     }
 }
