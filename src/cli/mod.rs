@@ -243,9 +243,8 @@ pub struct ManArgs {
 /// The flags that `-h` shows of commands that have more than fit on a screen.
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
-    "base_url", "token_file", "sandbox", "campaign", "phone_column", "skip_column", "region",
-    "suppress", "rate", "test_to", "last", "ledger", "listen", "scenario", "latency", "rate_limit",
-    "share_429", "drop_after", "help",
+    "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
+    "listen", "scenario", "latency", "rate_limit", "share_429", "drop_after",
 ];
 
 /// The most flags of which `-h` shows all.
@@ -301,6 +300,10 @@ fn redacted(mut error: clap::Error) -> clap::Error {
             } else {
                 shown_name(text)
             };
+            if shown != *text {
+                // The suggestions quote it.
+                error.remove(ContextKind::Suggested);
+            }
             error.insert(kind, ContextValue::String(shown));
         }
     }

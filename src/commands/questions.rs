@@ -262,7 +262,8 @@ pub(super) async fn campaign(
     console::note("No campaign is given. There are these:\n");
     console::note(&numbered_campaigns(campaigns));
     loop {
-        let answer = line("Number, id or part of the name:", terminal).await?;
+        let answer = terminal.line("Number, id or part of the name:").await?;
+        let answer = answer.filter(|answer| !answer.is_empty());
         match picked(&answer.ok_or_else(no_campaign)?, campaigns) {
             Ok(campaign) => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
             Err(unclear) => console::note(&format!("{unclear}\n")),

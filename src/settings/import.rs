@@ -209,7 +209,7 @@ mod tests {
         ] {
             let error = rate_of(&said, false).unwrap_err().to_string();
             assert!(error.contains(word), "{said:?}: {error}");
-            assert!(error.contains("beside another `--rate`"), "{error}");
+            assert!(error.contains("with another `--rate`"), "{error}");
         }
     }
 

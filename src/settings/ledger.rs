@@ -123,7 +123,7 @@ mod tests {
             let error = choice(Some(said), false).unwrap_err().to_string();
             assert!(error.contains(wrong), "{said}: {error}");
             let is_address = said == "file:ledger.sqlite3";
-            assert_eq!(error.contains("or say `none`"), !is_address, "{error}");
+            assert_eq!(error.contains("or write `none`"), !is_address, "{error}");
         }
         let path = "./:memory:";
         assert_eq!(choice(Some(path), false).unwrap(), file(path));

@@ -332,7 +332,7 @@ fn summary(written: &WrittenProfile, new: &NewProfile<'_>, name: &str) -> String
     let variables = new.variables();
     if !variables.is_empty() {
         lines.push(format!(
-            "{} overrides the profile: remove it from the environment where you want to use the profile.",
+            "The environment overrides the profile: remove {} from it to use the profile.",
             variables.join(" and ")
         ));
     }

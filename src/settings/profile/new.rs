@@ -243,8 +243,8 @@ impl<'a> NewProfile<'a> {
     }
 
     /// The file for the token: `NAME.token` beside the settings file, with a number if that is
-    /// taken. A file is free if it does not exist, if an earlier setup wrote this very token
-    /// into it, or if it is the token file of this profile alone and the address stays.
+    /// taken. A file is free if nothing has or names it, if an earlier setup wrote this very
+    /// token into it, or if it is the token file of this profile alone and the address stays.
     fn place_of_token(
         &self,
         config: Option<&ConfigFile>,
@@ -266,10 +266,11 @@ impl<'a> NewProfile<'a> {
         let is_free = |place: &Path| -> Result<bool> {
             let users = config.map_or(Ok(Vec::new()), |config| users_of(config, place))?;
             let is_file = fs::symlink_metadata(place).map(|found| found.is_file());
+            let is_own = keeps_address && users == [name];
             Ok(match is_file {
                 Ok(true) if fs::read(place).is_ok_and(|found| found == token.as_bytes()) => true,
-                Ok(_) => keeps_address && users == [name],
-                Err(_) => users.iter().all(|user| user == name),
+                Ok(_) => is_own,
+                Err(_) => is_own || users.is_empty(),
             })
         };
         let mut place = self.file.with_file_name(format!("{name}.token"));
