@@ -1,4 +1,4 @@
-//! `leadload campaigns`: list them.
+//! `leadload campaigns`: lists the campaigns.
 
 use super::{directory, service};
 use crate::api::Limits;
@@ -8,7 +8,7 @@ use crate::options::Format;
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
 use crate::settings::{Layers, Service, TIMEOUT};
 
-/// Runs the command; only a flag asks for CSV.
+/// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
     let campaigns = service::block_on_or_interrupted(async {

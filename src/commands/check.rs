@@ -1,4 +1,4 @@
-//! `leadload check`: everything up to sending, and nothing beyond.
+//! `leadload check`: everything that an import does up to sending.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -147,8 +147,8 @@ impl Prepared {
     }
 }
 
-/// Metrics of a check would take the place of those of the last import. A profile's file is
-/// for its imports and does not get here.
+/// Metrics of a check would overwrite those of the last import. A profile's metrics file is for
+/// imports only and does not get here.
 fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
     match layers.given().output.metrics_file {
         None => Ok(()),
@@ -161,7 +161,7 @@ fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
     }
 }
 
-/// What is said of names, where any row or flag has one.
+/// The result of the name lookup, if any row or flag has a name.
 fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> Lookup {
     let has_default = matches!(settings.reading.campaign, Some(CampaignChoice::Name(_)));
     match lookup {
@@ -172,8 +172,7 @@ fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> L
     }
 }
 
-/// How it ended: a check is never stopped half-way, but what it finds may keep an import from
-/// sending anything.
+/// How it ended: a check always reads all rows, but what it finds may stop an import.
 fn ended<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
@@ -201,17 +200,17 @@ fn ended<'a>(
     }
 }
 
-/// What the ledger knows, where it and the service are known.
+/// What the ledger knows, if it exists and the service is known.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub(super) memory: Option<Memory>,
-    /// Ids of campaigns by name, as runs have met them.
+    /// Ids of campaigns by name, from earlier runs.
     campaign_ids: HashMap<String, CampaignId>,
-    /// The pace that the service took last.
+    /// The rate of the last run.
     known_rate: Option<KnownRate>,
 }
 
-/// Asks the ledger, which stays as it is.
+/// Reads the ledger without changing it.
 pub(super) async fn remember(
     settings: &ImportSettings,
     intake: &Intake,
@@ -246,7 +245,7 @@ pub(super) async fn remember(
     })
 }
 
-/// The ledger, and its memory of a service, where it has any.
+/// The ledger and what it remembers of a service, if anything.
 fn open(path: &Path, service: &str) -> Result<Option<(Recall, ServiceId, Ledger)>, LedgerError> {
     let (Some(mut recall), Some(ledger)) = (Recall::open(path)?, Ledger::read(path)?) else {
         return Ok(None);
@@ -254,12 +253,12 @@ fn open(path: &Path, service: &str) -> Result<Option<(Recall, ServiceId, Ledger)
     let Some(service) = recall.service(service)? else {
         return Ok(None);
     };
-    // A run may be on its way, or have been killed.
+    // A run may be in progress, or have been killed.
     recall.know_unfiled(service)?;
     Ok(Some((recall, service, ledger)))
 }
 
-/// Where duplicates are allowed, an import refuses what was sent before.
+/// Warns that an import with duplicates allowed refuses inputs that were sent before.
 async fn warn_of_senders(
     ledger: &Ledger,
     service: ServiceId,
@@ -279,13 +278,13 @@ async fn warn_of_senders(
         };
         warn!(
             event = "warning",
-            "run {run} has sent leads from these inputs: unless it goes on, {import} refuses them without `--again`"
+            "run {run} has sent leads from these inputs: unless it continues that run, {import} refuses them without `--again`"
         );
     }
     Ok(())
 }
 
-/// An import would send nothing, or something else.
+/// Warns of flags that only matter to an import.
 fn warn_of_what_only_import_does(settings: &ImportSettings, ready: u64, lookup: &Lookup) {
     if let Some(unclear) = lookup.unclear() {
         let names = counted(unclear.names().count() as u64, "campaign name");

@@ -127,7 +127,10 @@ fn the_manual_has_a_page_for_every_command() {
         let title = format!(".TH {command} 1 ");
         assert!(page.contains(&title), "{page}");
         assert!(page.contains(".SH SYNOPSIS\n"), "{page}");
-        assert!(page.contains("\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n"), "{page}");
+        assert!(
+            page.contains("\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n"),
+            "{page}"
+        );
     }
     let import = folder.read("a/man1/leadload-import.1");
     // Also what `-h` does not show.

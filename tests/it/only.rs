@@ -126,9 +126,5 @@ fn a_choice_that_is_typed_names_the_one_that_it_replaces() {
     let output = check("--only lang=de").expect(0);
     output.tells("`--only` replaces `consent=yes` of profile `fair` of");
     let output = check("--only consent=yes --only lang=de --suppress dnc.txt").output();
-    assert!(
-        !output.stderr.contains("replaces"),
-        "{}",
-        output.stderr
-    );
+    assert!(!output.stderr.contains("replaces"), "{}", output.stderr);
 }

@@ -1,4 +1,4 @@
-//! The run begins, and its rows are sent.
+//! Begins the run and sends its rows.
 
 use super::delivery::Delivery;
 use super::ending::{Ending, campaign_names};
@@ -15,7 +15,7 @@ use crate::report::{
 };
 use crate::settings::ImportSettings;
 
-/// Begins the run and sends it; `rows` is how many there are, where that is known.
+/// Begins the run and sends it; `rows` is their number, if that is known.
 pub(super) async fn send(
     prepared: Prepared,
     rows: Option<u64>,
@@ -81,8 +81,8 @@ pub(super) async fn send(
     ending.close(delivered?, &listeners)
 }
 
-/// Begins the run, or goes on with it, and says which it is; and where it is going, unless
-/// an overview has shown that.
+/// Begins the run or continues it, and reports which; and its destination, unless the overview
+/// has shown that.
 fn begin(
     planned: PlannedRun,
     settings: &ImportSettings,

@@ -1,8 +1,9 @@
-//! `--test-to`: one lead to oneself, to hear what the people on the list would hear.
+//! `--test-to`: sends one lead to the user's own number, to hear what the people on the list
+//! would hear.
 //!
 //! Rule: nothing else happens. No run, no file, no lock, no question, and no second attempt:
-//! with duplicates allowed it could be a second call. To the service it is a request like
-//! any other, so it keeps to the pace that all starts of the program share.
+//! with duplicates allowed that could be a second call. The request counts towards the rate that
+//! all starts of the program share.
 
 use anyhow::anyhow;
 
@@ -27,14 +28,14 @@ use crate::results::Written;
 use crate::settings::{ImportSettings, Service};
 use crate::stop::Stop;
 
-/// A lead that is to be sent to oneself.
+/// A lead to the user's own number.
 pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
     service: Service,
 }
 
-/// A row of the input, as it is sent.
+/// The first ready row, as it is sent.
 struct FirstReady {
     claim: Claim,
     body: bytes::Bytes,
@@ -42,13 +43,13 @@ struct FirstReady {
 }
 
 impl TestLead {
-    /// The lead for a number as it was typed.
+    /// The lead for a number as typed.
     pub(super) fn new(
         typed: &str,
         settings: ImportSettings,
         service: Service,
     ) -> Result<TestLead, Failure> {
-        // Whoever tests may live elsewhere than the people on the list.
+        // The user may live in another country than the people on the list.
         let phones = PhoneReader::new(PhoneRules {
             assume_plus: settings.reading.phones.assume_plus,
             ..PhoneRules::default()
@@ -68,7 +69,7 @@ impl TestLead {
         })
     }
 
-    /// Sends it with the variables and to the campaign of the first row that is ready.
+    /// Sends it with the variables and to the campaign of the first ready row.
     pub(super) async fn send(
         self,
         surveyed: Vec<SurveyedInput>,
@@ -105,13 +106,13 @@ impl TestLead {
         )
         .await;
         if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
-            // Without it a later start is refused once; what became of the lead is to be told.
+            // An error only means that a later start may be throttled once.
             let _ = pace.note_pause(pause);
         }
         let outcome = sent.outcome.as_ref();
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-            // The phone rings only while the campaign is running. Where its state cannot be had,
-            // the lead is reported all the same.
+            // The phone rings only while the campaign is running. The lead is reported even if its
+            // state is not known.
             let _ = service::or_interrupted(&mut terminal.interrupts, directory.list_if_possible())
                 .await;
         }
@@ -133,7 +134,7 @@ impl TestLead {
         }
     }
 
-    /// The first row that would be sent, made out to the number.
+    /// The first row that would be sent, with the test number.
     async fn first_ready(
         &self,
         intake: &Intake,
@@ -146,19 +147,19 @@ impl TestLead {
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
-            if let Some(first) = self.made_out(intake, &batch) {
+            if let Some(first) = self.first_ready_of(intake, &batch) {
                 return Ok(first);
             }
         }
-        // What is held back is why.
+        // Rows that are held back may be the reason.
         inputs::refuse_doubtful(intake)?;
         let error = anyhow!(
-            "no row is ready to be sent, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
+            "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }
 
-    fn made_out(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
+    fn first_ready_of(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
         let mut rows = batch.rows.rows().zip(&batch.prepared);
         let (row, campaign) = rows.find_map(|(row, prepared)| {
             let campaign = prepared.campaign.filter(|_| prepared.outcome.is_none())?;
@@ -228,7 +229,7 @@ impl TestLead {
             exit_code: tally.exit_code(stop.as_ref()),
             stop,
             requests: 1,
-            // Of the list only as much was read as a test takes.
+            // Not the whole list was read.
             rows_total: None,
             elapsed_s,
             written: Written::default(),
@@ -242,7 +243,7 @@ impl TestLead {
     }
 }
 
-/// The one row, where it has an outcome.
+/// The one row, if it has an outcome.
 fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally {
     let mut tally = Tally::new(intake.inputs.len());
     if let Some(outcome) = outcome {

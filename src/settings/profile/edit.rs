@@ -59,7 +59,11 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
     let is_new = profiles.is_none_or(|profiles| !profiles.contains_key(name));
     let mut comments = String::new();
     if is_new && document.get(key).is_none_or(Item::is_table) {
-        document.trailing().as_str().unwrap_or_default().clone_into(&mut comments);
+        document
+            .trailing()
+            .as_str()
+            .unwrap_or_default()
+            .clone_into(&mut comments);
         document.set_trailing("");
     }
     let tables = document.entry(key).or_insert_with(|| {
