@@ -1,16 +1,15 @@
-//! A command as it was typed, to be shown to whoever may repeat it.
+//! A command line to be shown to someone who may run it again.
 //!
-//! Rule: pure. What is shown can be pasted, and then means exactly the same; where that
-//! cannot be promised nothing is shown.
+//! Rule: a line that is shown means the same when it is pasted; otherwise nothing is shown.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::options::{CampaignText, Declaration, Group, Options};
+use crate::options::{Declaration, Options};
 use crate::shell;
 use crate::text::printable;
 
-/// A command, be it the one that started this process or one to type next.
+/// A command: the one that started this process, or one to run next.
 #[derive(Debug, Clone)]
 pub struct CommandLine {
     args: Vec<OsString>,
@@ -20,77 +19,64 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The command of these arguments, the program's name first.
-    pub fn of(args: &[OsString]) -> CommandLine {
+    /// The command of these arguments, the program's name first, with the options among them.
+    pub fn new(args: &[OsString], typed: Options) -> CommandLine {
         CommandLine {
             args: args.to_vec(),
-            typed: Options::default(),
+            typed,
             shown: joined(args, shell::quote),
         }
     }
 
-    /// The same as these options were typed in it.
-    pub fn with_typed(self, typed: Options) -> CommandLine {
-        CommandLine { typed, ..self }
+    /// A command whose options do not matter.
+    pub fn of(args: &[OsString]) -> CommandLine {
+        CommandLine::new(args, Options::default())
     }
 
-    /// The same with a campaign that was chosen otherwise than on the command line.
-    pub fn with_campaign(&self, campaign: &str) -> CommandLine {
-        let mut args = self.args.clone();
-        // What follows two dashes is no flag.
-        let end = args.iter().position(|arg| arg == "--");
-        let end = end.unwrap_or(args.len());
-        args.splice(end..end, ["--campaign".into(), campaign.into()]);
-        let mut typed = self.typed.clone();
-        typed.mapping.campaign = Some(CampaignText::said(campaign));
-        CommandLine::of(&args).with_typed(typed)
-    }
-
-    /// The words of the same command with what somebody has answered, as if it had been typed.
-    pub fn answered(&self, inputs: &[PathBuf], mut answer: Options) -> Vec<OsString> {
-        answer.complete(&self.typed);
-        // No flag may stand before the command.
+    /// The same command on these inputs as if these options had been typed.
+    pub fn with_typed(&self, inputs: &[PathBuf], typed: Options) -> CommandLine {
+        // Program and command.
         let mut args: Vec<OsString> = self.args.iter().take(2).cloned().collect();
         args.extend(inputs.iter().map(|path| operand(path)));
-        args.extend(answer.words(|_| true));
-        args
+        args.extend(typed.args(|_| true));
+        CommandLine::new(&args, typed)
     }
 
-    /// The command that imports the rejects of this one; none where there are no rejects.
-    /// `knows_run` says that the run is in a ledger, where they find it.
+    /// The command that imports the rejects of this one; `None` if there are no rejects. If the
+    /// ledger `knows_run`, they find their mapping there.
     pub fn of_rejects(&self, rejects: &[PathBuf], knows_run: bool) -> Option<CommandLine> {
-        let is_meant = |declared: &Declaration| declared.is_repeated_for_rejects(knows_run);
-        self.import(rejects, &[], is_meant)
+        self.import(rejects, &[], |declared| {
+            declared.is_repeated_after_import || declared.is_passed_to_rejects() && !knows_run
+        })
     }
 
-    /// The command that imports what this one has checked with the flags of a profile, which
-    /// bring the mapping that was saved in it.
-    pub fn of_import(&self, inputs: &[PathBuf], profile: &[OsString]) -> Option<CommandLine> {
-        let is_meant = |declared: &Declaration| declared.is_repeated_after_check;
-        self.import(inputs, profile, is_meant)
+    /// The command that imports the inputs of this check with these flags, which select the
+    /// profile that the mapping was saved in.
+    pub fn of_import(&self, inputs: &[PathBuf], flags: &[OsString]) -> Option<CommandLine> {
+        self.import(inputs, flags, |declared| declared.is_repeated_after_check)
     }
 
     fn import(
         &self,
         inputs: &[PathBuf],
-        profile: &[OsString],
-        is_meant: impl Fn(&Declaration) -> bool,
+        flags: &[OsString],
+        is_repeated: impl Fn(&Declaration) -> bool,
     ) -> Option<CommandLine> {
         let mut args = vec![self.args.first()?.clone(), "import".into()];
         args.extend(inputs.iter().map(|path| operand(path)));
-        args.extend_from_slice(profile);
-        args.extend(self.typed.words(is_meant));
+        args.extend_from_slice(flags);
+        args.extend(self.typed.args(is_repeated));
         (!inputs.is_empty()).then(|| CommandLine::of(&args))
     }
 
-    /// The line that can be pasted into the shell; none if an argument is no text, or has
-    /// characters that cannot be shown or quoted.
+    /// The line to paste into a shell; `None` if an argument is not Unicode, or has characters
+    /// that cannot be shown or quoted.
     pub fn shown(&self) -> Option<&str> {
         self.shown.as_deref()
     }
 }
 
-/// A path that is not taken for a flag; standard input is none.
+/// A path that is not taken for a flag; `-` is standard input.
 pub fn operand(path: &Path) -> OsString {
     let is_like_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     if is_like_flag && path != Path::new("-") {
@@ -104,13 +90,13 @@ fn joined(args: &[OsString], quote: impl Fn(&str) -> Option<String>) -> Option<S
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         let text = arg.to_str()?;
-        // What moves the cursor or the direction of text must not reach a terminal.
+        // Characters that move the cursor or turn the direction of text must not reach a terminal.
         if printable(text) != text {
             return None;
         }
         words.push(quote(text)?);
     }
-    // In PowerShell a quoted word at the beginning is text, not a program.
+    // In PowerShell a quoted word at the beginning is a text, not a program.
     let is_program = words.first().is_some_and(|word| !word.starts_with('"'));
     is_program.then(|| words.join(" "))
 }
@@ -135,27 +121,11 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_flag_is_added_before_what_is_no_flag() {
-        for (typed, with) in [
-            (&["leadload", "import", "a.csv"][..], "a.csv --campaign 7"),
-            (
-                &["leadload", "import", "--", "-a.csv"],
-                "--campaign 7 -- -a.csv",
-            ),
-        ] {
-            let line = CommandLine::of(&args(typed)).with_campaign("7");
-            let shown = format!("leadload import {with}");
-            assert_eq!(line.shown(), Some(shown.as_str()));
-        }
-    }
-
     /// The command after this import.
     fn command_for_rejects(line: &str, knows_run: bool) -> String {
         let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let matches = crate::cli::command().try_get_matches_from(&typed).unwrap();
-        let cli = <crate::cli::Cli as clap::FromArgMatches>::from_arg_matches(&matches).unwrap();
-        let line = CommandLine::of(&typed).with_typed(cli.command.typed());
+        let command = crate::cli::parse(&typed).unwrap();
+        let line = CommandLine::new(&typed, command.typed());
         let rejects = [PathBuf::from("leads.rejects.csv")];
         let next = line.of_rejects(&rejects, knows_run).unwrap();
         next.shown().unwrap().to_owned()

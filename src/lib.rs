@@ -43,11 +43,9 @@
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`ask`] | questions at the terminal | only where somebody can answer |
-//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several rooms need | one noun each |
+//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one noun each |
 
 pub mod api;
-pub mod ask;
 pub mod backoff;
 pub mod campaign;
 pub mod cli;

@@ -1,13 +1,13 @@
-//! Words as shells take them.
+//! Quoting for shells.
 
 use crate::text::printable;
 
-/// One word of a command as this system's shells take it; in double quotes where they differ.
+/// A word quoted for this system's shells; in double quotes where they differ.
 pub fn quoted(word: &str) -> String {
     quote(word).unwrap_or_else(|| format!("\"{}\"", printable(word)))
 }
 
-/// The same; none where they differ.
+/// The same; `None` where they differ.
 pub fn quote(word: &str) -> Option<String> {
     if cfg!(windows) {
         for_windows(word)
@@ -16,15 +16,15 @@ pub fn quote(word: &str) -> Option<String> {
     }
 }
 
-/// As any POSIX shell takes it.
+/// A word quoted for any POSIX shell.
 pub(crate) fn for_posix(arg: &str) -> Option<String> {
     shlex::try_quote(arg).ok().map(|quoted| quoted.into_owned())
 }
 
-/// As both PowerShell and the command prompt take it; none where they differ. Between
-/// double quotes the one expands `$` and has `` ` `` for an escape, the other expands `%`
-/// and `!`. A quote is quoted in different ways, a `\` before the last one would escape
-/// it, and older PowerShells leave empty arguments out.
+/// A word quoted for both PowerShell and the command prompt; `None` where they differ. Between
+/// double quotes, the former expands `$` and escapes with `` ` ``, the latter expands `%` and `!`.
+/// They quote a quote in different ways, a `\` before the last quote would escape it, and older
+/// PowerShells drop empty arguments.
 pub(crate) fn for_windows(arg: &str) -> Option<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=/\\.:+".contains(c);
     // PowerShell cuts `-a.b` and `-a:b` in two.

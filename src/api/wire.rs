@@ -11,7 +11,7 @@ use crate::lead::CampaignId;
 use crate::phone::PhoneNumber;
 
 /// How a row's variables are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VariablesShape {
     /// `[{"name":"Ada"}]`: the interface document's form.
     #[default]

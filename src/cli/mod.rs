@@ -1,29 +1,24 @@
-//! What was typed: the command line and nothing else; and how it is explained, by help,
-//! manual and what is said of mistakes.
+//! The command line: its flags, its help, and what it says about mistakes.
 //!
-//! Rule: no default that depends on anything. What the flags mean together, and
-//! with the environment, is decided in `settings`.
+//! Rule: only what was typed. Defaults, the environment and what flags mean together are
+//! decided in `settings`.
 
-pub mod config;
-mod help;
-mod import;
-mod man_page;
-mod mistake;
 pub mod runs;
 pub mod sandbox;
-mod typed;
 
-pub use help::{command, manual};
-pub use import::ImportArgs;
-pub use man_page::man_page;
-pub use mistake::{commands_in, mistake};
-pub use typed::typed_anyway;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::options::{ConnectionOptions, LogOptions, ProfileOptions};
+use crate::options::{
+    ConnectionOptions, Format, Given, LedgerOptions, LogOptions, Options, OutputOptions,
+    ProfileOptions,
+};
+use crate::text::{looks_secret, shown_name};
 
-/// Sends contacts to a calling campaign, and tells what became of every row
+/// Sends contacts to a calling campaign and reports what happened to every row
 #[derive(Debug, Parser)]
 #[command(
     name = "leadload",
@@ -40,55 +35,64 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What stands below the commands.
 const FIRST_STEPS: &str = "\
 First steps:
   leadload check contacts.csv                            look at a list
   leadload import contacts.csv --sandbox --campaign 101  send it nowhere
   leadload config init                                   set up your service";
 
-/// What is taken from the environment.
 const ENVIRONMENT: &str = "\
 Environment:
   LEADLOAD_BASE_URL    address of the service
   LEADLOAD_TOKEN       access token
   LEADLOAD_TOKEN_FILE  file with the access token
   LEADLOAD_LEDGER      ledger
-  LEADLOAD_CONFIG      file of settings
-  LEADLOAD_PROFILE     profile of that file
+  LEADLOAD_CONFIG      settings file
+  LEADLOAD_PROFILE     profile in that file
   HTTPS_PROXY          proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY
-  NO_COLOR             if set to anything, no colours";
+  NO_COLOR             if set to anything, no colors";
 
-/// How a command says how it went.
 const EXIT_CODES: &str = "\
 Exit codes:
   0  complete
   1  complete, but some rows are invalid, rejected, failed or uncertain
-  2  nothing was sent: a flag, the mapping or the list has to be mended
-  3  stopped by the service; the same command goes on
-  4  stopped by a signal or --max-duration; the same command goes on
-  5  stopped by this machine; the same command goes on
-  6  another run is at it";
+  2  nothing was sent: fix a flag, the mapping or the list
+  3  stopped by the service; the same command continues
+  4  stopped by a signal or --max-duration; the same command continues
+  5  stopped by this computer; the same command continues
+  6  another run is in progress";
+
+const COLUMNS: &str =
+    "COL is a column's header, in upper or lower case, or its number, counted from 1.";
+
+const IMPORT_EXAMPLES: &str = "\
+Running the same command again continues a stopped run and sends no lead twice.
+
+Examples:
+  leadload import contacts.csv --sandbox --campaign \"Spring promo\"
+  leadload import contacts.csv --campaign 101 --rate 100/min --skip-column notes
+  leadload import kunden.xlsx --campaign 101 --region DE --suppress blocked.csv
+  leadload import contacts.rejects.csv";
+
+const CHECK_EXAMPLES: &str = "\
+`leadload check` takes all flags of `leadload import` but `--metrics-file`, so
+you can send what you checked by changing one word. Results and rejects are
+written only if you name them.
+
+Examples:
+  leadload check contacts.csv
+  leadload check contacts.xlsx --region GB --campaign 101
+  leadload check contacts.csv --region GB --rejects to-fix.csv --format json
+  leadload check contacts.csv --skip-column notes --save-mapping default";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Send leads from files of contacts
+    #[command(after_long_help = format!("{COLUMNS}\n\n{IMPORT_EXAMPLES}\n\n{EXIT_CODES}"))]
     Import(Box<ImportArgs>),
     /// Show what an import would do; sends nothing, needs no token
-    #[command(after_long_help = "\
-COL is a column's header, in any case, or its number, counted from 1.
-
-All flags of `leadload import` but `--metrics-file` are taken, so that a checked
-command line can be sent by changing one word. Those about sending change
-nothing here, unless they change what would be sent. Results and rejects are
-written only where they are named.
-
-Examples:
-  leadload check contacts.csv
-  leadload check contacts.xlsx --region GB --campaign 101
-  leadload check contacts.csv --region GB --rejects to-mend.csv --format json
-  leadload check contacts.csv --skip-column notes --save-mapping default")]
+    #[command(after_long_help = format!("{COLUMNS}\n\n{CHECK_EXAMPLES}"))]
     Check(Box<ImportArgs>),
     /// List the campaigns
     #[command(after_long_help = "\
@@ -96,10 +100,12 @@ Examples:
   leadload campaigns
   leadload campaigns --format csv > campaigns.csv")]
     Campaigns(Box<CampaignsArgs>),
-    /// Show earlier runs; export, copy, prune or forget what is known of them
+    /// Show earlier runs; export, copy, prune or forget them
+    #[command(disable_help_subcommand = true)]
     Runs(Box<runs::RunsArgs>),
-    /// Set up a profile, or show the settings in force
-    Config(config::ConfigArgs),
+    /// Set up a profile, or show the settings in use
+    #[command(subcommand, disable_help_subcommand = true)]
+    Config(ConfigCommand),
     /// Start a local stand-in for the service, for trials and tests
     #[command(after_long_help = "\
 Examples:
@@ -109,7 +115,7 @@ Examples:
     Sandbox(Box<sandbox::SandboxArgs>),
     /// Print a script that completes commands and flags in a shell
     #[command(after_help = "\
-Once in a shell's own file, such as ~/.bashrc:
+Add to your shell's startup file, such as ~/.bashrc:
   bash        source <(leadload completions bash)
   zsh         source <(leadload completions zsh)
   fish        leadload completions fish | source
@@ -124,27 +130,45 @@ Examples:
     Man(ManArgs),
 }
 
+/// The flags of `leadload import` and `leadload check`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ImportArgs {
+    /// How to read and send them.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// CSV, .xlsx, .xls or .ods, also compressed by gzip or zstd; `-` is standard input
+    #[arg(
+        required = true,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Reading",
+        display_order = 0
+    )]
+    pub inputs: Vec<PathBuf>,
+}
+
 /// The flags of `leadload campaigns`.
 #[derive(Debug, clap::Args)]
 pub struct CampaignsArgs {
-    /// Where settings are kept.
+    /// The settings file and its profile.
     #[command(flatten)]
     pub place: ProfileOptions,
 
-    /// Where the service is.
+    /// The service.
     #[command(flatten)]
     pub connection: ConnectionOptions,
 
-    /// Form of the list on standard output [default: text]
+    /// Format of the list on standard output [default: text]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<ListFormat>,
 
-    /// What is said on standard error.
+    /// Log lines.
     #[command(flatten)]
     pub log: LogOptions,
 }
 
-/// The form of a list on standard output.
+/// The format of a list on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// A table
@@ -153,6 +177,51 @@ pub enum ListFormat {
     Json,
     /// CSV with a header
     Csv,
+}
+
+/// The commands below `leadload config`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ConfigCommand {
+    /// Set up a profile: asks for address and token, and tries them out
+    Init(Box<ConfigInitArgs>),
+    /// Show the settings in use, and where each comes from
+    #[command(after_long_help = "\
+All flags of `leadload import` are accepted: this shows which settings an import
+with them would use.
+
+Examples:
+  leadload config show
+  leadload config show --profile crm
+  leadload config show --profile crm --rate 20/s --format json")]
+    Show(Box<ConfigShowArgs>),
+}
+
+/// The flags of `leadload config show`, which takes the command line of an import.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ConfigShowArgs {
+    /// The options.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// Lists, which are not read
+    #[arg(value_name = "FILE", hide = true)]
+    pub inputs: Vec<PathBuf>,
+}
+
+/// The flags of `leadload config init`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ConfigInitArgs {
+    /// The settings file and the profile's name.
+    #[command(flatten)]
+    pub place: ProfileOptions,
+
+    /// The service; not asked for when given.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+
+    /// Log lines.
+    #[command(flatten)]
+    pub log: LogOptions,
 }
 
 /// The flags of `leadload completions`.
@@ -167,6 +236,145 @@ pub struct CompletionsArgs {
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
     /// Write a page for every command into this folder
-    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-    pub folder: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+}
+
+/// The flags that `-h` shows of commands that have more than fit on a screen.
+#[rustfmt::skip]
+const IN_SHORT_HELP: &[&str] = &[
+    "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
+    "listen", "scenario", "latency", "rate_limit", "share_429", "drop_after",
+];
+
+/// The most flags of which `-h` shows all.
+const MAX_SHORT_HELP: usize = 8;
+
+/// The command line with the short help that `-h` shows.
+pub fn command() -> clap::Command {
+    Cli::command().mut_subcommands(with_short_help)
+}
+
+fn with_short_help(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(with_short_help);
+    if command.get_arguments().count() <= MAX_SHORT_HELP {
+        return command;
+    }
+    command.mut_args(|arg| {
+        let is_shown = IN_SHORT_HELP.iter().any(|id| arg.get_id() == id);
+        arg.hide_short_help(!is_shown)
+    })
+}
+
+/// Parses a command line, the program's name first.
+///
+/// # Errors
+///
+/// What is wrong, as clap says it, or the help that was asked for.
+pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
+    let matches = command().try_get_matches_from(args).map_err(redacted)?;
+    Ok(Cli::from_arg_matches(&matches)?.command)
+}
+
+/// The error without what could be a token, a phone number or a variable: it may end up in a
+/// log.
+fn redacted(mut error: clap::Error) -> clap::Error {
+    let arg = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(arg)) => arg.clone(),
+        _ => String::new(),
+    };
+    let flag = arg.split([' ', '=']).next().unwrap_or_default();
+    let is_personal = flag == "--number"
+        || Options::declared()
+            .iter()
+            .any(|declared| declared.is_personal && declared.flag() == flag);
+    for kind in [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidValue,
+        ContextKind::InvalidSubcommand,
+    ] {
+        if let Some(ContextValue::String(text)) = error.get(kind) {
+            let is_private = is_personal && kind == ContextKind::InvalidValue;
+            let shown = if is_private || looks_secret(text) && !text.contains(' ') {
+                "…".to_owned()
+            } else {
+                shown_name(text)
+            };
+            if shown != *text {
+                // The suggestions quote it.
+                error.remove(ContextKind::Suggested);
+            }
+            error.insert(kind, ContextValue::String(shown));
+        }
+    }
+    error
+}
+
+impl Command {
+    /// The options that were typed; commands other than `import` have some of them.
+    pub fn typed(&self) -> Options {
+        let mut options = match self {
+            Command::Import(args) | Command::Check(args) => args.options.clone(),
+            Command::Config(ConfigCommand::Show(args)) => args.options.clone(),
+            Command::Campaigns(args) => Options {
+                place: args.place.clone(),
+                connection: args.connection.clone(),
+                output: output(args.format.map(|format| match format {
+                    ListFormat::Json => Given::new(Format::Json, "json"),
+                    ListFormat::Text | ListFormat::Csv => Given::new(Format::Text, "text"),
+                })),
+                log: args.log.clone(),
+                ..Options::default()
+            },
+            Command::Runs(args) => Options {
+                place: args.place.clone(),
+                ledger: LedgerOptions {
+                    ledger: args.ledger.clone(),
+                },
+                output: output(args.format.clone()),
+                log: args.log.clone(),
+                ..Options::default()
+            },
+            Command::Config(ConfigCommand::Init(args)) => Options {
+                place: args.place.clone(),
+                connection: args.connection.clone(),
+                log: args.log.clone(),
+                ..Options::default()
+            },
+            Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => Options::default(),
+        };
+        options.clear_switched_off();
+        options
+    }
+}
+
+fn output(format: Option<Given<Format>>) -> OutputOptions {
+    OutputOptions {
+        format,
+        ..OutputOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_every_command_has_a_help_text() {
+        has_help_texts(&command());
+    }
+
+    fn has_help_texts(command: &clap::Command) {
+        let name = command.get_name();
+        assert!(command.get_about().is_some(), "{name}");
+        for flag in command.get_arguments() {
+            assert!(flag.get_help().is_some(), "{} of {name}", flag.get_id());
+        }
+        command.get_subcommands().for_each(has_help_texts);
+    }
 }

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
 use crate::lead::{RunId, Status};
-use crate::options::{Format, LogOptions, ProfileOptions, Said, Value};
+use crate::options::{Format, Given, LogOptions, ProfileOptions, Value};
 use crate::phone::PhoneNumber;
 
 /// The command line of `leadload runs`.
@@ -24,19 +24,19 @@ Examples:
   leadload runs copy --to backup.sqlite3
   leadload runs prune --older-than 90d")]
 pub struct RunsArgs {
-    /// What to do [default: list]
+    /// What to do [default: list].
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
 
-    /// List only so many, the latest
-    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
+    /// List only the latest N
+    #[arg(long, value_name = "N")]
     pub last: Option<NonZeroU32>,
 
-    /// Where settings are kept.
+    /// The settings file and its profile.
     #[command(flatten)]
     pub place: ProfileOptions,
 
-    /// Ledger to look into [default: in your state folder] [env: LEADLOAD_LEDGER]
+    /// Ledger to read [default: in your state folder] [env: LEADLOAD_LEDGER]
     #[arg(
         long,
         value_name = "FILE",
@@ -44,46 +44,46 @@ pub struct RunsArgs {
         global = true,
         help_heading = "Service"
     )]
-    pub ledger: Option<Said<PathBuf>>,
+    pub ledger: Option<Given<PathBuf>>,
 
-    /// Form of standard output [default: text]
+    /// Format of standard output [default: text]
     #[arg(long, value_name = "FORMAT", global = true, help_heading = "Output")]
-    pub format: Option<Said<Format>>,
+    pub format: Option<Given<Format>>,
 
-    /// What is said on standard error.
+    /// Log lines.
     #[command(flatten)]
     pub log: LogOptions,
 }
 
-/// What to do with runs.
+/// The commands below `leadload runs`.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum RunsCommand {
     /// List the runs, the latest last
     List(ListArgs),
     /// Show a run: starts, inputs, outputs, options
     Show(ShowArgs),
-    /// Write a results file of what runs sent or refused
+    /// Write a results file of the rows that runs sent or refused
     Export(ExportArgs),
     /// Make a backup of the ledger, also while a run is being sent
     ///
-    /// One file, which holds all that the ledger knows. Do not copy the ledger's own file: what
-    /// a killed run has written down last may stand in the files beside it.
+    /// Do not copy the ledger's own file instead: the last entries of a killed run may be in the
+    /// files beside it.
     Copy(CopyArgs),
     /// Remove cells, texts and file names of old runs
     ///
-    /// Numbers, campaigns and lead ids stay, so that nobody is sent again.
+    /// Numbers, campaigns and lead ids stay, so no lead is sent twice.
     Prune(PruneArgs),
-    /// Remove all that is known of a run or a number
+    /// Remove everything about a run or a number
     ///
-    /// These people count as new then: for leads that were deleted at the service.
+    /// Its leads count as new afterwards. For leads that you deleted at the service.
     Forget(ForgetArgs),
 }
 
 /// The flags of `leadload runs list`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ListArgs {
-    /// Only so many, the latest
-    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
+    /// Only the latest N
+    #[arg(long, value_name = "N")]
     pub last: Option<NonZeroU32>,
 }
 
@@ -106,11 +106,11 @@ pub struct ExportArgs {
     #[arg(long, value_name = "ID_OR_NAME")]
     pub campaign: Option<String>,
 
-    /// Only rows that ended so
+    /// Only rows with this status
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status())]
     pub status: Vec<Status>,
 
-    /// The file that is written; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: PathBuf,
 }
@@ -118,7 +118,7 @@ pub struct ExportArgs {
 /// The flags of `leadload runs copy`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CopyArgs {
-    /// The file that is made; nothing is replaced
+    /// File to create; an existing one is not replaced
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub to: PathBuf,
 }
@@ -126,7 +126,7 @@ pub struct CopyArgs {
 /// The flags of `leadload runs prune`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PruneArgs {
-    /// Only runs that ended so long ago, such as `90d`, `2w` or `12h`
+    /// Only runs that ended at least this long ago, such as `90d`, `2w` or `12h`
     #[arg(long, value_name = "AGE", value_parser = <SignedDuration as Value>::parse)]
     pub older_than: SignedDuration,
 }
@@ -134,16 +134,16 @@ pub struct PruneArgs {
 /// The flags of `leadload runs forget`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ForgetArgs {
-    /// What is forgotten.
+    /// The run or the number.
     #[command(flatten)]
     pub what: ForgetWhat,
 
-    /// Ask nothing
+    /// Do not ask
     #[arg(long)]
     pub yes: bool,
 }
 
-/// What is forgotten: one of the two.
+/// The run or the number to forget: exactly one.
 #[derive(Debug, Clone, clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct ForgetWhat {
@@ -156,10 +156,9 @@ pub struct ForgetWhat {
     pub number: Option<PhoneNumber>,
 }
 
-/// What a run is named by.
 const NO_RUN: &str = "write the number of a run, or `last`";
 
-/// More than anybody has runs.
+/// Longer is a phone number rather than a run.
 const MAX_DIGITS: usize = 6;
 
 /// A run as it is named on the command line.
@@ -167,7 +166,7 @@ const MAX_DIGITS: usize = 6;
 pub enum RunArg {
     /// By its number.
     Number(RunId),
-    /// The latest that began.
+    /// The one that began last.
     Last,
 }
 
@@ -177,7 +176,6 @@ impl FromStr for RunArg {
     fn from_str(text: &str) -> Result<RunArg, &'static str> {
         match text.trim() {
             "last" => Ok(RunArg::Last),
-            // Not so many digits as a phone number has, which would be shown as it is.
             number if number.len() <= MAX_DIGITS && number.bytes().all(|b| b.is_ascii_digit()) => {
                 number
                     .parse()
@@ -195,7 +193,7 @@ fn e164(text: &str) -> Result<PhoneNumber, String> {
         .map_err(|_| "copy it from the results file, such as `+447911123456`".into())
 }
 
-/// What a row that was sent or refused can end in.
+/// The statuses of rows that were sent or refused.
 fn status() -> impl TypedValueParser<Value = Status> {
     let words = [
         Status::Created,

@@ -1,6 +1,6 @@
 //! The flags of `leadload sandbox`.
 //!
-//! The rule: only what was typed. A flag that was not given is `None`, and the scenario decides.
+//! Rule: a flag that is not given is `None`, so that the scenario's value applies.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,21 +16,19 @@ pub struct SandboxArgs {
     /// Where to listen [default: 127.0.0.1:8088]
     ///
     /// An address of this computer and a port; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
 
     /// Accept only the token in this file [default: any token]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// TOML file of settings, faults and scripted answers
-    ///
-    /// Flags come on top.
+    /// TOML file of settings, faults and scripted answers; flags override it
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
 
-    /// Decides which requests meet which fault; the same seed, the same faults
-    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
+    /// Decides which requests fail and how; the same seed gives the same faults
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
     /// Time until an answer, such as `50ms` or `2s`
@@ -39,7 +37,7 @@ pub struct SandboxArgs {
 
     /// Refuse more requests for leads than `100/min`
     ///
-    /// As many as that in any such span are taken: `20/s`, `100/min`, `20/10s`. Repeatable.
+    /// Examples: `20/s`, `100/min`, `20/10s`. Repeatable.
     #[arg(long, value_name = "N/UNIT", value_parser = <Rate as Value>::parse)]
     pub rate_limit: Vec<Rate>,
 
@@ -49,7 +47,7 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_429: Option<f64>,
 
-    /// Share of requests answered 500, in half of which the lead is stored all the same
+    /// Share of requests answered 500; half of their leads are stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_500: Option<f64>,
 
@@ -61,11 +59,11 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_503: Option<f64>,
 
-    /// Share of requests never answered, the lead not stored: the connection is closed
+    /// Share of requests whose connection is closed without an answer, the lead not stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_before: Option<f64>,
 
-    /// Share of requests never answered, the lead stored
+    /// The same with the lead stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_after: Option<f64>,
 
@@ -73,41 +71,33 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub unreadable: Option<f64>,
 
-    /// Share of requests whose answer never comes, in half of which the lead is stored: the
-    /// connection stays open
+    /// Share of requests never answered, the connection left open; half of their leads are stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub hang: Option<f64>,
 
-    /// Be away after this many requests for leads: connections are closed without an answer
-    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
+    /// Go down after this many requests for leads: connections are closed without an answer
+    #[arg(long, value_name = "N")]
     pub outage_after: Option<u64>,
 
-    /// How long to be away [default: 10s]
+    /// How long to stay down [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = <Duration as Value>::parse, requires = "outage_after")]
     pub outage_for: Option<Duration>,
 
     /// Refuse the token after this many requests for leads
-    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
+    #[arg(long, value_name = "N")]
     pub token_revoked_after: Option<u64>,
 
     /// What a refused duplicate looks like
     #[arg(long, value_name = "NAME", value_enum)]
     pub duplicate_style: Option<DuplicateStyle>,
 
-    /// How ids come back
+    /// Type of the ids in answers
     #[arg(long, value_name = "NAME", value_enum)]
     pub id_type: Option<IdType>,
 
-    /// What the campaign list looks like
+    /// Shape of the campaign list
     #[arg(long, value_name = "NAME", value_enum)]
     pub list_shape: Option<ListShape>,
-}
-
-/// `127.0.0.1:8088`.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| "write an address and a port, such as `127.0.0.1:8088`".into())
 }
 
 /// `0.02` or `2%`.

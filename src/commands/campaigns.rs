@@ -1,4 +1,4 @@
-//! `leadload campaigns`: list them.
+//! `leadload campaigns`: lists the campaigns.
 
 use super::{directory, service};
 use crate::api::Limits;
@@ -8,7 +8,7 @@ use crate::options::Format;
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
 use crate::settings::{Layers, Service, TIMEOUT};
 
-/// Runs the command; only a flag asks for CSV.
+/// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
     let campaigns = service::block_on_or_interrupted(async {
@@ -16,7 +16,7 @@ pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failu
         let list = reached.client.campaigns().await;
         list.map_err(directory::list_failure)
     })?;
-    let of_profile = || match layers.said().output.form() {
+    let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
         Format::Text => ListFormat::Text,
     };

@@ -1,19 +1,16 @@
-//! `leadload check`: everything up to sending, and nothing beyond.
+//! `leadload check`: everything that an import does up to sending.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::anyhow;
 use tracing::warn;
 
-use super::asking::{Asking, Attempt};
+use super::ask::Terminal;
 use super::dry_run::DryRun;
 use super::lookup::{self, LookedUp};
-use super::stopwatch::Stopwatch;
-use super::{inputs, places, save_mapping, service};
+use super::{Request, inputs, places, questions, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::CampaignId;
@@ -22,147 +19,137 @@ use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
     self, CampaignNames, Checked, DoubtError, InDoubt, ListNotes, Log, Lookup, Page, PageNotes,
-    RunMode, Show, Tally, check_json, check_text, console, log_check, log_end, stop_text,
+    RunMode, Tally, check_json, check_text, console, log_check, log_end, stop_text,
 };
 use crate::results::{
     KnownOutputs, OutputChoice, OutputError, ReportFile, RunEnd, Writer, Written,
 };
 use crate::settings::{ImportSettings, Layers, MappingToSave};
-use crate::signals;
 use crate::stop::Stop;
 use crate::text::counted;
 
 /// Runs the command.
-pub fn run(
-    files: &[PathBuf],
-    layers: Layers,
-    command: &CommandLine,
-    log: &Log,
-) -> Result<Attempt<ExitCode>, Failure> {
-    service::block_on_or_interrupted(check(files, layers, command, log))
-}
-
-async fn check(
-    files: &[PathBuf],
-    layers: Layers,
-    command: &CommandLine,
-    log: &Log,
-) -> Result<Attempt<ExitCode>, Failure> {
-    let began = Instant::now();
-    let prepared = match Prepared::new(files, layers).await? {
-        Attempt::Done(prepared) => prepared,
-        Attempt::Again(answer) => return Ok(Attempt::Again(answer)),
-    };
-    let Prepared {
-        show,
-        settings,
-        intake,
-        to_save,
-        remembered,
-        mut looked_up,
-        mut writer,
-        report,
-    } = prepared;
-    let known_rate = remembered.known_rate;
-    log_check(intake.inputs.len());
-    let campaign = settings.reading.campaign.clone();
-    let ids = looked_up.ids.take().unwrap_or(remembered.campaign_ids);
-    let dry_run = DryRun {
-        intake: &intake,
-        book: CampaignBook::new(campaign, ids),
-        memory: remembered.memory,
-        form: settings.policy.form,
-        page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
-    };
-    let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
-    let found = dry_run.run(show, log, take).await?;
-    let written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
-    let mut ended = ended(&settings, &intake, &found.tally, written, began);
-    ended.campaign_names = looked_up.names;
-    let lookup = lookup_of_rows(looked_up.lookup, &settings, &found.tally);
-    warn_of_what_only_import_does(&settings, found.ready(), &lookup);
-    let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, files, command));
-    let saved = saved.transpose()?;
-    let estimate = found.estimate(&settings.rate, known_rate);
-    if let (Some(report), Some(notes)) = (report, &found.page) {
-        let page = Page {
-            ended: &ended,
-            intake: &intake,
-            notes,
-            campaign: settings.reading.campaign.as_ref(),
-            deed: RunMode::Checked {
-                estimate: estimate.as_ref(),
-            },
-        };
-        let page = page.html();
-        inputs::write_report(report, &page, &mut ended.written).or_stopped(StoppedBy::Disk)?;
-    }
-    let checked = Checked {
-        ended: &ended,
-        intake: &intake,
-        findings: &found.findings,
-        lookup: &lookup,
-        estimate,
-        saved: saved.as_ref(),
-    };
-    say(&checked, settings.reading.format)?;
-    Ok(Attempt::Done(ended.exit_code))
+pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
+    service::block_on(async {
+        let mut terminal = Terminal::open()?;
+        let prepared = Prepared::new(request, &mut terminal).await?;
+        service::or_interrupted(&mut terminal.interrupts, prepared.check(log)).await
+    })
 }
 
 /// A check up to the first row.
 struct Prepared {
-    /// How the work is shown.
-    show: Show,
+    began: Instant,
+    request: Request,
     settings: ImportSettings,
     intake: Intake,
-    /// The mapping, where it is to be kept.
+    /// The mapping, if it should be saved.
     to_save: Option<MappingToSave>,
     remembered: Remembered,
     looked_up: LookedUp,
     writer: Writer,
-    /// The page for people, where one is wanted.
+    /// The report, if one is wanted.
     report: Option<ReportFile>,
 }
 
 impl Prepared {
-    async fn new(files: &[PathBuf], layers: Layers) -> Result<Attempt<Prepared>, Failure> {
-        refuse_metrics(&layers)?;
-        places::look_at(files, &layers).await?;
-        let (layers, surveyed) = inputs::survey(files, layers).await?;
-        let settings =
-            ImportSettings::new(&layers, &OutputChoice::None).or_stopped(StoppedBy::Usage)?;
-        let planned = inputs::plan(&settings.reading, surveyed).await;
-        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-        if let Some(asking) = Asking::new(&layers, files, &Stopwatch::start(), &mut interrupts)
-            && let Some(answer) = asking.lists(&planned).await?
-        {
-            return Ok(Attempt::again(answer));
-        }
-        let intake = planned?.protected(&settings.reading).await?;
-        let to_save = save_mapping::prepare(&layers, &intake, &settings)?;
-        let remembered = remember(&settings, &intake).await?;
-        let looked_up = lookup::look_up(&layers, &settings, &intake).await?;
-        let paths = inputs::output_paths(&settings, &intake)?;
-        let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
-            .map_err(OutputError::before_sending)?;
-        let report = inputs::report_file(&paths)?;
-        Ok(Attempt::Done(Prepared {
-            show: inputs::show(&settings),
+    async fn new(mut request: Request, terminal: &mut Terminal) -> Result<Prepared, Failure> {
+        let began = Instant::now();
+        refuse_metrics(&request.layers)?;
+        let surveying = async {
+            places::check(&request).await?;
+            inputs::survey(&mut request).await
+        };
+        let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+        let unnamed = OutputChoice::None;
+        let mut settings = request.settings(&unnamed)?;
+        let planned =
+            questions::plan(&mut request, &mut settings, surveyed, &unnamed, terminal).await?;
+        let preparing = async {
+            let intake = planned.protected(&settings.reading).await?;
+            let to_save = save_mapping::prepare(&request, &intake, &settings)?;
+            let remembered = remember(&settings, &intake).await?;
+            let looked_up = lookup::look_up(&request.layers, &settings, &intake).await?;
+            let paths = inputs::output_paths(&settings, &intake)?;
+            let writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
+                .map_err(OutputError::before_sending)?;
+            Ok(Prepared {
+                began,
+                report: inputs::report_file(&paths)?,
+                request,
+                settings,
+                intake,
+                to_save,
+                remembered,
+                looked_up,
+                writer,
+            })
+        };
+        service::or_interrupted(&mut terminal.interrupts, preparing).await
+    }
+
+    /// Reads the rows and reports them.
+    async fn check(self, log: &Log) -> Result<ExitCode, Failure> {
+        let Prepared {
             settings,
             intake,
-            to_save,
             remembered,
             looked_up,
-            writer,
+            mut writer,
             report,
-        }))
+            ..
+        } = self;
+        log_check(intake.inputs.len());
+        let campaign = settings.reading.campaign.clone();
+        let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
+        let dry_run = DryRun {
+            intake: &intake,
+            book: CampaignBook::new(campaign, ids),
+            memory: remembered.memory,
+            form: settings.policy.form,
+            page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
+        };
+        let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
+        let found = dry_run.run(inputs::show(&settings), log, take).await?;
+        let written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
+        let mut ended = ended(&settings, &intake, &found.tally, written, self.began);
+        ended.campaign_names = looked_up.names;
+        let lookup = lookup_of_rows(looked_up.lookup, &settings, &found.tally);
+        warn_of_what_only_import_does(&settings, found.ready(), &lookup);
+        let to_save = self.to_save;
+        let saved = to_save.map(|to_save| save_mapping::write(to_save, &intake, &self.request));
+        let saved = saved.transpose()?;
+        let estimate = found.estimate(&settings.rate, remembered.known_rate);
+        if let (Some(report), Some(notes)) = (report, &found.page) {
+            let page = Page {
+                ended: &ended,
+                intake: &intake,
+                notes,
+                campaign: settings.reading.campaign.as_ref(),
+                deed: RunMode::Checked {
+                    estimate: estimate.as_ref(),
+                },
+            };
+            let page = page.html();
+            inputs::write_report(report, &page, &mut ended.written).or_stopped(StoppedBy::Disk)?;
+        }
+        let checked = Checked {
+            ended: &ended,
+            intake: &intake,
+            findings: &found.findings,
+            lookup: &lookup,
+            estimate,
+            saved: saved.as_ref(),
+        };
+        say(&checked, settings.reading.format)?;
+        Ok(ended.exit_code)
     }
 }
 
-/// Metrics of a check would take the place of those of the last import. A profile's file is
-/// for its imports and does not get here.
+/// Metrics of a check would overwrite those of the last import. A profile's metrics file is for
+/// imports only and does not get here.
 fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
-    match layers.said().output.metrics_file {
+    match layers.given().output.metrics_file {
         None => Ok(()),
         Some(_) => {
             let error = anyhow!(
@@ -173,7 +160,7 @@ fn refuse_metrics(layers: &Layers) -> Result<(), Failure> {
     }
 }
 
-/// What is said of names, where any row or flag has one.
+/// The result of the name lookup, if any row or flag has a name.
 fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> Lookup {
     let has_default = matches!(settings.reading.campaign, Some(CampaignChoice::Name(_)));
     match lookup {
@@ -184,8 +171,7 @@ fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> L
     }
 }
 
-/// How it ended: a check is never stopped half-way, but what it finds may keep an import from
-/// sending anything.
+/// How it ended: a check always reads all rows, but what it finds may stop an import.
 fn ended<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
@@ -213,17 +199,17 @@ fn ended<'a>(
     }
 }
 
-/// What the ledger knows, where it and the service are known.
+/// What the ledger knows, if it exists and the service is known.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub(super) memory: Option<Memory>,
-    /// Ids of campaigns by name, as runs have met them.
+    /// Ids of campaigns by name, from earlier runs.
     campaign_ids: HashMap<String, CampaignId>,
-    /// The pace that the service took last.
+    /// The rate of the last run.
     known_rate: Option<KnownRate>,
 }
 
-/// Asks the ledger, which stays as it is.
+/// Reads the ledger without changing it.
 pub(super) async fn remember(
     settings: &ImportSettings,
     intake: &Intake,
@@ -269,11 +255,11 @@ fn open(
     let Some(service) = ledger.known_service(service)? else {
         return Ok(None);
     };
-    // A run may be under way, or have been killed.
+    // A run may be in progress, or have been killed.
     Ok(Some((ledger.recall_all(service)?, service, ledger)))
 }
 
-/// Where duplicates are allowed, an import refuses what was sent before.
+/// Warns that an import with duplicates allowed refuses inputs that were sent before.
 async fn warn_of_senders(
     ledger: &Ledger,
     service: ServiceId,
@@ -293,13 +279,13 @@ async fn warn_of_senders(
         };
         warn!(
             event = "warning",
-            "run {run} has sent leads from these inputs: unless it goes on, {import} refuses them without `--again`"
+            "run {run} has sent leads from these inputs: unless it continues that run, {import} refuses them without `--again`"
         );
     }
     Ok(())
 }
 
-/// An import would send nothing, or something else.
+/// Warns of flags that only matter to an import.
 fn warn_of_what_only_import_does(settings: &ImportSettings, ready: u64, lookup: &Lookup) {
     if let Some(unclear) = lookup.unclear() {
         let names = counted(unclear.names().count() as u64, "campaign name");

@@ -1,4 +1,4 @@
-//! The campaigns of the service, which is asked for them once at most.
+//! The campaigns of the service, requested at most once.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::source::SourceError;
 
-/// The longest that is waited for a list that is only nice to have.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+/// The longest wait for a list that is not essential.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(15);
 
 /// The campaigns as the service lists them.
 pub(super) struct Directory {
@@ -22,7 +22,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// One that has not been asked for yet.
+    /// A directory that has not been requested yet.
     pub(super) fn new(client: Client) -> Directory {
         Directory {
             client,
@@ -30,7 +30,7 @@ impl Directory {
         }
     }
 
-    /// The campaigns, where they have been asked for.
+    /// The campaigns, if they have been requested.
     pub(super) fn listed(&self) -> Option<&[Campaign]> {
         self.listed.as_deref()
     }
@@ -44,28 +44,28 @@ impl Directory {
         Ok(self.listed().unwrap_or_default())
     }
 
-    /// Asks for the campaigns where ids are known already, and only names are missing: not
-    /// to have the list is a pity. A token that is not accepted is another matter.
+    /// Requests the campaigns if only their names are missing: a command can do without those,
+    /// but not without a valid token.
     pub(super) async fn list_if_possible(&mut self) -> Result<(), Failure> {
         if self.listed.is_some() {
             return Ok(());
         }
-        match self.client.campaigns_within(PATIENCE).await {
+        match self.client.campaigns_within(MAX_WAIT).await {
             Ok(listed) => self.listed = Some(listed),
             Err(error @ ListError::Refused { cause, .. }) if cause.is_certain() => {
                 return Err(list_failure(error));
             }
             Err(error) => warn!(
                 event = "warning",
-                "names and states of campaigns are not known: {}",
+                "cannot list names and states of campaigns: {}",
                 error.reason()
             ),
         }
         Ok(())
     }
 
-    /// The campaigns of the rows: of these names, and of those who have none. The service is
-    /// asked only where there are any names.
+    /// The campaigns of the rows by name, and of rows without one. The list is requested only if
+    /// there are names.
     pub(super) async fn book(
         &mut self,
         names_in_column: &NamesInRows,
@@ -85,8 +85,8 @@ impl Directory {
     }
 }
 
-/// The campaign names in the input, read on a thread of its own: the input may be
-/// long, and somebody may want to stop.
+/// The campaign names in the input, read on a thread of its own: the input may be long, and
+/// the user may want to stop.
 pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     let intake = intake.clone();
     service::on_a_thread(move || intake.campaign_names())
@@ -95,7 +95,7 @@ pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
         .map_err(Failure::from)
 }
 
-/// A list that cannot be had is the service's doing, not the user's.
+/// The failure if the campaigns cannot be listed.
 pub(super) fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),

@@ -1,5 +1,5 @@
-//! Every row, all the way up to being sent: what `leadload check` does, and an import that
-//! is to say beforehand what it would send.
+//! Prepares every row without sending it: for `leadload check`, and for an import that first
+//! shows what it would send.
 
 use super::inputs;
 use crate::api::wire::LeadForm;
@@ -13,33 +13,33 @@ use crate::rate::{KnownRate, Rate, RateChoice};
 use crate::report::{Estimate, Findings, Listeners, Log, PageNotes, Show, Tally};
 use crate::source::Row;
 
-/// The only limit that such a service has ever published; where `auto` starts.
-const SLOWEST_RATE: Rate = Rate::per_minute(100);
+/// Where `auto` starts: the only limit that such a service has ever published.
+const START_RATE: Rate = Rate::per_minute(100);
 
-/// What `auto` grows to, at most.
-const FASTEST_RATE: Rate = Rate::per_second(10);
+/// The fastest that `auto` gets.
+const MAX_RATE: Rate = Rate::per_second(10);
 
-/// What is read, and for what.
+/// What is prepared.
 pub(super) struct DryRun<'a> {
     pub(super) intake: &'a Intake,
     pub(super) book: CampaignBook,
     pub(super) memory: Option<Memory>,
     /// The form of what would be sent.
     pub(super) form: LeadForm,
-    /// What a page for people needs, where one is wanted.
+    /// What a report needs, if one is wanted.
     pub(super) page: Option<PageNotes>,
 }
 
-/// What is known afterwards.
+/// What was found.
 pub(super) struct Found {
     pub(super) tally: Tally,
     pub(super) findings: Findings,
-    /// What the page needs, where one is wanted.
+    /// What a report needs, if one is wanted.
     pub(super) page: Option<PageNotes>,
 }
 
 impl DryRun<'_> {
-    /// Reads all rows, hands on each batch, and shows a bar meanwhile if that is wanted.
+    /// Prepares all rows, and passes each batch to `take`.
     pub(super) async fn run(
         self,
         show: Show,
@@ -88,8 +88,8 @@ impl DryRun<'_> {
     }
 }
 
-/// What the row calls its campaign, of which no id is known. Of a row whose cells may have
-/// shifted, no cell is believed.
+/// The name of the row's campaign, if its id is not known. The cells of a row that may have
+/// shifted are ignored.
 fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> {
     match mapping.campaign_column {
         Some(_) if mapping.shape.misshapen(row).is_some() => None,
@@ -99,20 +99,18 @@ fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> 
 }
 
 impl Found {
-    /// How many rows would be sent.
+    /// The number of rows that would be sent.
     pub(super) fn ready(&self) -> u64 {
         self.tally.counts.of(Status::Ready)
     }
 
-    /// How long it takes to send what is ready; nothing where nothing limits it.
+    /// The time to send the ready rows; `None` without a limit.
     pub(super) fn estimate(&self, rate: &RateChoice, known: Option<KnownRate>) -> Option<Estimate> {
         match (rate, known) {
             (RateChoice::Limits(rates), _) => Estimate::within(rates, self.ready()),
             (RateChoice::Unlimited, _) => None,
             (RateChoice::Auto, Some(known)) => Some(Estimate::as_last_time(known, self.ready())),
-            (RateChoice::Auto, None) => {
-                Some(Estimate::between(SLOWEST_RATE, FASTEST_RATE, self.ready()))
-            }
+            (RateChoice::Auto, None) => Some(Estimate::between(START_RATE, MAX_RATE, self.ready())),
         }
     }
 }

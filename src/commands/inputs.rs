@@ -9,12 +9,11 @@ use anyhow::anyhow;
 use console::is_dumb;
 use tracing::warn;
 
-use super::rejects::Ancestors;
-use super::service;
+use super::{Request, rejects, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;
-use crate::options::{Format, LogFormat, Options, Progress};
+use crate::options::{Format, LogFormat, Progress};
 use crate::phone::PhoneReader;
 use crate::report::{DoubtError, Ended, RowTotal, Show, Tally};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
@@ -25,40 +24,37 @@ use crate::settings::{
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
-/// Opens all files and finds out in what form each is, on a thread of its own: standard
-/// input may be long in coming, a file may be long, and somebody may want to stop.
-/// Rejects among them bring options of the run that wrote them, which come back with the
-/// others.
-pub(super) async fn survey(
-    files: &[PathBuf],
-    layers: Layers,
-) -> Result<(Layers, Vec<InspectedInput>), Failure> {
-    let options = layers.options();
+/// Opens all files and detects their form. Rejects among them add options of the run that wrote
+/// them.
+pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
+    let surveyed = survey_forms(request).await?;
+    let options = request.layers.options();
     let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
-    let to = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-    let files = files.to_vec();
+    let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
+    rejects::add_options(&mut request.layers, &surveyed, &ledger, service.as_deref())?;
+    warn_of_replaced_lists(&request.layers);
+    Ok(surveyed)
+}
+
+/// Detects the form of all files, on a thread of its own: standard input may be slow, a file
+/// may be long, and the user may want to stop.
+pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
+    let form = form_choice(&request.layers.options().reading);
+    let files = request.files.clone();
     service::on_a_thread(move || {
-        let surveyed = survey_each(&files, &options)?;
-        let layers = Ancestors::of(&ledger, to).complete(layers, &surveyed)?;
-        warn_of_what_is_left_out(&layers);
-        Ok((layers, surveyed))
+        let inputs = open_each(&files)?.into_iter();
+        let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
+        Ok(surveyed.collect::<Result<_, SourceError>>()?)
     })
     .await
     .unwrap_or_else(broke_off)
 }
 
-fn survey_each(files: &[PathBuf], options: &Options) -> Result<Vec<InspectedInput>, Failure> {
-    let form = form_choice(&options.reading);
-    let inputs = open_each(files)?.into_iter();
-    let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
-    Ok(surveyed.collect::<Result<_, SourceError>>()?)
-}
-
-/// Inputs of which it is not known yet who must not be called.
+/// Inputs whose do-not-call lists are not read yet.
 pub(super) struct Planned(Intake);
 
 impl Planned {
-    /// What is known of them.
+    /// The inputs.
     pub(super) fn so_far(&self) -> &Intake {
         &self.0
     }
@@ -66,6 +62,8 @@ impl Planned {
     /// Reads the do-not-call lists.
     pub(super) async fn protected(self, settings: &ReadingSettings) -> Result<Intake, Failure> {
         let Planned(intake) = self;
+        // Not earlier: a question may have them planned again.
+        intake.inputs.iter().for_each(warn_of_new_columns);
         let settings = settings.clone();
         service::on_a_thread(move || {
             let region = settings.region.as_ref().map(|given| given.region);
@@ -82,7 +80,7 @@ impl Planned {
     }
 }
 
-/// Fits the flags to the inputs.
+/// Maps the columns of the inputs.
 pub(super) async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<InspectedInput>,
@@ -102,7 +100,6 @@ fn plan_each(
         .map(|input| PlannedInput::new(input, &settings.mapping))
         .collect::<Result<_, _>>()
         .or_stopped(StoppedBy::Usage)?;
-    planned.iter().for_each(warn_of_new_columns);
     refuse_kept_names(&planned)?;
     let mut intake = Intake {
         inputs: planned.into(),
@@ -121,7 +118,7 @@ fn plan_each(
     Ok(Planned(intake))
 }
 
-/// So many numbers may be of another country that nothing is sent before somebody says which.
+/// Refuses inputs with too many numbers that may be of another country.
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
     match DoubtError::of(intake) {
         None => Ok(()),
@@ -129,7 +126,7 @@ pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
     }
 }
 
-/// Two columns of the results by one name would be read for each other.
+/// Refuses copied columns that have the name of a results column.
 fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
     let mut kept = inputs.iter().flat_map(|planned| &planned.mapping.kept);
     let Some((name, _)) = kept.find(|(name, _)| is_results_column(name)) else {
@@ -137,13 +134,12 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
     };
     let name = shown_name(name);
     let error = anyhow!(
-        "the results have a column `{name}` of their own\n\nhint: give the copied column another name: `--keep NAME={name}`"
+        "the results already have a column `{name}`\n\nhint: give the copied column another name: `--keep NAME={name}`"
     );
     Err(Failure::new(StoppedBy::Usage, error))
 }
 
-/// An export that came out empty, or nearly so, is no list of all contacts. Rejects are few,
-/// and no export.
+/// Refuses an export that came out empty, or nearly so. Rejects are no export.
 fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
     if least == 0 || inputs.all(|planned| planned.mapping.rejects_form.is_some()) {
@@ -154,14 +150,14 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
         return Ok(());
     }
     let error = anyhow!(
-        "the input has {}, and `--min-rows` asks for at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is right, say `--min-rows {rows}`",
+        "the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
         counted(rows, "data row"),
         grouped(least)
     );
     Err(Failure::new(StoppedBy::Usage, error).of_rows(rows))
 }
 
-/// What the inputs hold.
+/// The digests of the inputs.
 pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
     let inputs = Arc::clone(&intake.inputs);
     service::on_a_thread(move || {
@@ -172,7 +168,7 @@ pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Fa
     .unwrap_or_else(broke_off)
 }
 
-/// Where the inputs are, as absolute paths; nowhere for standard input.
+/// The absolute paths of the inputs; `None` for standard input.
 pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     let inputs = intake.inputs.iter();
     inputs.map(|planned| {
@@ -187,7 +183,7 @@ pub(super) fn broke_off<T>() -> Result<T, Failure> {
     Err(SourceError::BrokeOff.into())
 }
 
-/// Makes sure that they are there, and each once. Standard input is read to its end.
+/// Opens files that must exist, and each once. Standard input is read to its end.
 pub(super) fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
@@ -219,13 +215,13 @@ pub(super) fn output_paths(
     Ok(paths)
 }
 
-/// The page for people, where one is wanted: found to be writable before anything is sent.
+/// The report, if one is wanted: checked to be writable before anything is sent.
 pub(super) fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Failure> {
     let report = paths.report.as_deref().map(ReportFile::create);
     report.transpose().map_err(OutputError::before_sending)
 }
 
-/// Writes the page and notes where it is.
+/// Writes the report, and adds it to the files that were written.
 pub(super) fn write_report(
     report: ReportFile,
     page: &str,
@@ -237,9 +233,9 @@ pub(super) fn write_report(
     Ok(())
 }
 
-/// How the work is shown while it is done.
+/// How progress is shown.
 pub(super) fn show(settings: &ImportSettings) -> Show {
-    // A log for machines is all that there is on standard error.
+    // Standard error has log lines for machines only.
     if settings.log_format == LogFormat::Json {
         return Show::Log;
     }
@@ -252,7 +248,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
     }
 }
 
-/// Counts the rows beside the work.
+/// Counts the rows on a thread of its own.
 pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
@@ -263,34 +259,34 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     });
 }
 
-/// A mapping that was kept sends no more than it did.
+/// Warns that a saved mapping does not send new columns.
 fn warn_of_new_columns(planned: &PlannedInput) {
     if let Some(new) = planned.new_columns_listed() {
         warn!(
             event = "warning",
-            "`{}` has columns that were not there when its mapping was kept, and that are not sent: {new}",
+            "`{}` has new columns since its mapping was saved, which are not sent: {new}",
             planned.input.name()
         );
     }
 }
 
-/// A list that is typed takes the place of a profile's, which may keep people from being called.
-fn warn_of_what_is_left_out(layers: &Layers) {
-    let only = layers.left_out(|options| options.mapping.only.as_ref(), PartialEq::eq);
-    let only = only.into_iter().map(|left_out| ("--only", left_out));
+/// Warns that a list on the command line replaces one that may protect people from calls.
+fn warn_of_replaced_lists(layers: &Layers) {
+    let only = layers.replaced(|options| options.mapping.only.as_ref(), PartialEq::eq);
+    let only = only.into_iter().map(|replaced| ("--only", replaced));
     let is_same = |one: &PathBuf, other: &PathBuf| absolute(one).ok() == absolute(other).ok();
-    let lists = layers.left_out(|options| options.phones.suppress.as_ref(), is_same);
-    let lists = lists.into_iter().map(|left_out| ("--suppress", left_out));
+    let lists = layers.replaced(|options| options.phones.suppress.as_ref(), is_same);
+    let lists = lists.into_iter().map(|replaced| ("--suppress", replaced));
     for (flag, (text, place)) in only.chain(lists) {
         warn!(
             event = "warning",
-            "`{flag}` is typed, so `{}` does not hold, which {place} asks for",
+            "`{flag}` replaces `{}` of {place}, which does not apply",
             printable(&text)
         );
     }
 }
 
-/// A list without rows may be an export that went wrong.
+/// Warns of a list without rows, which may be an export that went wrong.
 pub(super) fn warn_of_nothing(tally: &Tally) {
     let rows = tally.counts.total();
     if rows == 0 {
@@ -298,12 +294,12 @@ pub(super) fn warn_of_nothing(tally: &Tally) {
     } else if tally.counts.of(Status::Excluded) == rows {
         warn!(
             event = "warning",
-            "no row fits `--only`, so all are left out"
+            "no row matches `--only`, so all are excluded"
         );
     }
 }
 
-/// What is to be said of the files: in text form the summary says it.
+/// Logs the notes about files, which the summary has in text form.
 pub(super) fn warn_of_files(ended: &Ended<'_>, format: Format) {
     if format == Format::Json {
         for note in &ended.written.notes {

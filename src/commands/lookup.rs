@@ -1,12 +1,12 @@
-//! The names of campaigns in a check: looked up at the service, where there is one to ask.
+//! Looks up campaign names for a check, if a service is given.
 //!
-//! Rule: nothing that goes wrong here ends a check, which needs neither a service nor a token.
+//! Rule: no error here ends a check, which needs neither a service nor a token.
 
 use std::collections::HashMap;
 
 use tracing::warn;
 
-use super::directory::{self, PATIENCE};
+use super::directory::{self, MAX_WAIT};
 use super::service;
 use crate::api::Limits;
 use crate::campaign::{CampaignChoice, NamesInRows};
@@ -16,18 +16,18 @@ use crate::lead::CampaignId;
 use crate::report::{CampaignNames, Lookup};
 use crate::settings::{ImportSettings, Layers, Service};
 
-/// What has come of it.
+/// The result.
 pub(super) struct LookedUp {
-    /// What names mean, where they were looked up.
+    /// The ids of the names, if they were looked up.
     pub(super) ids: Option<HashMap<String, CampaignId>>,
-    /// What the service calls its campaigns.
+    /// The names of the campaigns by id.
     pub(super) names: CampaignNames,
-    /// What is said of it.
+    /// What to report.
     pub(super) lookup: Lookup,
 }
 
 impl LookedUp {
-    /// Nothing was looked up, for the reason that `lookup` gives.
+    /// Nothing was looked up.
     fn without_names(lookup: Lookup) -> LookedUp {
         LookedUp {
             ids: None,
@@ -37,7 +37,7 @@ impl LookedUp {
     }
 }
 
-/// Looks up all names that rows or flags have.
+/// Looks up all names in rows and flags.
 pub(super) async fn look_up(
     layers: &Layers,
     settings: &ImportSettings,
@@ -62,19 +62,16 @@ pub(super) async fn look_up(
         return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
     Ok(ask(&service, names, intake).await.unwrap_or_else(|why| {
-        warn!(
-            event = "warning",
-            "the names of campaigns could not be looked up: {why}"
-        );
+        warn!(event = "warning", "cannot look up campaign names: {why}");
         LookedUp::without_names(Lookup::NotDone(why))
     }))
 }
 
-/// What the service says the names mean, or why it says nothing.
+/// What the names mean, or why that is not known.
 async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<LookedUp, String> {
-    let reached = service::reach(service, Limits::within(PATIENCE)).await;
+    let reached = service::reach(service, Limits::within(MAX_WAIT)).await;
     let reached = reached.map_err(|failure| first_words(&failure.error.to_string()))?;
-    let listed = reached.client.campaigns_within(PATIENCE).await;
+    let listed = reached.client.campaigns_within(MAX_WAIT).await;
     let listed = listed.map_err(|error| error.reason().to_owned())?;
     let (ids, unclear) = names.resolved(&listed, &intake.names());
     Ok(LookedUp {
@@ -84,7 +81,7 @@ async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<L
     })
 }
 
-/// What is wrong, without what to do about it.
+/// The error without its hint.
 fn first_words(error: &str) -> String {
     error.split("\n\n").next().unwrap_or_default().to_owned()
 }

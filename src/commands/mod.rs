@@ -1,8 +1,8 @@
 //! An outline for each command.
 //!
-//! Rule: reads like a table of contents; what is done stands in the other rooms.
+//! Rule: reads like a table of contents; the work is in the other modules.
 
-mod asking;
+mod ask;
 mod campaigns;
 mod check;
 mod completions;
@@ -14,7 +14,7 @@ mod inputs;
 mod lookup;
 mod man;
 mod places;
-mod question;
+mod questions;
 mod rejects;
 mod runs;
 mod sandbox;
@@ -23,130 +23,167 @@ mod service;
 mod stopwatch;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::error::ErrorKind;
 use tracing::Level;
 
-use self::asking::Attempt;
-use crate::cli::{self, Command};
+use self::ask::Cancelled;
+use crate::cli::{self, Command, ConfigCommand};
 use crate::command_line::CommandLine;
-use crate::exit::{ExitCode, Failure, StoppedBy};
-use crate::options::{Format, LogFormat, LogOptions};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::options::{Format, Given, LogFormat, LogOptions, Options};
 use crate::report::{Log, console, json_failure, log_failure};
-use crate::settings::{Layers, Parsed, Refusal, Refused, environment};
+use crate::results::OutputChoice;
+use crate::settings::{ImportSettings, Layers, environment};
+
+/// What the user wants from a command that reads lists.
+pub(crate) struct Request {
+    files: Vec<PathBuf>,
+    layers: Layers,
+    /// The command line, with answers to questions as if they had been typed.
+    line: CommandLine,
+}
+
+impl Request {
+    /// Adds an answer.
+    fn add_answer(&mut self, answer: Options) {
+        self.layers.add_answer(answer);
+        self.line = self.line.with_typed(&self.files, self.layers.typed());
+    }
+
+    /// Uses a profile, as if `--profile` had been typed.
+    fn use_profile(&mut self, name: &str) -> Result<(), Failure> {
+        let mut typed = self.layers.typed();
+        typed.place.profile = Some(Given::text_of(name));
+        let (layers, checked) = Layers::load(typed, environment(), true, true);
+        checked.or_stopped(StoppedBy::Usage)?;
+        self.line = self.line.with_typed(&self.files, layers.typed());
+        self.layers = layers;
+        Ok(())
+    }
+
+    /// The settings; outputs that are not named go to `unnamed`.
+    fn settings(&self, unnamed: &OutputChoice) -> Result<ImportSettings, Failure> {
+        ImportSettings::new(&self.layers, unnamed).or_stopped(StoppedBy::Usage)
+    }
+}
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut args: Vec<OsString> = args.into_iter().collect();
-    let mut log = None;
-    loop {
-        let Parsed { command, layers } = match Parsed::new(&args, environment()) {
-            Ok(parsed) => parsed,
-            Err(refused) => return refuse(*refused, &args),
-        };
-        let line = CommandLine::of(&args).with_typed(layers.typed());
-        let wants_json = wants_json(&layers);
-        let log = log.get_or_insert_with(|| start_log(&layers.options().log));
-        match perform(&command, layers, line.clone(), log) {
-            Ok(Attempt::Done(code)) => return code,
-            // The command runs again as if the answer had been typed.
-            Ok(Attempt::Again(answer)) => {
-                args = line.answered(command.inputs(), *answer);
-            }
-            Err(failure) => return report(&failure, wants_json),
+    let args: Vec<OsString> = args.into_iter().collect();
+    let command = match cli::parse(&args) {
+        Ok(command) => command,
+        Err(error) => return refuse(&error, &args),
+    };
+    let (layers, checked) = load(&command);
+    let wants_json = layers.given().output.format() == Format::Json;
+    let log = start_log(&layers.options().log);
+    let ended = match checked.or_stopped(StoppedBy::Usage) {
+        Ok(()) => perform(&command, layers, &args, &log),
+        Err(failure) => {
+            import::record_refusal(&command, &layers, &failure);
+            Err(failure)
         }
-    }
+    };
+    ended.unwrap_or_else(|failure| report(&failure, wants_json))
+}
+
+/// The options of a command from all sources.
+fn load(command: &Command) -> (Layers, anyhow::Result<()>) {
+    let has_profile = match command {
+        Command::Config(ConfigCommand::Init(_))
+        | Command::Sandbox(_)
+        | Command::Completions(_)
+        | Command::Man(_) => false,
+        Command::Import(_)
+        | Command::Check(_)
+        | Command::Campaigns(_)
+        | Command::Runs(_)
+        | Command::Config(ConfigCommand::Show(_)) => true,
+    };
+    let writes_outputs = !matches!(command, Command::Check(_));
+    Layers::load(command.typed(), environment(), has_profile, writes_outputs)
 }
 
 fn perform(
     command: &Command,
     layers: Layers,
-    line: CommandLine,
+    args: &[OsString],
     log: &Log,
-) -> Result<Attempt<ExitCode>, Failure> {
-    let ended = match command {
-        Command::Import(_) => return import::run(command.inputs(), layers, line, log),
-        Command::Check(_) => return check::run(command.inputs(), layers, &line, log),
+) -> Result<ExitCode, Failure> {
+    let request = |files: &[PathBuf], layers: Layers| Request {
+        files: files.to_vec(),
+        line: CommandLine::new(args, layers.typed()),
+        layers,
+    };
+    match command {
+        Command::Import(args) => import::run(request(&args.inputs, layers), log),
+        Command::Check(args) => check::run(request(&args.inputs, layers), log),
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
         Command::Runs(args) => runs::run(args, &layers),
-        Command::Config(args) => config::run(args, &layers),
+        Command::Config(command) => config::run(command, &layers),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::Sandbox(args) => sandbox::run(args),
-    };
-    ended.map(Attempt::Done)
+    }
 }
 
-/// Help goes to standard output, mistakes to standard error, and to those who read
-/// JSON as JSON too.
-fn refuse(refused: Refused, args: &[OsString]) -> ExitCode {
-    let wants_json = wants_json(&refused.layers);
-    let log = refused.layers.said().log;
-    if log.form() == LogFormat::Json {
-        Log::start(Level::INFO, LogFormat::Json);
-    } else if let Refusal::Settings(_) = refused.reason {
-        start_log(&log);
-    }
-    let error = match refused.reason {
-        Refusal::CommandLine(error) => error,
-        Refusal::Settings(error) => {
-            let failure = Failure::new(StoppedBy::Usage, error);
-            if let Some(inputs) = &refused.inputs {
-                import::refused(inputs, &refused.layers, &failure);
-            }
-            return report(&failure, wants_json);
-        }
-    };
+/// Prints help to standard output, and errors in the command line to standard error, for
+/// readers of JSON as JSON too.
+fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::Complete;
     }
+    let text = error.render().to_string();
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Nothing is wrong with it: it only says nothing yet.
-        console::note(&error.render().to_string());
+        console::note(&text);
         return ExitCode::Usage;
     }
-    let text = cli::mistake(&error, args).unwrap_or_else(|| {
-        let text = error.render().to_string();
-        text.trim().trim_start_matches("error: ").to_owned()
-    });
+    if wants_in(args, "--log-format") {
+        Log::start(Level::INFO, LogFormat::Json);
+    }
+    let text = text.trim().trim_start_matches("error: ").to_owned();
     let failure = Failure::new(StoppedBy::Usage, anyhow!(text));
-    report(&failure, wants_json)
+    report(&failure, wants_in(args, "--format"))
 }
 
-/// Whether standard output is JSON, also where something is wrong.
-fn wants_json(layers: &Layers) -> bool {
-    layers.said().output.form() == Format::Json
+/// Whether a command line that cannot be parsed has this flag with `json`.
+fn wants_in(args: &[OsString], flag: &str) -> bool {
+    let joined = format!("{flag}=json");
+    let mut pairs = args.windows(2);
+    args.iter().any(|arg| *arg == *joined) || pairs.any(|pair| pair[0] == flag && pair[1] == "json")
 }
 
 fn start_log(log: &LogOptions) -> Log {
-    Log::start(level(log), log.form())
-}
-
-/// What is logged.
-fn level(log: &LogOptions) -> Level {
-    match (log.quiet == Some(true), log.verbose.unwrap_or(0)) {
+    let level = match (log.quiet == Some(true), log.verbose.unwrap_or(0)) {
         (true, _) => Level::ERROR,
-        // Machines want to know also when nothing is wrong.
-        (false, 0) if log.form() == LogFormat::Text => Level::WARN,
-        (false, 0) => Level::INFO,
-        (false, 1) => Level::INFO,
+        // Machines need to know that a command began and ended well.
+        (false, 0) if log.format() == LogFormat::Text => Level::WARN,
+        (false, 0 | 1) => Level::INFO,
         (false, _) => Level::DEBUG,
-    }
+    };
+    Log::start(level, log.format())
 }
 
-/// Says what is wrong, where and what next.
+/// Reports why a command failed.
 fn report(failure: &Failure, json: bool) -> ExitCode {
     if json {
-        // The exit code is the worse news, and says more.
+        // If that fails, the exit code still tells.
         let _ = console::print(&json_failure(failure));
     }
     if failure.stopped_by == StoppedBy::Signal {
         // The terminal shows `^C` where the cursor was.
         console::begin_line();
     }
-    console::stop(failure.stopped_by, &format!("{:#}", failure.error));
+    let text = format!("{:#}", failure.error);
+    if failure.error.is::<Cancelled>() {
+        console::note(&format!("{text}\n"));
+    } else {
+        console::stop(failure.stopped_by, &text);
+    }
     log_failure(failure);
     failure.stopped_by.exit_code()
 }

@@ -1,36 +1,36 @@
-//! What the names of files tell before anything else is needed: whether what is to be read
-//! is there, and whether what is named to be written can stand where it is to.
+//! What can be checked by the names of files alone: whether inputs exist, and whether outputs
+//! can be written where they are named.
 //!
-//! Rule: nothing is read and nothing is made. Whoever has mistyped a name hears of that, and
-//! not first that a service or a token is missing.
+//! Rule: nothing is read and nothing is created. A user who mistyped a name gets that error
+//! before one about the service or the token.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::{inputs, service};
+use super::{Request, inputs, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::LedgerPlace;
 use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
-use crate::settings::{Layers, LedgerChoice, output_choices};
+use crate::settings::{LedgerChoice, output_choices};
 
-/// Looks at them, on a thread of its own: disks may be far away.
-pub(super) async fn look_at(files: &[PathBuf], layers: &Layers) -> Result<(), Failure> {
-    let options = layers.options();
+/// Checks them, on a thread of its own: disks may be slow.
+pub(super) async fn check(request: &Request) -> Result<(), Failure> {
+    let options = request.layers.options();
     let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
     let lists = options.phones.suppress.iter().flatten();
     let lists: Vec<PathBuf> = lists.map(|list| list.to_path_buf()).collect();
-    // A test lead leaves no file behind.
+    // A test lead writes no file.
     let is_test = options.delivery.test_to.is_some();
-    let choices = (!is_test).then(|| output_choices(layers, &OutputChoice::None));
-    let files = files.to_vec();
-    service::on_a_thread(move || look(&files, &lists, choices, ledger.place()))
+    let choices = (!is_test).then(|| output_choices(&request.layers, &OutputChoice::None));
+    let files = request.files.clone();
+    service::on_a_thread(move || check_names(&files, &lists, choices, ledger.place()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }
 
-fn look(
+fn check_names(
     files: &[PathBuf],
     lists: &[PathBuf],
     choices: Option<OutputChoices>,
@@ -50,7 +50,7 @@ fn look(
         .map_err(OutputError::before_sending)
 }
 
-/// The outputs that are named. Others are named after the inputs.
+/// The outputs that are named; the others get names from the inputs.
 fn outputs(inputs: usize, choices: OutputChoices) -> Result<OutputPaths, Failure> {
     let file = |choice| match choice {
         OutputChoice::Path(path) => Some(path),

@@ -1,4 +1,4 @@
-//! `leadload sandbox`: settings, listen, say so, serve until told to stop.
+//! `leadload sandbox`: runs the sandbox as a server until it is stopped.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,9 +15,9 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::sandbox::{self, Fault, Outage, OutageStyle, RateLimit, SandboxConfig};
 use crate::signals;
 
-/// Where it listens when nobody says otherwise.
+/// The default address.
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
-/// How long an outage lasts when only its beginning is given.
+/// The default length of an outage.
 const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 
 /// Runs the sandbox until Ctrl-C or SIGTERM.
@@ -31,7 +31,7 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
-    // Before the line below, so that a signal sent in reply to it is not missed.
+    // Before the announcement, so that a signal sent in reply to it is not missed.
     let mut signals = signals::listen()?;
     let stop = async move {
         signals.next().await;
@@ -49,7 +49,7 @@ async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The one line on stdout; scripts wait for it.
+/// Prints the one line that scripts wait for.
 fn announce(addr: SocketAddr) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(
@@ -59,7 +59,7 @@ fn announce(addr: SocketAddr) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The scenario first, flags on top.
+/// The scenario with the flags over it.
 fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
     let mut config = match &args.scenario {
         Some(file) => read_scenario(file)?,
@@ -96,7 +96,7 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
     set(&mut config.duplicate_style, args.duplicate_style);
     set(&mut config.id_type, args.id_type);
     set(&mut config.list_shape, args.list_shape);
-    // Now, so that nobody is told of a sandbox that will not start.
+    // Before the announcement.
     config
         .validate()
         .map_err(|error| anyhow!("{error}\n\nhint: change it in the scenario, or by a flag"))?;
@@ -137,11 +137,11 @@ fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
         )
     })?;
     toml::from_str(&text).map_err(|error| {
-        // Not the error's own text: it shows the line, and a token may stand there.
+        // Not the error's own text: it shows the line, which may have a token.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
         anyhow!(
-            "`{}`, line {line}: {}\n\nhint: the sample data has a scenario with every key, `sandbox-scenario.toml`",
+            "`{}`, line {line}: {}\n\nhint: `sandbox-scenario.toml` in the sample data has every key",
             file.display(),
             error.message()
         )

@@ -1,24 +1,22 @@
-//! `check --save-mapping`: the mapping that was looked at is kept for next time.
-
-use std::path::PathBuf;
+//! `check --save-mapping`: saves the mapping for next time.
 
 use anyhow::anyhow;
 
+use super::Request;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
 use crate::report::SavedIn;
-use crate::settings::{ImportSettings, Layers, MappingToSave};
+use crate::settings::{ImportSettings, MappingToSave};
 
-/// The mapping of the inputs, if it is to be kept. What speaks against it is told before
-/// the rows are read.
+/// The mapping of the inputs, if it should be saved. Errors come before the rows are read.
 pub(super) fn prepare(
-    layers: &Layers,
+    request: &Request,
     intake: &Intake,
     settings: &ImportSettings,
 ) -> Result<Option<MappingToSave>, Failure> {
-    let Some(profile) = layers.typed().mapping.save_mapping else {
+    let Some(profile) = request.layers.typed().mapping.save_mapping else {
         return Ok(None);
     };
     let first = one_of_a_kind(intake)?;
@@ -27,19 +25,18 @@ pub(super) fn prepare(
     let list = AllowList::of(name, &first.header, &first.mapping, var_names);
     let list = list.ok_or_else(|| {
         refused(format!(
-            "the columns of `{name}` are called in a way by which they would not be found again\n\nhint: give each column that is used a header of its own"
+            "some columns of `{name}` could not be found again by their headers\n\nhint: give each column in use a header of its own"
         ))
     })?;
-    let to_save = MappingToSave::new(&profile.0, &list, layers);
+    let to_save = MappingToSave::new(&profile, &list, &request.layers);
     to_save.map(Some).or_stopped(StoppedBy::Usage)
 }
 
-/// Keeps it, and tells where.
+/// Saves it.
 pub(super) fn write(
     to_save: MappingToSave,
     intake: &Intake,
-    files: &[PathBuf],
-    command: &CommandLine,
+    request: &Request,
 ) -> Result<SavedIn, Failure> {
     let first = intake.inputs.first();
     let saved = SavedIn {
@@ -47,13 +44,12 @@ pub(super) fn write(
         file: to_save.file.clone(),
         left_out: first.map_or_else(Vec::new, PlannedInput::new_columns),
         left_out_listed: first.and_then(PlannedInput::new_columns_listed),
-        hidden: to_save.hidden.clone(),
         newly_sent: to_save.newly_sent.clone(),
-        sent_no_more: to_save.sent_no_more.clone(),
+        sent_no_more: to_save.no_longer_sent.clone(),
         lost: first.map_or_else(Vec::new, |first| {
             first.mapping.since_saved.lost_columns.clone()
         }),
-        next: next(&to_save, files, command),
+        next: next(&to_save, request),
     };
     to_save.write().or_stopped(StoppedBy::Usage)?;
     Ok(saved)
@@ -78,14 +74,14 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     };
     if let Some(other) = inputs.find(|other| !is_like_it(other)) {
         return Err(refused(format!(
-            "`{}` and `{}` have different columns, and one mapping is kept\n\nhint: check one of them with `--save-mapping`",
+            "`{}` and `{}` have different columns, but only one mapping can be saved\n\nhint: check one of them with `--save-mapping`",
             first.input.name(),
             other.input.name()
         )));
     }
     if first.mapping.rejects_form.is_some() {
         return Err(refused(format!(
-            "`{}` holds rejects, which take their mapping from the run that wrote them\n\nhint: check the list itself with `--save-mapping`",
+            "`{}` has rejects, which take their mapping from the run that wrote them\n\nhint: check the list itself with `--save-mapping`",
             first.input.name()
         )));
     }
@@ -96,12 +92,11 @@ fn refused(text: String) -> Failure {
     Failure::new(StoppedBy::Usage, anyhow!(text))
 }
 
-/// The command that sends the inputs by the kept mapping.
-fn next(saved: &MappingToSave, files: &[PathBuf], command: &CommandLine) -> Option<CommandLine> {
-    let next = command.of_import(files, &saved.flags)?;
-    Some(if saved.has_campaign {
-        next
-    } else {
-        next.with_campaign("ID_OR_NAME")
-    })
+/// The command that imports the inputs by the saved mapping.
+fn next(saved: &MappingToSave, request: &Request) -> Option<CommandLine> {
+    let mut flags = saved.flags.clone();
+    if !saved.has_campaign {
+        flags.extend(["--campaign".into(), "ID_OR_NAME".into()]);
+    }
+    request.line.of_import(&request.files, &flags)
 }

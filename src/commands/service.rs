@@ -1,4 +1,4 @@
-//! Getting through to the service, or to the sandbox that stands in for it.
+//! Connects to the service or the sandbox, and runs async work that signals can interrupt.
 
 use std::future::Future;
 use std::io;
@@ -15,7 +15,7 @@ use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
 use crate::signals::{self, Interrupt, Interrupts};
 
-/// A client, and the sandbox that lives as long as it is held.
+/// A client, and the sandbox, which lives as long as this value.
 pub(super) struct Reached {
     pub(super) client: Client,
     _sandbox: Option<Sandbox>,
@@ -27,11 +27,11 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
         Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
             let config = SandboxConfig {
-                // Nobody asks for them, and they would be kept in memory.
+                // Nothing reads them, and they would take memory.
                 keep_variables: false,
                 ..SandboxConfig::default()
             };
-            // It waits until it listens, which this thread must not.
+            // The call blocks until the sandbox listens.
             let sandbox = on_a_thread(|| Sandbox::start(config))
                 .await
                 .unwrap_or_else(|| Err(io::Error::other("the sandbox did not start")))
@@ -59,7 +59,7 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
     })
 }
 
-/// Runs on the one thread that all requests share: two cost more than they bring.
+/// Runs on one thread, which all requests share: a second one costs more than it gains.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -68,7 +68,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     LocalSet::new().block_on(&runtime, work)
 }
 
-/// The same, for work that makes no lead and may be dropped at a signal.
+/// The same for work that sends no lead and can be dropped at a signal.
 pub(super) fn block_on_or_interrupted<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
@@ -78,7 +78,7 @@ pub(super) fn block_on_or_interrupted<T>(
     })
 }
 
-/// What comes of `work`, unless a signal or the end of the time comes first.
+/// The result of `work`, unless a signal or the end of `--max-duration` comes first.
 pub(super) async fn or_interrupted<T>(
     interrupts: &mut Interrupts,
     work: impl Future<Output = Result<T, Failure>>,
@@ -92,7 +92,7 @@ pub(super) async fn or_interrupted<T>(
             ),
             Interrupt::TimeUp => (
                 StoppedBy::MaxDuration,
-                "the time that `--max-duration` allows was over before anything was sent",
+                "`--max-duration` was over before anything was sent",
             ),
         },
         done = work => return done,
@@ -100,8 +100,8 @@ pub(super) async fn or_interrupted<T>(
     Err(Failure::new(by, anyhow!(text)))
 }
 
-/// What comes of work that blocks; nothing if its thread dies. Dropped, the work is
-/// left to itself.
+/// The result of work that blocks; `None` if its thread dies. If the future is dropped, the
+/// work goes on unobserved.
 pub(super) async fn on_a_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

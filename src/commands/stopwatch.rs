@@ -1,12 +1,11 @@
-//! How long a command has been at work.
+//! How long a command has worked.
 //!
-//! Rule: what somebody else is waited for, who answers a question or sends another run, is
-//! no work. `--max-duration` is about something else: when it has to be over.
+//! Rule: waiting for an answer or for another run is not counted. `--max-duration` counts it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Runs from its start on, but for the time that was spent waiting. Clones are one.
+/// Runs except while waiting. Clones share the time.
 #[derive(Debug, Clone)]
 pub(super) struct Stopwatch {
     began: Instant,
@@ -27,7 +26,7 @@ impl Stopwatch {
         self.began
     }
 
-    /// Waits for somebody else, and does not count that.
+    /// Does not count the time of `wait`.
     pub(super) fn pause<T>(&self, wait: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let waited_for = wait();

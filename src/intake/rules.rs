@@ -4,7 +4,7 @@ use crate::lead::RunId;
 use crate::ledger::ServiceId;
 
 /// How often a number is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Once {
     /// Once to each campaign.
     #[default]
@@ -14,7 +14,7 @@ pub enum Once {
 }
 
 /// What becomes of rows that ended badly before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KnownBad {
     /// They are tried again.
     #[default]
@@ -24,7 +24,7 @@ pub enum KnownBad {
 }
 
 /// What to do about an attempt that may have been taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnUncertain {
     /// Send again; while duplicates are not allowed the service refuses a second lead.
     Resend,

@@ -21,7 +21,7 @@ pub(super) const SKIP_COLUMN: &str = "--skip-column";
 pub(super) const ONLY: &str = "--only";
 
 /// How a header becomes a variable's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VarNames {
     /// `Customer Name` → `customer_name`.
     #[default]
@@ -43,7 +43,7 @@ impl VarNames {
 }
 
 /// What becomes of an empty cell (or one of white space).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyCells {
     /// The variable is left out.
     #[default]

@@ -1,8 +1,7 @@
 //! How options are declared, and what follows from it.
 //!
-//! An option is declared once, as a field of a group: its flag and what the help says of it in
-//! the words of clap, its value by its type, and behind that what it is about. All that other
-//! places have to know of it is worked out here.
+//! An option is declared once, as a field of a group: its flag and help as clap attributes, its
+//! value by its type, and its scope. Other places derive what they need from that.
 
 use super::field::{Field, Wrong};
 use super::value::unusable;
@@ -10,61 +9,60 @@ use super::value::unusable;
 /// What an option is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// This command and no other.
+    /// One command; never in a profile.
     Command,
-    /// Which service it is, who asks, and where is kept who was sent: the sandbox has its own.
+    /// The service, its token and its ledger: the sandbox has its own.
     Service,
-    /// How a service is reached.
+    /// How the service is reached.
     Connection,
-    /// In what form a list is.
+    /// The form of a list.
     Reading,
     /// How rows become leads.
     Mapping,
-    /// One list: how much of it, and where what becomes of it goes.
+    /// One list: how much of it, and its outputs.
     List,
     /// How leads are sent.
     Delivery,
-    /// What is said.
+    /// Standard output and log lines.
     Output,
 }
 
-/// An option, as it is declared.
+/// The declaration of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its key in a file of settings; its flag is the same with `-`.
+    /// Its key in a settings file; its flag is the same with `-`.
     pub key: &'static str,
     /// What it is about.
     pub scope: Scope,
-    /// The variable that says the same.
+    /// Its environment variable.
     pub variable: Option<&'static str>,
-    /// What holds where nothing is said, unless that depends on something.
+    /// Its default, unless that depends on something.
     pub default: Option<&'static str>,
-    /// Whether another value makes another run. What a list is found to be, and the columns
-    /// that are found in it, do that too; they are no options.
+    /// Whether another value makes another run. The detected form of a list and its detected
+    /// columns do that too; they are no options.
     pub is_identity: bool,
-    /// Whether its value is shown to nobody.
+    /// Whether its value is never shown.
     pub is_secret: bool,
-    /// Whether its value is somebody's, and not shown where it is wrong.
+    /// Whether its value may be personal data, which error messages do not show.
     pub is_personal: bool,
-    /// Whether it names a file that an import leaves behind. Two profiles would take it from
-    /// each other.
+    /// Whether it names a file that an import writes. Two profiles would overwrite each
+    /// other's.
     pub is_output: bool,
     /// Whether it names columns that leads are made of.
     pub names_columns: bool,
-    /// Whether it has a flag; else it stands in a profile alone.
+    /// Whether it has a flag; otherwise only a profile has it.
     pub has_flag: bool,
-    /// Whether a mapping that is saved consists of it, among others.
+    /// Whether a saved mapping includes it.
     pub is_kept_with_mapping: bool,
-    /// Whether the command that sends an import's rejects says it again, whatever the ledger
-    /// knows.
+    /// Whether the command that sends an import's rejects repeats it, even if the ledger knows
+    /// the run.
     pub is_repeated_after_import: bool,
-    /// Whether the command that imports what was checked says it again, where the mapping
-    /// was saved.
+    /// Whether the command that imports a checked list by a saved mapping repeats it.
     pub is_repeated_after_check: bool,
 }
 
 impl Declaration {
-    /// An option by its key, as all of its scope are.
+    /// An option with the properties of its scope.
     pub(super) const fn new(key: &'static str, scope: Scope) -> Declaration {
         let is_of_service = matches!(
             scope,
@@ -92,29 +90,23 @@ impl Declaration {
         format!("--{}", self.key.replace('_', "-"))
     }
 
-    /// Whether it may stand in a file of settings.
-    pub fn may_stand_in_profile(&self) -> bool {
+    /// Whether a settings file may have it.
+    pub fn may_be_in_profile(&self) -> bool {
         self.scope != Scope::Command
     }
 
     /// Whether rejects take it from the run that wrote them.
-    pub fn is_handed_to_rejects(&self) -> bool {
+    pub fn is_passed_to_rejects(&self) -> bool {
         self.scope == Scope::Mapping && self.has_flag
     }
 
-    /// Whether the command that sends rejects has to say it again; the ledger `knows_run` that
-    /// wrote them, or does not.
-    pub fn is_repeated_for_rejects(&self, knows_run: bool) -> bool {
-        self.is_repeated_after_import || self.is_handed_to_rejects() && !knows_run
-    }
-
-    /// What is wrong with its value, as it is told of the place where the value stands.
-    pub fn told(&self, wrong: &Wrong, place: &str) -> String {
+    /// The message about a value that is wrong at `place`.
+    pub fn explain(&self, wrong: &Wrong, place: &str) -> String {
         match wrong {
-            Wrong::Form(text) => format!("{place} {text}"),
-            Wrong::Value(value, error) => {
+            Wrong::Form { what, hint } => format!("{place} {what}\n\nhint: {hint}"),
+            Wrong::Value(value, hint) => {
                 let what = unusable(value, &self.flag(), self.is_personal);
-                format!("{place}: {what}\n\nhint: {error}")
+                format!("{place}: {what}\n\nhint: {hint}")
             }
         }
     }
@@ -128,15 +120,15 @@ pub trait Group {
     /// Each of them.
     fn fields(&self) -> Vec<Declared<&dyn Field>>;
 
-    /// Each of them, to be changed.
+    /// Each of them, mutable.
     fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>>;
 
-    /// Takes from `weaker` what is not said here.
+    /// Takes from `weaker` what is not given here.
     fn complete(&mut self, weaker: &Self);
 }
 
-/// Declares a group: each option with the attributes that clap has for its flag, its type, its
-/// scope, and what it has otherwise than others of that scope.
+/// Declares a group: each option with its clap attributes, its type, its scope, and the
+/// properties in which it differs from others of that scope.
 macro_rules! options {
     (
         $(#[$of_group:meta])*

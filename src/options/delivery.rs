@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::Said;
+use super::Given;
 use super::declare::options;
-use super::value::{Name, RateArg};
+use super::value::RateArg;
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::pipeline::ConcurrencyChoice;
@@ -18,79 +18,78 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         dry_run: bool => Command;
 
-        /// Requests in a time, at most, such as `100/min` [default: auto]
+        /// The most requests in a time, such as `100/min` [default: auto]
         ///
-        /// `20/s`, `100/min`, `20/10s` and `0.5/s` bound the requests in any span of that length;
-        /// given several times, all of them hold. `auto` finds out what the service allows, `none`
-        /// sets no limit. With --sandbox the default is 50/s.
+        /// `20/s`, `100/min`, `20/10s` and `0.5/s` limit the requests in any span of that length.
+        /// Repeatable: all limits apply. `auto` finds out what the service allows, `none` sets
+        /// no limit. With --sandbox the default is 50/s.
         #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-        rate: Vec<Said<RateArg>> => Delivery { default: Some("auto") };
+        rate: Vec<Given<RateArg>> => Delivery { default: Some("auto") };
 
-        /// Requests in flight, at most; `auto` finds out how many the service carries
+        /// The most requests in flight; `auto` finds out how many the service can handle
         /// [default: auto]
         #[arg(long, value_name = "N|auto")]
-        concurrency: Said<ConcurrencyChoice> => Delivery { default: Some("auto") };
+        concurrency: Given<ConcurrencyChoice> => Delivery { default: Some("auto") };
 
-        /// Attempts for each row, at most; refusals that ask to come back later do not count
+        /// The most attempts for each row; refusals that ask to retry later do not count
         /// [default: 8]
         #[arg(long, value_name = "N")]
-        max_attempts: Said<NonZeroU32> => Delivery { default: Some("8") };
+        max_attempts: Given<NonZeroU32> => Delivery { default: Some("8") };
 
-        /// Time for each request [default: 60s]
+        /// Time limit for each request [default: 60s]
         #[arg(long, value_name = "DURATION")]
-        timeout: Said<Duration> => Delivery { default: Some("60s") };
+        timeout: Given<Duration> => Delivery { default: Some("60s") };
 
         /// Send nothing if more than N rows would be sent
         #[arg(long, value_name = "N")]
-        max_new: Said<u64> => List;
+        max_new: Given<u64> => List;
 
         /// Send one lead to this number, and nothing else
         ///
-        /// It has the first ready row's variables. For a call to oneself before thousands are
-        /// called.
+        /// It has the first ready row's variables. Call yourself before thousands are called.
         #[arg(long, value_name = "NUMBER")]
-        test_to: Said<Name> => Command { is_personal: true };
+        test_to: Given<String> => Command { is_personal: true };
 
-        /// Ask nothing before sending
-        // Whoever pastes a command that was shown is asked.
+        /// Do not ask before sending
+        // Not repeated: the user who pastes a command is asked.
         #[arg(long, action = clap::ArgAction::SetTrue)]
         yes: bool => Delivery { is_repeated_after_import: false };
 
         /// Stop cleanly after this long [default: no limit]
         #[arg(long, value_name = "DURATION")]
-        max_duration: Said<Duration> => Delivery;
+        max_duration: Given<Duration> => Delivery;
 
-        /// Stop when no answer about any row has come for this long [default: 1h]
+        /// Stop when no row has been answered for this long [default: 1h]
         #[arg(long, value_name = "DURATION")]
-        max_outage: Said<Duration> => Delivery { default: Some("1h") };
+        max_outage: Given<Duration> => Delivery { default: Some("1h") };
 
-        /// Stop when so many rows in a row were rejected for the same reason [default: 50]
+        /// Stop when N rows in a row were rejected for the same reason [default: 50]
         #[arg(long, value_name = "N")]
-        stop_after: Said<NonZeroU32> => Delivery { default: Some("50") };
+        stop_after: Given<NonZeroU32> => Delivery { default: Some("50") };
 
-        /// Let the service make a second lead for a number that a campaign has, and send numbers
-        /// that repeat in the input
+        /// Let the service make a second lead for a number that a campaign already has, and send
+        /// repeated numbers of the input
         #[arg(long, action = clap::ArgAction::SetTrue)]
         allow_duplicates: bool => Delivery { is_identity: true };
 
-        /// What to do about an attempt that may have been taken [default: resend; hold with
-        /// --allow-duplicates]
+        /// What to do about an attempt that the service may have accepted [default: resend; hold
+        /// with --allow-duplicates]
         #[arg(long, value_name = "WHAT")]
-        on_uncertain: Said<OnUncertain> => Delivery { default: Some("resend") };
+        on_uncertain: Given<OnUncertain> => Delivery { default: Some("resend") };
 
         /// How often a number is sent [default: campaign]
         #[arg(long, value_name = "SCOPE")]
-        once: Said<Once> => Delivery { default: Some("campaign") };
+        once: Given<Once> => Delivery { default: Some("campaign") };
 
-        /// What to do about rows that were invalid or rejected before and have the same cells
+        /// What to do about rows that were invalid or rejected before and are unchanged
         /// [default: retry]
-        // What is not mended yet is to come back.
+        // Not repeated: rows that are not fixed yet should come back.
         #[arg(long, value_name = "WHAT")]
-        known_bad: Said<KnownBad> => Delivery { default: Some("retry"), is_repeated_after_import: false };
+        known_bad: Given<KnownBad> => Delivery { default: Some("retry"), is_repeated_after_import: false };
 
-        /// Form in which variables are sent [default: array]
+        /// Format of variables in requests [default: array]
         #[arg(long, value_name = "SHAPE")]
-        variables_shape: Said<VariablesShape> => Mapping {
+        variables_shape: Given<VariablesShape> => Mapping {
             default: Some("array"),
             is_identity: true,
             is_kept_with_mapping: false,
@@ -101,7 +100,7 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         again: bool => Command { is_repeated_after_check: true };
 
-        /// Wait while another run is at it, instead of ending with exit code 6
+        /// Wait for another run to end, instead of stopping with exit code 6
         #[arg(long, action = clap::ArgAction::SetTrue)]
         wait: bool => Delivery;
     }

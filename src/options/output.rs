@@ -1,51 +1,51 @@
-//! What is written and what is said, where and how.
+//! Outputs and messages.
 
 use std::path::PathBuf;
 
-use clap::{ValueEnum, ValueHint};
+use clap::ValueHint;
 
-use super::Said;
+use super::Given;
 use super::declare::options;
 
 options! {
-    /// What an import leaves behind, and what it says on standard output.
+    /// The files that an import writes, and its standard output.
     #[command(next_help_heading = "Output")]
     pub struct OutputOptions {
         /// Results file, a line for every row; `none` writes none [default: NAME.results.csv]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        results: Said<PathBuf> => List { is_output: true };
+        results: Given<PathBuf> => List { is_output: true };
 
-        /// Rows to mend and send again; `none` writes none [default: NAME.rejects.csv]
+        /// Rows to fix and send again; `none` writes none [default: NAME.rejects.csv]
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        rejects: Said<PathBuf> => List { is_output: true };
+        rejects: Given<PathBuf> => List { is_output: true };
 
-        /// Write a report for people: one HTML page with charts that needs nothing else
+        /// Write a report: one HTML page with charts, without other files
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        report: Said<PathBuf> => List { is_output: true };
+        report: Given<PathBuf> => List { is_output: true };
 
-        /// Write figures of the run into this file all the while, in the text form of Prometheus
+        /// Write metrics of the run to this file, in the text format of Prometheus (`import` only)
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        metrics_file: Said<PathBuf> => Delivery { is_output: true };
+        metrics_file: Given<PathBuf> => Delivery { is_output: true };
 
-        /// Form of the summary on standard output [default: text]
+        /// Format of the summary on standard output [default: text]
         #[arg(long, value_name = "FORMAT")]
-        format: Said<Format> => Output { default: Some("text") };
+        format: Given<Format> => Output { default: Some("text") };
 
         /// Progress bar on standard error [default: auto]
         #[arg(long, value_name = "WHEN")]
-        progress: Said<Progress> => Output { default: Some("auto") };
+        progress: Given<Progress> => Output { default: Some("auto") };
     }
 }
 
 options! {
-    /// What is said on standard error.
+    /// Log lines on standard error.
     #[command(next_help_heading = "Output")]
     pub struct LogOptions {
-        /// Say more on standard error (twice: every attempt)
+        /// Log more on standard error (twice: every attempt)
         #[arg(short, long, global = true, action = clap::ArgAction::Count)]
         verbose: u8 => Output;
 
-        /// Say nothing on standard error but errors
+        /// Log only errors on standard error
         #[arg(
             short,
             long,
@@ -55,28 +55,28 @@ options! {
         )]
         quiet: bool => Output;
 
-        /// Form of log lines on standard error [default: text]
+        /// Format of log lines on standard error [default: text]
         #[arg(long, value_name = "FORMAT", global = true)]
-        log_format: Said<LogFormat> => Output { default: Some("text") };
+        log_format: Given<LogFormat> => Output { default: Some("text") };
     }
 }
 
 impl OutputOptions {
-    /// The form of the summary.
-    pub fn form(&self) -> Format {
+    /// The format of the summary.
+    pub fn format(&self) -> Format {
         self.format.as_deref().copied().unwrap_or_default()
     }
 }
 
 impl LogOptions {
-    /// The form of log lines.
-    pub fn form(&self) -> LogFormat {
+    /// The format of log lines.
+    pub fn format(&self) -> LogFormat {
         self.log_format.as_deref().copied().unwrap_or_default()
     }
 }
 
-/// The form of log lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// The format of log lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people
     #[default]
@@ -85,8 +85,8 @@ pub enum LogFormat {
     Json,
 }
 
-/// The form of a summary on standard output.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// The format of standard output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people
     #[default]
@@ -96,7 +96,7 @@ pub enum Format {
 }
 
 /// When to draw a progress bar on standard error.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Progress {
     /// On a terminal
     #[default]

@@ -1,144 +1,142 @@
-//! In what form a list is, and how leads are made of its rows.
+//! How a list is read, and how its rows become leads.
 
 use std::path::PathBuf;
 
 use clap::ValueHint;
 
-use super::Said;
+use super::Given;
 use super::declare::options;
-use super::value::{
-    CampaignText, Column, Constant, DefaultRegion, Delimiter, Header, Name, NamedColumn, Value,
-};
+use super::value::{Constant, DefaultRegion, Delimiter, Value};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
 
 options! {
-    /// In what form the files are; whatever is not said is found out.
+    /// The form of the files; what is not given is detected.
     #[command(next_help_heading = "Reading")]
     pub struct ReadingOptions {
-        /// What stands between cells: a character, or `tab` [default: found out, `,` `;` tab or `|`]
+        /// What separates cells: a character, or `tab` [default: detected: `,` `;` tab or `|`]
         #[arg(long, value_name = "C")]
-        delimiter: Said<Delimiter> => Reading;
+        delimiter: Given<Delimiter> => Reading;
 
-        /// Encoding, such as utf-8 or windows-1252 [default: found out]
+        /// Encoding, such as utf-8 or windows-1252 [default: detected]
         #[arg(long, value_name = "NAME")]
-        encoding: Said<Encoding> => Reading;
+        encoding: Given<Encoding> => Reading;
 
-        /// The first row is a contact already; columns are then called 1, 2, and so on
+        /// The first row is a contact; columns are then called 1, 2, and so on
         #[arg(long, action = clap::ArgAction::SetTrue)]
         no_header: bool => Reading;
 
         /// Sheet of a spreadsheet file [default: the first]
         #[arg(long, value_name = "NAME")]
-        sheet: Said<Name> => Reading;
+        sheet: Given<String> => Reading;
 
         /// Only the first N data rows
         #[arg(long, value_name = "N")]
-        limit: Said<u64> => List { is_identity: true };
+        limit: Given<u64> => List { is_identity: true };
 
-        /// Send nothing if the input has fewer data rows; rejects aside
+        /// Send nothing if the input has fewer data rows; does not apply to rejects
         #[arg(long, value_name = "N")]
-        min_rows: Said<u64> => List;
+        min_rows: Given<u64> => List;
     }
 }
 
 options! {
-    /// How rows become leads. COL is a header's text, in any case, or a column's number.
+    /// How rows become leads.
     #[command(next_help_heading = "Mapping")]
     pub struct MappingOptions {
         /// Campaign: its id, or the name of exactly one
         #[arg(long, value_name = "ID_OR_NAME")]
-        campaign: Said<CampaignText> => Mapping {
+        campaign: Given<String> => Mapping {
             is_kept_with_mapping: false,
             is_repeated_after_check: true
         };
 
-        /// Column with each row's campaign; an empty cell takes --campaign
+        /// Column with each row's campaign; --campaign is for empty cells
         #[arg(long, value_name = "COL")]
-        campaign_column: Said<Column> => Mapping { names_columns: true };
+        campaign_column: Given<String> => Mapping { names_columns: true };
 
-        /// Column with the phone number [default: found out]
+        /// Column with the phone number [default: detected]
         ///
-        /// Given several times, the first column with a usable number is taken.
+        /// Repeatable: in each row, the first column with a usable number counts.
         #[arg(long, value_name = "COL")]
-        phone_column: Vec<Said<Column>> => Mapping { names_columns: true };
+        phone_column: Vec<Given<String>> => Mapping { names_columns: true };
 
         /// Send only this column as a variable [default: all]
         ///
-        /// Under the name that stands before the `=`, if one does. Repeatable. Where nothing is
-        /// said, all columns that have a header are sent, but for phone, campaign and region.
+        /// Under NAME, if one is given. Repeatable. By default, all columns that have a header are
+        /// sent, except phone, campaign and region.
         #[arg(long, value_name = "[NAME=]COL")]
-        var: Vec<Said<NamedColumn>> => Mapping { names_columns: true };
+        var: Vec<Given<String>> => Mapping { names_columns: true };
 
         /// Do not send this column. Repeatable
         #[arg(long, value_name = "COL")]
-        skip_column: Vec<Said<Column>> => Mapping { names_columns: true };
+        skip_column: Vec<Given<String>> => Mapping { names_columns: true };
 
         /// Send the same variable with every row. Repeatable
         #[arg(long, value_name = "NAME=VALUE")]
-        set: Vec<Said<Constant>> => Mapping { is_personal: true };
+        set: Vec<Given<Constant>> => Mapping { is_personal: true };
 
         /// Send only rows with this value in this column; the others are `excluded`. Repeatable
         ///
-        /// Any case, spaces trimmed. Several columns must all fit; several values for one column
-        /// are alternatives.
+        /// In upper or lower case, spaces trimmed. Several columns must all match; several values
+        /// for one column are alternatives.
         #[arg(long, value_name = "COL=VALUE")]
-        only: Vec<Said<Constant>> => Mapping { is_identity: true, names_columns: true };
+        only: Vec<Given<Constant>> => Mapping { is_identity: true, names_columns: true };
 
         /// How headers become names of variables [default: snake]
         #[arg(long, value_name = "FORM")]
-        var_names: Said<VarNames> => Mapping { default: Some("snake") };
+        var_names: Given<VarNames> => Mapping { default: Some("snake") };
 
-        /// What becomes of empty cells [default: omit]
+        /// What to do with empty cells [default: omit]
         #[arg(long, value_name = "WHAT")]
-        empty: Said<EmptyCells> => Mapping { default: Some("omit"), is_identity: true };
+        empty: Given<EmptyCells> => Mapping { default: Some("omit"), is_identity: true };
 
         /// Copy this column into the results, under its header or NAME. Repeatable
         #[arg(long, value_name = "[NAME=]COL")]
-        keep: Vec<Said<NamedColumn>> => Mapping;
+        keep: Vec<Given<String>> => Mapping;
 
-        /// Keep the mapping in this profile (`check` only): later no other column is sent
+        /// Save the mapping in this profile (`check` only): later no other column is sent
         #[arg(long, value_name = "PROFILE")]
-        save_mapping: Said<Name> => Command;
+        save_mapping: Given<String> => Command;
 
-        /// The columns that the list had when its mapping was saved: what it does not name of
-        /// them was left out on purpose.
+        /// The columns that the list had when its mapping was saved: those that the mapping does
+        /// not name were left out on purpose.
         #[arg(skip)]
-        columns: Vec<Said<Header>> => Mapping { has_flag: false };
+        columns: Vec<Given<String>> => Mapping { has_flag: false };
     }
 }
 
 options! {
-    /// What makes a phone number, and who is not called.
+    /// How phone numbers are read, and which are not called.
     #[command(next_help_heading = "Phone numbers")]
     pub struct PhoneOptions {
         /// Country of numbers without +, such as GB, or `none`
         #[arg(long, value_name = "CC")]
-        region: Said<DefaultRegion> => Mapping { is_identity: true };
+        region: Given<DefaultRegion> => Mapping { is_identity: true };
 
-        /// Column with each row's country, `auto` or `none`; an empty cell takes --region [default: auto]
+        /// Column with each row's country, `auto` or `none`; --region is for empty cells [default: auto]
         ///
         /// A country is an ISO code, its name in English or in its own language, or a calling
-        /// code such as +49. With `auto`, columns whose header means country and whose cells are
-        /// mostly countries are used, and stay variables.
+        /// code such as +49. `auto` uses columns whose header means country and whose cells are
+        /// mostly countries; they are still sent as variables.
         #[arg(long, value_name = "COL")]
-        region_column: Said<RegionColumns> => Mapping { names_columns: true, default: Some("auto") };
+        region_column: Given<RegionColumns> => Mapping { names_columns: true, default: Some("auto") };
 
-        /// Take digits without + and without a country for international numbers
+        /// Read digits without + and without a country as international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]
         assume_plus: bool => Mapping { is_identity: true };
 
-        /// What a number must be [default: possible]
+        /// How strictly numbers are checked [default: possible]
         #[arg(long, value_name = "RULE")]
-        phone_rule: Said<PhoneRule> => Mapping { default: Some("possible"), is_identity: true };
+        phone_rule: Given<PhoneRule> => Mapping { default: Some("possible"), is_identity: true };
 
         /// Only numbers of these countries
         #[arg(long, value_name = "CC,…", value_delimiter = <Region as Value>::SEPARATOR)]
-        countries: Vec<Said<Region>> => Mapping { is_identity: true };
+        countries: Vec<Given<Region>> => Mapping { is_identity: true };
 
-        /// Do-not-call list: nobody on it is sent. Repeatable
+        /// Do-not-call list: numbers on it are not sent. Repeatable
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        suppress: Vec<Said<PathBuf>> => Mapping;
+        suppress: Vec<Given<PathBuf>> => Mapping;
     }
 }

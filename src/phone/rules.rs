@@ -5,7 +5,7 @@ use super::problem::Origin;
 use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
 
 /// How good a number must be to be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PhoneRule {
     /// `+` and 7 to 15 digits, whatever they are
     E164,
@@ -91,21 +91,4 @@ pub(super) fn is_valid(number: PhoneNumber) -> bool {
 /// Whether the number has a calling code and a possible length.
 pub(super) fn is_possible(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.length() == Length::Possible)
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::ValueEnum;
-
-    use super::*;
-
-    #[test]
-    fn the_rules_are_named_in_lower_case_and_a_possible_number_is_enough() {
-        let names: Vec<String> = PhoneRule::value_variants()
-            .iter()
-            .filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        assert_eq!(names, ["e164", "possible", "valid"]);
-        assert_eq!(PhoneRules::default().rule, PhoneRule::Possible);
-    }
 }

@@ -34,8 +34,6 @@ struct Check<'a> {
 struct Saved<'a> {
     profile: &'a str,
     file: String,
-    /// The file of settings that is not in force any more, since this one has been made.
-    hidden: Option<String>,
     /// Columns that are new since the mapping was kept before, and left out.
     left_out: &'a [String],
     /// Columns that were left out before, and are sent from now on.
@@ -168,7 +166,6 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         saved_mapping: saved.map(|saved| Saved {
             profile: &saved.profile,
             file: text(&saved.file),
-            hidden: saved.hidden.as_deref().map(text),
             left_out: &saved.left_out,
             newly_sent: &saved.newly_sent,
             sent_no_more: &saved.sent_no_more,

@@ -1,7 +1,6 @@
 //! What a check has found, for people.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
@@ -72,14 +71,6 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     }
 }
 
-/// What a file of settings in the user's own folder does to the one of the system.
-pub fn hides(system: &Path) -> String {
-    format!(
-        "The settings in {} are not in force for you any more: a file of your own comes before them.",
-        printable(&system.display().to_string())
-    )
-}
-
 /// Where the mapping was kept, and what sends a list by it.
 fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
     let said = format!(
@@ -109,10 +100,6 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
     if saved.left_out_listed.is_some() {
         let said = "To send what is new, name every column that is to be sent with `--var`, and keep the mapping again.";
         writeln!(text, "{}", paragraph(said, Width::default()))?;
-    }
-    if let Some(hidden) = &saved.hidden {
-        let said = hides(hidden);
-        writeln!(text, "{}", paragraph(&said, Width::default()))?;
     }
     match saved.next.as_ref().and_then(CommandLine::shown) {
         Some(line) => writeln!(text, "\nNext:\n  {line}"),

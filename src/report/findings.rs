@@ -62,8 +62,6 @@ pub struct SavedIn {
     pub sent_no_more: Vec<String>,
     /// The columns that it named, and that the list has no more.
     pub lost: Vec<String>,
-    /// The file of settings that is not in force any more, since this one has been made.
-    pub hidden: Option<PathBuf>,
     /// The command that sends the list by it.
     pub next: Option<CommandLine>,
 }

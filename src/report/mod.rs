@@ -55,7 +55,7 @@ use bar::Bar;
 pub use campaign_names::CampaignNames;
 pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
 pub use check_json::check_json;
-pub use check_text::{check_text, hides};
+pub use check_text::check_text;
 pub use doubt::{DoubtError, offered};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, SavedIn};

@@ -1,4 +1,4 @@
-//! Which service is talked to, and as whom.
+//! The service and the token.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::private_file::{self, Exposure};
 use crate::shell::quoted;
 use crate::text::{listed, looks_secret, quoted_unless_secret};
 
-/// The service that a command talks to.
+/// The service of a command.
 #[derive(Debug, Clone)]
 pub enum Service {
     /// The one inside this program.
@@ -29,14 +29,13 @@ pub enum Service {
 pub struct Connection {
     /// Where it is.
     pub base_url: BaseUrl,
-    /// Who asks.
+    /// The token for it.
     pub token: Token,
     /// Certificates that are trusted besides the system's.
     pub certificates: Certificates,
 }
 
-/// The name by which the ledger knows the service inside this program, wherever it
-/// listens.
+/// The name of the service inside this program in the ledger, wherever it listens.
 const SANDBOX: &str = "sandbox";
 
 impl fmt::Display for Service {
@@ -49,12 +48,11 @@ impl fmt::Display for Service {
 }
 
 impl Service {
-    /// The name by which the ledger knows the service, where one is given: no token is
-    /// needed to know it.
+    /// The name of the service in the ledger, if one is given; that needs no token.
     ///
     /// # Errors
     ///
-    /// Where the address is none, or may not be used.
+    /// If the address cannot be used.
     pub fn name(options: &Options) -> Result<Option<String>> {
         if options.connection.sandbox == Some(true) {
             return Ok(Some(SANDBOX.to_owned()));
@@ -62,11 +60,11 @@ impl Service {
         Ok(base_url(options)?.map(|url| url.to_string()))
     }
 
-    /// The service that these options give.
+    /// The service that the options give.
     ///
     /// # Errors
     ///
-    /// Where there is none, or no token for it, or one of them cannot be used.
+    /// If there is none, or no token for it, or one of them cannot be used.
     pub fn new(layers: &Layers) -> Result<Service> {
         let options = layers.options();
         if options.connection.sandbox == Some(true) {
@@ -84,7 +82,7 @@ impl Service {
     }
 }
 
-/// What to do where no service is given: there may be profiles, and none is the default one.
+/// The hint if no service is given: there may be profiles, but no default one.
 fn where_to_find_one(layers: &Layers) -> String {
     let profile = layers
         .profile
@@ -92,21 +90,15 @@ fn where_to_find_one(layers: &Layers) -> String {
         .filter(|profile| profile.name.is_none());
     let names = profile.map_or(&[][..], |profile| &profile.names);
     match names {
-        [] => "name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`".to_owned(),
-        [name] => format!(
-            "there is a profile {}: say `--profile {}`, or call it `default` to have it taken by itself",
-            listed(names),
-            quoted(name)
-        ),
+        [] => "name it with `--base-url` or LEADLOAD_BASE_URL, set up a profile with `leadload config init`, or try things out with `--sandbox`".to_owned(),
         [first, ..] => format!(
-            "there are the profiles {}: say which with `--profile {}`, for instance",
-            listed(names),
-            quoted(first)
+            "choose a profile, for example `--profile {}`; there are {}",
+            quoted(first),
+            listed(names)
         ),
     }
 }
 
-/// The certificates that are trusted besides the system's.
 pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificates> {
     Ok(match connection.ca_file.as_deref() {
         Some(path) => Certificates::from_file(path)?,
@@ -114,19 +106,18 @@ pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificate
     })
 }
 
-/// The address, where one is given.
+/// The address, if one is given.
 pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>> {
     let connection = &options.connection;
     let allows_http = connection.insecure_http == Some(true);
     let url = connection.base_url.as_ref();
     Ok(url
-        .map(|url| BaseUrl::parse(&url.0, allows_http))
+        .map(|url| BaseUrl::parse(url, allows_http))
         .transpose()?)
 }
 
-/// The token.
 pub(super) fn token(layers: &Layers) -> Result<Token> {
-    match layers.said().connection.token_file.as_deref() {
+    match layers.given().connection.token_file.as_deref() {
         Some(TokenSource::File(path)) => return token_in(path),
         Some(TokenSource::Text(text)) => {
             return Ok(Token::from_text(text.expose_secret(), "LEADLOAD_TOKEN")?);
@@ -136,11 +127,11 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     let why = layers.withheld.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     bail!(
-        "no access token is given{why}\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or keep it in a profile by `leadload config init`"
+        "no access token is given{why}\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`"
     )
 }
 
-/// The token in a file, which is nobody else's business.
+/// The token in a file, with a warning if others have access to it.
 fn token_in(path: &Path) -> Result<Token> {
     let token = Token::from_file(path)?;
     if let Some(exposure) = private_file::exposure(path) {
@@ -151,7 +142,7 @@ fn token_in(path: &Path) -> Result<Token> {
         };
         warn!(
             event = "warning",
-            "others can {what} the token file {}: `{}` keeps it to yourself",
+            "others can {what} the token file {}; run `{}` to protect it",
             quoted_unless_secret(&shown),
             chmod(path)
         );
@@ -159,7 +150,7 @@ fn token_in(path: &Path) -> Result<Token> {
     Ok(token)
 }
 
-/// The command that takes a file from all others, as it can be pasted.
+/// The command that makes a file private.
 fn chmod(path: &Path) -> String {
     let line = CommandLine::of(&["chmod".into(), "600".into(), operand(path)]);
     let may_be_shown = !looks_secret(&path.display().to_string());

@@ -1,4 +1,4 @@
-//! What `leadload import` is to do, and `leadload check` to look at.
+//! The settings of `leadload import`, and of `leadload check`.
 
 use std::time::Duration;
 
@@ -10,47 +10,47 @@ use crate::api::wire::LeadForm;
 use crate::backoff::Backoff;
 use crate::campaign::CampaignChoice;
 use crate::lead::CampaignId;
-use crate::options::{CampaignText, DeliveryOptions, LogFormat, Options, RateArg};
+use crate::options::{DeliveryOptions, Given, LogFormat, Options, RateArg};
 use crate::pipeline::Policy;
 use crate::rate::{Rate, RateChoice};
 use crate::results::OutputChoice;
 
-/// Time for a request that is no lead.
+/// The time limit of requests that send no lead.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The settings of one import, and of a check that looks at it.
+/// The settings of one import or check.
 #[derive(Debug, Clone)]
 pub struct ImportSettings {
     /// What is read, and how.
     pub reading: ReadingSettings,
-    /// The name by which the ledger knows the service; empty where none is given.
+    /// The service's name in the ledger; empty if none is given.
     pub service: String,
-    /// What limits the requests.
+    /// The limits of requests in a time.
     pub rate: RateChoice,
     /// How rows are sent.
     pub policy: Policy,
-    /// Time for each request.
+    /// The time limit of each request.
     pub timeout: Duration,
-    /// Where it is written down.
+    /// Which ledger is used.
     pub ledger: LedgerChoice,
-    /// Whether inputs that were sent before are sent again, where duplicates are allowed.
+    /// Whether inputs that were sent before are sent again, if duplicates are allowed.
     pub again: bool,
-    /// Whether another run is waited for.
+    /// Whether to wait for another run.
     pub wait: bool,
-    /// If more rows would be sent, none is.
+    /// The most rows that may be sent; if there are more, none is.
     pub max_new: Option<u64>,
-    /// Whether nothing is asked.
+    /// Whether the user wants no questions.
     pub yes: bool,
-    /// The number that one lead is sent to, instead of a run.
+    /// The number to send one test lead to, instead of a run.
     pub test_to: Option<String>,
-    /// Whether nothing but errors is said.
+    /// Whether only errors are logged.
     pub quiet: bool,
     /// The form of log lines.
     pub log_format: LogFormat,
-    /// The options that all this was worked out from.
+    /// The options that all this comes from.
     pub options: Options,
-    /// Those among them that somebody has said.
-    pub said: Options,
+    /// Those among them that are given, not defaults.
+    pub given: Options,
 }
 
 impl ImportSettings {
@@ -58,7 +58,7 @@ impl ImportSettings {
     ///
     /// # Errors
     ///
-    /// Where two of them contradict each other, or one cannot be used.
+    /// If two of them contradict each other, or one cannot be used.
     pub fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ImportSettings> {
         let options = layers.options();
         let delivery = &options.delivery;
@@ -73,29 +73,30 @@ impl ImportSettings {
             wait: delivery.wait == Some(true),
             max_new: delivery.max_new.as_deref().copied(),
             yes: delivery.yes == Some(true),
-            test_to: delivery.test_to.as_ref().map(|number| number.0.clone()),
+            test_to: delivery.test_to.as_ref().map(|number| (**number).clone()),
             quiet: options.log.quiet == Some(true),
-            log_format: options.log.form(),
-            said: layers.said(),
+            log_format: options.log.format(),
+            given: layers.given(),
             options,
         })
     }
 
-    /// Takes a campaign that was picked, as if it had been given.
+    /// Sets the campaign that the user picked, as if it had been given.
     pub fn pick_campaign(&mut self, picked: CampaignId) {
-        let said = CampaignText::said(&picked.to_string());
-        self.options.mapping.campaign = Some(said.clone());
-        self.said.mapping.campaign = Some(said);
+        let campaign = Given::text_of(&picked.to_string());
+        self.options.mapping.campaign = Some(campaign.clone());
+        self.given.mapping.campaign = Some(campaign);
         self.reading.campaign = Some(CampaignChoice::Id(picked));
     }
 
-    /// Whether it is said to which campaign the rows belong.
+    /// Whether the campaign of every row is given.
     pub fn has_campaign(&self) -> bool {
         self.reading.campaign.is_some() || self.reading.mapping.campaign_column.is_some()
     }
 }
 
-/// Looks for what is wrong with options whatever else is said, and names the first that is.
+/// Checks options that can be wrong whatever the inputs are; the error comes with the option's
+/// key.
 pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
     let Options { delivery, log, .. } = options;
     rate(delivery).map_err(|error| ("rate", error))?;
@@ -107,8 +108,7 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow
         return Err(("again", error));
     }
     if log.quiet == Some(true) && log.verbose > Some(0) {
-        let error =
-            anyhow!("`--quiet` cannot stand beside `--verbose`\n\nhint: drop one of the two");
+        let error = anyhow!("`--quiet` contradicts `--verbose`\n\nhint: remove one of the two");
         return Err(("quiet", error));
     }
     Ok(())
@@ -116,17 +116,18 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow
 
 /// The campaign of rows that name none.
 pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
-    let text = options
-        .mapping
-        .campaign
-        .as_ref()
-        .map(|text| text.0.as_str());
-    Ok(CampaignChoice::parse(text.unwrap_or_default())?)
+    let text = options.mapping.campaign.as_deref();
+    Ok(CampaignChoice::parse(text.map_or("", String::as_str))?)
 }
 
-/// What `--rate`, given once, several times or not at all, says together.
+/// The rate of any number of `--rate` flags.
 pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
-    let args: Vec<RateArg> = delivery.rate.iter().flatten().map(|said| **said).collect();
+    let args: Vec<RateArg> = delivery
+        .rate
+        .iter()
+        .flatten()
+        .map(|given| **given)
+        .collect();
     match args.as_slice() {
         [] | [RateArg::Auto] => Ok(RateChoice::Auto),
         [RateArg::Unlimited] => Ok(RateChoice::Unlimited),
@@ -138,14 +139,14 @@ pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
     }
 }
 
-/// One limit of several that hold at once.
+/// One of several limits that apply together.
 fn limit(arg: &RateArg) -> Result<Rate> {
     let word = match arg {
         RateArg::Limit(rate) => return Ok(*rate),
         RateArg::Auto => "auto",
         RateArg::Unlimited => "none",
     };
-    bail!("`--rate {word}` cannot stand beside another `--rate`\n\nhint: drop one of the two")
+    bail!("`--rate {word}` cannot be combined with another `--rate`\n\nhint: remove one of the two")
 }
 
 /// How rows are sent.
@@ -208,7 +209,7 @@ mod tests {
         ] {
             let error = rate_of(&said, false).unwrap_err().to_string();
             assert!(error.contains(word), "{said:?}: {error}");
-            assert!(error.contains("beside another `--rate`"), "{error}");
+            assert!(error.contains("with another `--rate`"), "{error}");
         }
     }
 

@@ -1,24 +1,28 @@
-//! What is said of the options, by whom, and what holds of it.
+//! Options from several sources, and how they are combined.
 //!
-//! Each layer is a set of options of which some are said. The stronger comes first: what was
-//! typed, the environment, the run that rejects among the inputs come from, the profile, what is
-//! common to all profiles, defaults. They are combined option by option: the first that says
-//! anything of one settles it, and a list is not added to.
+//! The stronger source comes first: the command line, the environment, the run that rejects
+//! among the inputs come from, the profile, the settings for all profiles, defaults. They are
+//! combined option by option: the first source that gives one wins, and lists are not merged.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Profile, defaults};
+use super::{Profile, check_alone};
 use crate::api::BaseUrl;
+use crate::intake::OnUncertain;
 use crate::lead::RunId;
-use crate::options::{Group, LogOptions, Options, Said, Scope, TokenSource};
+use crate::options::{Given, Group, LogOptions, Options, RateArg, Scope, TokenSource};
 use crate::phone::Region;
+use crate::rate::Rate;
 
-/// Where what is said of an option comes from.
+/// The rate for the sandbox: a trial is short, and slow enough to watch.
+const SANDBOX_RATE: Rate = Rate::per_second(50);
+
+/// Where an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was typed, or answered to a question.
+    /// The command line, or the answer to a question.
     Flag,
     /// This variable.
     Environment(&'static str),
@@ -26,50 +30,50 @@ pub enum Origin {
     Run(RunId),
     /// The profile in use.
     Profile,
-    /// What is common to all profiles of the file.
+    /// The settings for all profiles of the file.
     AllProfiles,
-    /// Nobody has said anything.
+    /// Nothing gives it.
     Default,
 }
 
 impl Origin {
-    /// Whether it is the file of settings.
+    /// Whether it is the settings file.
     fn is_profile(self) -> bool {
         matches!(self, Origin::Profile | Origin::AllProfiles)
     }
 }
 
-/// The options that come from one place.
+/// The options of one source.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// Where they come from.
+    /// The source.
     pub origin: Origin,
-    /// Those that it says; the others are `None`.
+    /// The options that it gives; the others are `None`.
     pub options: Options,
 }
 
 impl Layer {
-    /// Options from this place.
+    /// The options of this source.
     pub fn new(origin: Origin, options: Options) -> Layer {
         Layer { origin, options }
     }
 }
 
-/// All that is said, the stronger first.
-#[derive(Debug)]
+/// All sources, the stronger first.
+#[derive(Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
-    /// The profile in use, where there is one.
+    /// The profile in use, if there is one.
     pub profile: Option<Profile>,
-    /// Why the profile's token is not used, where that has to do with the service.
+    /// Why the profile's token is not used, if that is because of the service.
     pub withheld: Option<String>,
-    /// The files that say where the service is and who asks, whoever names them.
+    /// The settings file, token and certificates of every source: no output may replace them.
     pub reserved: Vec<PathBuf>,
 }
 
 impl Layers {
-    /// What was `typed`, over the environment, over a profile. `writes_outputs` says that it
-    /// is an import that may be, for others leave a profile's files alone.
+    /// The command line over the environment over a profile. `writes_outputs` is false for
+    /// commands that leave the files alone that a profile names.
     pub fn new(
         typed: Options,
         environment: Vec<Layer>,
@@ -81,27 +85,64 @@ impl Layers {
         let mut layers = Layers {
             layers: [vec![typed], environment, of_profile].concat(),
             profile,
-            withheld: None,
-            reserved: Vec::new(),
+            ..Layers::default()
         };
         layers.reserved = layers.files_of_settings();
-        layers.leave_out(writes_outputs);
-        layers.leave_out_weaker_regions();
+        layers.drop_what_cannot_be_combined(writes_outputs);
+        layers.drop_weaker_regions();
         layers.withhold_token();
         layers
     }
 
-    /// What holds of all that is said.
+    /// Reads the profile that goes with what was typed, unless the command has none. An error in
+    /// the settings comes beside the layers: some options, such as the format of standard
+    /// output, apply to the message about it.
+    pub fn load(
+        typed: Options,
+        environment: Vec<Layer>,
+        has_profile: bool,
+        writes_outputs: bool,
+    ) -> (Layers, anyhow::Result<()>) {
+        let found = if has_profile {
+            Profile::in_use(&typed, &combined(&environment))
+        } else {
+            Ok(None)
+        };
+        let (profile, wrong) = match found {
+            Ok(mut profile) => {
+                let wrong = profile.as_mut().and_then(|profile| profile.wrong.take());
+                (profile, wrong)
+            }
+            Err(error) => (None, Some(error)),
+        };
+        let layers = Layers::new(typed, environment, profile, writes_outputs);
+        let checked = match wrong {
+            Some(error) => Err(error),
+            None => check_alone(&layers.given()).map_err(|(_, error)| error),
+        };
+        (layers, checked)
+    }
+
+    /// Adds an answer to what was typed.
+    pub fn add_answer(&mut self, mut answer: Options) {
+        if let Some(typed) = self.layers.first_mut() {
+            answer.complete(&typed.options);
+            typed.options = answer;
+        }
+        self.drop_weaker_regions();
+    }
+
+    /// The options of all sources and the defaults.
     pub fn options(&self) -> Options {
-        let mut options = self.said();
-        options.complete(&defaults::of(&options));
+        let mut options = self.given();
+        options.complete(&defaults(&options));
         options
     }
 
-    /// The same without defaults.
-    pub fn said(&self) -> Options {
+    /// The same without the defaults.
+    pub fn given(&self) -> Options {
         let mut options = combined(&self.layers);
-        // An empty list says nothing, but that none of the columns is sent.
+        // An empty list counts as not given, except that no column is sent.
         let variables = options.mapping.var.take();
         for (_, field) in options.fields_mut() {
             if field.json() == Some(json!([])) {
@@ -112,42 +153,44 @@ impl Layers {
         options
     }
 
-    /// What was typed.
+    /// The options of the command line.
     pub fn typed(&self) -> Options {
         self.of(|origin| origin == Origin::Flag)
     }
 
-    /// What the profile says, and the keys that are common to all.
-    pub fn of_profile(&self) -> Options {
-        self.of(Origin::is_profile)
+    /// The options of the environment.
+    pub fn of_environment(&self) -> Options {
+        self.of(|origin| matches!(origin, Origin::Environment(_)))
     }
 
-    /// What the list that was typed for an option leaves out of the ones that it takes the place
-    /// of: each text, and who says it.
-    pub fn left_out<T>(
+    fn of(&self, is_meant: impl Fn(Origin) -> bool) -> Options {
+        combined(self.layers.iter().filter(|layer| is_meant(layer.origin)))
+    }
+
+    /// The values of a list that the command line replaces by others, each with its source.
+    pub fn replaced<T>(
         &self,
-        list: impl Fn(&Options) -> Option<&Vec<Said<T>>>,
+        list: impl Fn(&Options) -> Option<&Vec<Given<T>>>,
         is_same: impl Fn(&T, &T) -> bool,
     ) -> Vec<(String, String)> {
         let Some((typed, weaker)) = self.layers.split_first() else {
             return Vec::new();
         };
-        let Some(stays) = list(&typed.options) else {
+        let Some(typed) = list(&typed.options) else {
             return Vec::new();
         };
-        let left_out = weaker.iter().flat_map(|layer| {
-            let said = list(&layer.options).into_iter().flatten();
-            let said = said.filter(|text| !stays.iter().any(|other| is_same(other, text)));
-            said.map(|text| {
-                let text = text.text().to_string_lossy();
-                (text.into_owned(), self.words(layer.origin))
+        let replaced = weaker.iter().flat_map(|layer| {
+            let values = list(&layer.options).into_iter().flatten();
+            let gone = values.filter(|value| !typed.iter().any(|other| is_same(other, value)));
+            gone.map(|value| {
+                let text = value.text().to_string_lossy();
+                (text.into_owned(), self.describe(layer.origin))
             })
         });
-        left_out.collect()
+        replaced.collect()
     }
 
-    /// Who says something, in words.
-    fn words(&self, origin: Origin) -> String {
+    fn describe(&self, origin: Origin) -> String {
         match (origin, &self.profile) {
             (Origin::Run(run), _) => format!("run {run}"),
             (Origin::Environment(name), _) => name.to_owned(),
@@ -156,51 +199,32 @@ impl Layers {
         }
     }
 
-    /// The region of the run that rejects among the inputs come from, where there is one.
+    /// The region of the run that rejects among the inputs come from, if there is one.
     pub fn region_of_run(&self) -> Option<Region> {
         let of_run = self.of(|origin| matches!(origin, Origin::Run(_)));
         of_run.phones.region.as_deref()?.country()
     }
 
-    /// What variables say.
-    pub fn of_environment(&self) -> Options {
-        self.of(|origin| matches!(origin, Origin::Environment(_)))
-    }
-
-    /// The variables that say something that `is_said` asks about.
-    pub(super) fn variables_saying(&self, is_said: impl Fn(&Options) -> bool) -> Vec<&'static str> {
-        let layers = self.layers.iter().filter(|layer| is_said(&layer.options));
-        let variables = layers.filter_map(|layer| match layer.origin {
-            Origin::Environment(name) => Some(name),
-            _ => None,
-        });
-        variables.collect()
-    }
-
-    fn of(&self, is_meant: impl Fn(Origin) -> bool) -> Options {
-        let layers = self.layers.iter().filter(|layer| is_meant(layer.origin));
-        combined(layers)
-    }
-
-    /// Where it comes from what holds of the option that `is_said` asks about.
-    pub fn origin(&self, is_said: impl Fn(&Options) -> bool) -> Origin {
+    /// The source of the option that `is_given` looks at.
+    pub fn origin(&self, is_given: impl Fn(&Options) -> bool) -> Origin {
         let mut layers = self.layers.iter();
-        let layer = layers.find(|layer| is_said(&layer.options));
-        let layer = layer.filter(|_| is_said(&self.said()));
+        let layer = layers.find(|layer| is_given(&layer.options));
+        let layer = layer.filter(|_| is_given(&self.given()));
         layer.map_or(Origin::Default, |layer| layer.origin)
     }
 
-    /// The profile that says it, in words, where it is one that does.
-    pub fn profile_saying(&self, is_said: impl Fn(&Options) -> bool) -> Option<String> {
+    /// The profile that gives it, in words, if it is the profile.
+    pub fn profile_giving(&self, is_given: impl Fn(&Options) -> bool) -> Option<String> {
         let profile = self.profile.as_ref()?;
-        self.origin(is_said).is_profile().then(|| profile.place())
+        self.origin(is_given).is_profile().then(|| profile.place())
     }
 
-    /// With what the run of a rejects file says, below what was typed and above the profile: what
-    /// that says of how rows become leads, it says of new lists. Its do-not-call lists protect
-    /// beside those of the run.
-    pub fn with_run(mut self, run: RunId, mut options: Options) -> Layers {
-        let mut lists = self.of_profile().phones.suppress.unwrap_or_default();
+    /// Adds the options of the run that a rejects file names, below what was typed. They
+    /// replace the profile's mapping, which is for new lists, but not its do-not-call lists:
+    /// those of both apply.
+    pub fn add_run(&mut self, run: RunId, mut options: Options) {
+        let of_profile = self.of(Origin::is_profile);
+        let mut lists = of_profile.phones.suppress.unwrap_or_default();
         for list in options.phones.suppress.unwrap_or_default() {
             if !lists.iter().any(|known| **known == *list) {
                 lists.push(list);
@@ -211,17 +235,16 @@ impl Layers {
         let at = layers.position(|layer| layer.origin.is_profile());
         let at = at.unwrap_or(self.layers.len());
         for Layer { options, .. } in &mut self.layers[at..] {
-            options.retain(|declared| !declared.is_handed_to_rejects());
+            options.retain(|declared| !declared.is_passed_to_rejects());
         }
-        let of_run = Layer::new(Origin::Run(run), options);
-        self.layers.insert(at, of_run);
-        self.leave_out_weaker_regions();
-        self
+        self.layers
+            .insert(at, Layer::new(Origin::Run(run), options));
+        self.drop_weaker_regions();
     }
 
-    /// Whoever says that digits are international says that no region completes them, unless
-    /// one is said beside it.
-    fn leave_out_weaker_regions(&mut self) {
+    /// `--assume-plus` means that no region completes digits, unless the same source or a
+    /// stronger one gives a region.
+    fn drop_weaker_regions(&mut self) {
         let mut assumes_plus = false;
         for Layer { options, .. } in &mut self.layers {
             if assumes_plus {
@@ -231,38 +254,38 @@ impl Layers {
         }
     }
 
-    /// What a weaker layer says does not count where a stronger one says something that it
-    /// cannot stand beside.
-    fn leave_out(&mut self, writes_outputs: bool) {
+    /// Drops options of weaker sources that cannot be combined with stronger ones.
+    fn drop_what_cannot_be_combined(&mut self, writes_outputs: bool) {
         let typed = self.typed();
         let is_trial = typed.connection.sandbox == Some(true);
         let writes_outputs = writes_outputs && !is_trial && typed.delivery.dry_run != Some(true);
-        let says = |log: &LogOptions| log.quiet == Some(true) || log.verbose > Some(0);
-        let mut says_how_much = says(&typed.log);
+        let sets_level = |log: &LogOptions| log.quiet == Some(true) || log.verbose > Some(0);
+        let mut has_level = sets_level(&typed.log);
         for layer in self.layers.iter_mut().skip(1) {
             let is_of_file = layer.origin.is_profile();
             layer.options.retain(|declared| {
-                // What an import has written is not replaced by what a check or a trial would.
+                // A check or a trial must not overwrite what an import wrote.
                 let is_of_import = is_of_file && declared.is_output && !writes_outputs;
                 let is_of_service = is_trial && declared.scope == Scope::Service;
                 !is_of_import && !is_of_service
             });
             if typed.mapping.var.is_some() {
-                // A column of the profile could otherwise be named by both.
+                // A column of the profile could otherwise be both sent and skipped.
                 layer.options.mapping.skip_column = None;
             }
             let log = &mut layer.options.log;
-            if says_how_much {
+            if has_level {
                 (log.quiet, log.verbose) = (None, None);
             }
-            says_how_much |= says(log);
+            has_level |= sets_level(log);
         }
     }
 
-    /// A profile's token goes only to that profile's service: the one that stands beside it or
-    /// holds for all profiles. Anywhere else nobody has agreed to send it.
+    /// Drops a profile's token unless it goes to that profile's service: the address beside
+    /// the token, or the one for all profiles. Nobody has agreed to send it anywhere else.
     fn withhold_token(&mut self) {
-        let Some(place) = self.profile_saying(|said| said.connection.token_file.is_some()) else {
+        let given_by = self.profile_giving(|given| given.connection.token_file.is_some());
+        let Some(place) = given_by else {
             return;
         };
         let home = home_of_token(&self.layers);
@@ -273,18 +296,17 @@ impl Layers {
             layer.options.connection.token_file = None;
         }
         self.withheld = Some(match home {
-            Some(home) => format!("the token of {place} is for `{home}` alone"),
-            None => format!(
-                "the token of {place} is sent nowhere, since no `base_url` beside it says whom it is for"
-            ),
+            Some(home) => format!("the token of {place} is only for `{home}`"),
+            None => {
+                format!("the token of {place} is not sent, since there is no `base_url` beside it")
+            }
         });
     }
 
     fn files_of_settings(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = Vec::new();
         for Layer { options, .. } in &self.layers {
-            let token = options.connection.token_file.as_deref();
-            files.extend(token.and_then(token_path).map(Path::to_owned));
+            files.extend(token_file(options).map(Path::to_owned));
             files.extend(options.connection.ca_file.as_deref().cloned());
             files.extend(options.place.config.as_deref().cloned());
         }
@@ -293,6 +315,7 @@ impl Layers {
     }
 }
 
+/// The options of several sources, the stronger first.
 pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Options {
     let mut options = Options::default();
     for layer in layers {
@@ -301,25 +324,43 @@ pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Optio
     options
 }
 
-/// The address that a profile's token is for: the one beside it or common to all, if that is the
-/// profile's own.
+/// The defaults, some of which depend on other options.
+fn defaults(given: &Options) -> Options {
+    let mut defaults = Options::defaults();
+    if given.connection.sandbox == Some(true) {
+        let rate = Given::new(RateArg::Limit(SANDBOX_RATE), SANDBOX_RATE.to_string());
+        defaults.delivery.rate = Some(vec![rate]);
+    }
+    if given.delivery.allow_duplicates == Some(true) {
+        // If the service makes duplicates, nothing refuses a second call.
+        defaults.delivery.on_uncertain = Some(Given::new(OnUncertain::Hold, "hold"));
+    }
+    // A run's identity includes these, given or not.
+    defaults.phones.assume_plus = Some(false);
+    defaults.phones.countries = Some(Vec::new());
+    defaults.delivery.allow_duplicates = Some(false);
+    defaults
+}
+
+/// The address that a profile's token is for: the one beside it or for all profiles, if that is
+/// the profile's own.
 pub(super) fn home_of_token(layers: &[Layer]) -> Option<BaseUrl> {
-    let says_token = |layer: &Layer| layer.options.connection.token_file.is_some();
-    let token = layers.iter().position(says_token)?;
+    let has_token = |layer: &Layer| layer.options.connection.token_file.is_some();
+    let token = layers.iter().position(has_token)?;
     let profile = layers.iter().position(|layer| layer.origin.is_profile())?;
     let of_profile = address(&layers[profile..]);
     address(&layers[token..]).filter(|home| of_profile.as_ref() == Some(home))
 }
 
-/// The address that these layers give, whether it may be used or not.
+/// The address that these layers give, even if it may not be used.
 fn address(layers: &[Layer]) -> Option<BaseUrl> {
     let url = combined(layers).connection.base_url?;
-    BaseUrl::parse(&url.0, true).ok()
+    BaseUrl::parse(&url, true).ok()
 }
 
-/// The file with the token.
-pub(super) fn token_path(source: &TokenSource) -> Option<&Path> {
-    match source {
+/// The file with the token, if the token is in one.
+pub(super) fn token_file(options: &Options) -> Option<&Path> {
+    match options.connection.token_file.as_deref()? {
         TokenSource::File(path) => Some(path),
         TokenSource::Text(_) => None,
     }
@@ -329,8 +370,8 @@ pub(super) fn token_path(source: &TokenSource) -> Option<&Path> {
 ///
 /// # Errors
 ///
-/// Where it has none: these options were not laid over defaults.
-pub(super) fn settled<T: Clone>(said: &Option<Said<T>>) -> anyhow::Result<T> {
-    let value = said.as_deref().cloned();
+/// If it has none: these options were not completed with defaults.
+pub(super) fn settled<T: Clone>(given: &Option<Given<T>>) -> anyhow::Result<T> {
+    let value = given.as_deref().cloned();
     value.ok_or_else(|| anyhow::anyhow!("an option that has a default has no value"))
 }

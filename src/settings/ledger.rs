@@ -1,4 +1,4 @@
-//! Where the ledger is.
+//! Which ledger is used.
 
 use std::path::{Path, PathBuf};
 
@@ -15,39 +15,39 @@ const NONE: &str = "none";
 /// Which ledger is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerChoice {
-    /// None: nothing is known of earlier runs.
+    /// None: earlier runs are unknown.
     None,
     /// This one.
     At(LedgerPlace),
 }
 
 impl LedgerChoice {
-    /// What the options say, or else a file of the user's own; what is tried out on the
-    /// sandbox is forgotten, unless a ledger is named for it.
+    /// The ledger that the options name, or else the user's own; the sandbox has none unless one
+    /// is named.
     ///
     /// # Errors
     ///
-    /// Where nothing is said and the user has no home folder, and where what is said names
-    /// no file that would still be there for the next run.
+    /// If none is named and the user has no home folder, or if the name is no file that would
+    /// still exist for the next run.
     pub fn new(options: &Options) -> Result<LedgerChoice> {
-        let Some(said) = options.ledger.ledger.as_deref() else {
+        let Some(named) = options.ledger.ledger.as_deref() else {
             return match options.connection.sandbox {
                 Some(true) => Ok(LedgerChoice::None),
                 _ => default_file().map(LedgerChoice::at),
             };
         };
-        if said == Path::new(NONE) {
+        if named == Path::new(NONE) {
             return Ok(LedgerChoice::None);
         }
-        refuse_no_file(said)?;
-        Ok(LedgerChoice::at(said.clone()))
+        refuse_no_file(named)?;
+        Ok(LedgerChoice::at(named.clone()))
     }
 
     fn at(file: PathBuf) -> LedgerChoice {
         LedgerChoice::At(LedgerPlace::file(file))
     }
 
-    /// Where it is, unless there is none.
+    /// Where it is, if there is one.
     pub fn place(&self) -> Option<&LedgerPlace> {
         match self {
             LedgerChoice::None => None,
@@ -56,13 +56,12 @@ impl LedgerChoice {
     }
 }
 
-/// What names no file to SQLite is not made one: whoever writes `:memory:` expects either
-/// nothing to be kept, or something to be remembered, and a file of that name in the
-/// current folder is neither.
-fn refuse_no_file(said: &Path) -> Result<()> {
+/// Refuses names that SQLite does not take for a file: a user who writes `:memory:` does not
+/// expect a file with that name in the current folder.
+fn refuse_no_file(named: &Path) -> Result<()> {
     const HINT: &str =
-        "name a file with `--ledger` or LEADLOAD_LEDGER, or say `none` to keep no ledger at all";
-    let text = said.to_string_lossy().to_lowercase();
+        "name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger";
+    let text = named.to_string_lossy().to_lowercase();
     if text.trim().is_empty() {
         bail!("the name of the ledger is empty\n\nhint: {HINT}");
     }
@@ -72,14 +71,13 @@ fn refuse_no_file(said: &Path) -> Result<()> {
     if text.contains(":memory:") || text.contains("mode=memory") {
         bail!(
             "the ledger cannot be `{}`: one in memory is forgotten when the command ends\n\nhint: {HINT}",
-            shown_name(&said.to_string_lossy())
+            shown_name(&named.to_string_lossy())
         );
     }
     bail!("the ledger cannot be an address that begins with `file:`\n\nhint: name the file itself")
 }
 
-/// Where programs keep what they remember: on Linux the state folder, elsewhere the
-/// folder for data that stays on this computer.
+/// On Linux in the user's state folder, elsewhere in the folder for local data.
 fn default_file() -> Result<PathBuf> {
     let folders = ProjectDirs::from("", "", "leadload").ok_or_else(|| {
         anyhow!("there is no home folder to keep the ledger in\n\nhint: name a file for it with `--ledger` or LEADLOAD_LEDGER")
@@ -130,7 +128,7 @@ mod tests {
             let error = choice(Some(said), false).unwrap_err().to_string();
             assert!(error.contains(wrong), "{said}: {error}");
             let is_address = said == "file:ledger.sqlite3";
-            assert_eq!(error.contains("or say `none`"), !is_address, "{error}");
+            assert_eq!(error.contains("or write `none`"), !is_address, "{error}");
         }
         let path = "./:memory:";
         assert_eq!(choice(Some(path), false).unwrap(), file(path));

@@ -5,15 +5,18 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::{Layers, LedgerChoice, Origin, Parsed, Refusal, Refused, environment};
+use super::profile::edit::toml_of;
+use super::{Layers, LedgerChoice, Origin, environment};
+use crate::cli::{self, Command};
 use crate::lead::RunId;
-use crate::options::{Declaration, Format, Group, Options, toml_of};
+use crate::options::{Declaration, Format, Group, Options};
 
 /// What environment variables say.
 type Variables<'a> = &'a [(&'static str, &'a str)];
 
-/// A file of settings, and what is typed beside `--config` with it.
-fn parsed_with(toml: &str, variables: Variables, line: &[&str]) -> Result<Parsed, Box<Refused>> {
+/// The options of a settings file and of what is typed beside `--config` with it, and what is
+/// wrong with them.
+fn load(toml: &str, variables: Variables, line: &[&str]) -> (Layers, anyhow::Result<()>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     std::fs::write(&path, toml).unwrap();
@@ -24,15 +27,15 @@ fn parsed_with(toml: &str, variables: Variables, line: &[&str]) -> Result<Parsed
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value.into())
     });
-    Parsed::new(&args, environment)
+    let command = cli::parse(&args).unwrap();
+    let writes_outputs = !matches!(command, Command::Check(_));
+    Layers::load(command.typed(), environment, true, writes_outputs)
 }
 
 fn layers(variables: Variables, toml: &str, line: &[&str]) -> Layers {
-    let line = [&IMPORT, line].concat();
-    match parsed_with(toml, variables, &line) {
-        Ok(parsed) => parsed.layers,
-        Err(refused) => panic!("{toml}: {:?}", refused.reason),
-    }
+    let (layers, checked) = load(toml, variables, &[&IMPORT, line].concat());
+    checked.unwrap_or_else(|error| panic!("{toml}: {error}"));
+    layers
 }
 
 fn import(toml: &str, line: &[&str]) -> Options {
@@ -41,10 +44,7 @@ fn import(toml: &str, line: &[&str]) -> Options {
 
 /// What is wrong with the settings.
 fn complaint(toml: &str, line: &[&str]) -> String {
-    match parsed_with(toml, &[], line).err().unwrap().reason {
-        Refusal::Settings(error) => error.to_string(),
-        Refusal::CommandLine(error) => panic!("{error}"),
-    }
+    load(toml, &[], line).1.unwrap_err().to_string()
 }
 
 const IMPORT: [&str; 2] = ["import", "leads.csv"];
@@ -66,7 +66,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
     let takes = |json: &Json| {
         let mut options = Options::default();
         let field = options.field_mut(declared.key).unwrap();
-        field.read(json, Path::new("/")).is_ok()
+        field.set_json(json, Path::new("/")).is_ok()
     };
     if declared.key == "base_url" {
         // It is looked into where it is known whether it may be plain http.
@@ -80,7 +80,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
 
 /// The first two words of an option that takes nothing else, as its help lists them.
 fn words_of(declared: &Declaration) -> Option<[String; 2]> {
-    let command = crate::cli::command();
+    let command = cli::command();
     let import = command.find_subcommand("import").unwrap();
     let mut flags = import.get_arguments();
     let flag = flags.find(|arg| arg.get_id() == declared.key)?;
@@ -103,13 +103,18 @@ fn names(options: &Options, key: &str) -> Vec<OsString> {
 }
 
 fn origin_of(layers: &Layers, key: &str) -> Origin {
-    layers.origin(|said| said.field(key).unwrap().is_said())
+    layers.origin(|given| given.field(key).unwrap().is_given())
 }
 
 fn saying(declared: &Declaration, value: &Json) -> Options {
     let mut options = Options::default();
     let field = options.field_mut(declared.key).unwrap();
-    assert_eq!(field.read(value, Path::new("")), Ok(()), "{}", declared.key);
+    assert_eq!(
+        field.set_json(value, Path::new("")),
+        Ok(()),
+        "{}",
+        declared.key
+    );
     options
 }
 
@@ -132,13 +137,13 @@ fn in_file(declared: &Declaration, value: &Json) -> String {
 #[test]
 fn of_every_option_the_strongest_word_holds() {
     let declared = Options::declared().into_iter();
-    let settings = declared.filter(|declared| declared.may_stand_in_profile());
+    let settings = declared.filter(|declared| declared.may_be_in_profile());
     for declared in settings.filter(|declared| declared.has_flag) {
         let key = declared.key;
         let [one, other] = two_values(declared);
         let common = in_file(declared, &one);
         let own = format!("{common}[profiles.default]\n{}", in_file(declared, &other));
-        let typed = saying(declared, &one).words(|_| true);
+        let typed = saying(declared, &one).args(|_| true);
         let typed: Vec<&str> = typed.iter().map(|word| word.to_str().unwrap()).collect();
         let mut cases = vec![
             (layers(&[], &common, &[]), &one, Origin::AllProfiles),
@@ -166,17 +171,17 @@ fn of_every_option_the_strongest_word_holds() {
 fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
     for declared in Options::declared() {
         let toml = in_file(declared, &two_values(declared)[0]);
-        if declared.may_stand_in_profile() {
+        if declared.may_be_in_profile() {
             let hyphened = toml.replace(declared.key, &declared.key.replace('_', "-"));
             for toml in [toml, hyphened] {
                 let options = import(&toml, &[]);
-                assert!(options.field(declared.key).unwrap().is_said(), "{toml}");
+                assert!(options.field(declared.key).unwrap().is_given(), "{toml}");
             }
         } else {
             let text = complaint(&toml, &IMPORT);
             let reason = match declared.key {
                 "profile" => "is no profile",
-                _ => "is said for one command only",
+                _ => "is for one command only",
             };
             assert!(text.contains(reason), "{toml}: {text}");
         }
@@ -185,7 +190,7 @@ fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
 
 #[test]
 fn every_default_and_every_variable_is_told_by_the_help_of_its_flag() {
-    let command = crate::cli::command();
+    let command = cli::command();
     let import = command.find_subcommand("import").unwrap();
     for declared in Options::declared() {
         let default = declared
@@ -214,14 +219,17 @@ fn every_option_takes_what_would_be_typed() {
         let texts: Vec<&OsStr> = texts.iter().map(OsString::as_os_str).collect();
         let field = options.field_mut(key).unwrap();
         let json = field.json();
-        assert_eq!(field.say(&[]), Ok(()));
-        assert!(!field.is_said(), "{key}");
-        assert_eq!(field.say(&texts), Ok(()), "{key}");
+        assert_eq!(field.set_texts(&[]), Ok(()));
+        assert!(!field.is_given(), "{key}");
+        assert_eq!(field.set_texts(&texts), Ok(()), "{key}");
         assert_eq!(field.json(), json, "{key}");
     }
     let mut options = Options::default();
     let countries = options.field_mut("countries").unwrap();
-    assert_eq!(countries.say(&["de,FR".as_ref(), "gb".as_ref()]), Ok(()));
+    assert_eq!(
+        countries.set_texts(&["de,FR".as_ref(), "gb".as_ref()]),
+        Ok(())
+    );
     assert_eq!(names(&options, "countries"), ["DE", "FR", "GB"]);
 }
 
@@ -244,7 +252,7 @@ fn options_survive_being_kept() {
     assert!(serde_json::from_str::<Options>("{\"region\":\"Atlantis\"}").is_err());
     // An empty text may have been typed.
     let typed = layers(&[], "", &["--campaign", "", "--campaign-column", "a"]).typed();
-    assert_eq!(kept(&typed).mapping.campaign.unwrap().0, "");
+    assert_eq!(kept(&typed).mapping.campaign.unwrap().text(), "");
 }
 
 #[test]
@@ -309,7 +317,7 @@ fn a_named_profile_comes_before_that_of_the_environment_and_that_before_the_defa
         (&crm, &["--campaign", "9"], "9", "DE"),
     ] {
         let options = layers(environment, TWO, line).options();
-        assert_eq!(options.mapping.campaign.unwrap().0, campaign);
+        assert_eq!(options.mapping.campaign.unwrap().text(), campaign);
         assert_eq!(options.phones.region.unwrap().text(), region);
     }
     let options = import("region = 'GB'\n[profile.crm]\ncampaign = 8", &[]);
@@ -365,9 +373,9 @@ fn the_environment_comes_before_the_profile_and_its_token_is_not_shown() {
 #[test]
 fn the_sandbox_takes_no_service_no_token_and_no_ledger_from_elsewhere() {
     let layers = layers(&VARIABLES, SERVICE, &["--sandbox"]);
-    let said = layers.said();
+    let said = layers.given();
     for key in ["base_url", "token_file", "ledger", "results"] {
-        assert!(!said.field(key).unwrap().is_said(), "{key}");
+        assert!(!said.field(key).unwrap().is_given(), "{key}");
     }
     assert_eq!(names(&said, "rate"), ["5/s"]);
     let ledger = LedgerChoice::new(&layers.options()).unwrap();
@@ -398,17 +406,18 @@ fn a_token_goes_to_the_service_beside_it_alone() {
 fn other_commands_take_what_they_have_flags_for() {
     let toml = "ledger = 'none'\nrate = '5/s'\ncampaign = 7";
     let line = ["runs", "export", "--results", "r.csv"];
-    let parsed = parsed_with(toml, &[], &line).ok().unwrap();
-    let ledger = LedgerChoice::new(&parsed.layers.options()).unwrap();
+    let ledger = LedgerChoice::new(&load(toml, &[], &line).0.options()).unwrap();
     assert_eq!(ledger, LedgerChoice::None);
-    assert!(parsed_with(toml, &[], &["campaigns"]).is_ok());
+    assert!(load(toml, &[], &["campaigns"]).1.is_ok());
 }
 
 /// What holds for rejects of a run with these options.
 fn of_rejects(run: &Options, toml: &str, line: &[&str]) -> Options {
     let mut run = kept(run);
-    run.retain(Declaration::is_handed_to_rejects);
-    layers(&[], toml, line).with_run(RunId(3), run).options()
+    run.retain(Declaration::is_passed_to_rejects);
+    let mut layers = layers(&[], toml, line);
+    layers.add_run(RunId(3), run);
+    layers.options()
 }
 
 #[test]
@@ -444,13 +453,17 @@ fn that_no_column_is_sent_is_handed_down() {
 #[test]
 fn a_profile_that_is_not_there_gets_those_that_are() {
     for (toml, name, told) in [
-        (TWO, "crn", "did you mean `crm`? there are `default`, `crm`"),
+        (
+            TWO,
+            "crn",
+            "did you mean `crm`? the file has `default`, `crm`",
+        ),
         (
             "",
             "crm",
             "there are none; `leadload config init` makes one",
         ),
-        ("[profiles.'447911000001']", "x", "there is `…`"),
+        ("[profiles.'447911000001']", "x", "the file has `…`"),
         (
             "",
             "+447911000001",
@@ -506,16 +519,15 @@ fn no_token_and_no_phone_number_in_the_file_is_ever_shown() {
 }
 
 #[test]
-fn json_is_asked_for_by_the_command_line_or_by_the_profile() {
+fn the_format_is_known_although_a_setting_is_wrong() {
     for (toml, line, wants) in [
         ("rate = '0'", "check a.csv --format json", true),
         ("rate = '0'\nformat = 'json'", "check a.csv", true),
-        ("format = 'json'", "check a.csv --bogus", true),
         ("rate = '0'", "check a.csv", false),
     ] {
-        let refused = parsed_with(toml, &[], &line.split(' ').collect::<Vec<_>>());
-        let said = refused.err().unwrap().layers.said();
-        let format = said.output.format.as_deref();
-        assert_eq!(format == Some(&Format::Json), wants, "{toml}");
+        let (layers, checked) = load(toml, &[], &line.split(' ').collect::<Vec<_>>());
+        assert!(checked.is_err(), "{toml}");
+        let format = layers.given().output.format();
+        assert_eq!(format == Format::Json, wants, "{toml}");
     }
 }

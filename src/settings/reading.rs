@@ -1,4 +1,4 @@
-//! What is read, and how leads are made of it: the same for checking and sending.
+//! What is read and how it becomes leads: the same for checking and sending.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::MappingSpec;
-use crate::options::{Column, Format, Options, Progress, ReadingOptions, Said};
+use crate::options::{Format, Given, Options, Progress, ReadingOptions};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -20,17 +20,17 @@ use crate::text::quoted_value;
 /// The settings that checking and sending share.
 #[derive(Debug, Clone)]
 pub struct ReadingSettings {
-    /// Only so many rows.
+    /// The most rows to read.
     pub limit: Option<u64>,
-    /// At least so many rows.
+    /// The fewest rows to accept.
     pub min_rows: u64,
-    /// What makes a phone number.
+    /// How phone numbers are read.
     pub phones: PhoneRules,
-    /// The country of numbers in national form, where a row names none.
+    /// The country of numbers in national form in rows that name none.
     pub region: Option<GivenRegion>,
-    /// The region of the run that wrote rejects among the inputs, where that is known.
+    /// The region of the run that wrote rejects among the inputs, if that is known.
     pub doubted: Option<Region>,
-    /// Whether numbers that it completes may be doubtful: unless the rule for numbers is set.
+    /// Whether numbers that it completes may be doubtful: unless `--phone-rule` is given.
     pub doubts: bool,
     /// The do-not-call lists.
     pub suppress: Vec<PathBuf>,
@@ -38,25 +38,24 @@ pub struct ReadingSettings {
     pub mapping: MappingSpec,
     /// `--campaign`.
     pub campaign: Option<CampaignChoice>,
-    /// Whether numbers that repeat are sent all the same.
+    /// Whether repeated numbers are sent.
     pub allow_duplicates: bool,
-    /// The profile that says so, in words, where it was not typed.
+    /// The profile that allows it, in words, if it was not typed.
     pub allowed_by: Option<String>,
-    /// How often a number is sent otherwise.
+    /// How often a number is sent.
     pub once: Once,
-    /// What becomes of rows that ended badly in an earlier run.
+    /// What to do about rows that failed in an earlier run.
     pub known_bad: KnownBad,
-    /// Where the results, the rejects and the page for people go.
+    /// Where results, rejects and the report go.
     pub outputs: OutputChoices,
-    /// The form of the summary.
+    /// The format of the summary.
     pub format: Format,
-    /// Whether a bar is drawn.
+    /// Whether to draw a progress bar.
     pub progress: Progress,
 }
 
 impl ReadingSettings {
-    /// Works out what the options mean together. Outputs that are not named go to
-    /// `unnamed`.
+    /// Works out what the options mean together. Outputs that are not named go to `unnamed`.
     pub(super) fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ReadingSettings> {
         let options = layers.options();
         let Options {
@@ -77,25 +76,25 @@ impl ReadingSettings {
             },
             region: region(layers, &options),
             doubted: layers.region_of_run(),
-            doubts: layers.said().phones.phone_rule.is_none(),
+            doubts: layers.given().phones.phone_rule.is_none(),
             suppress: values(&phones.suppress),
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,
             allow_duplicates,
-            allowed_by: layers.profile_saying(|said| said.delivery.allow_duplicates.is_some()),
+            allowed_by: layers.profile_giving(|given| given.delivery.allow_duplicates.is_some()),
             once: settled(&delivery.once)?,
             known_bad: settled(&delivery.known_bad)?,
             outputs: output_choices(layers, unnamed),
-            format: output.form(),
+            format: output.format(),
             progress: settled(&output.progress)?,
         })
     }
 }
 
-/// The country of numbers in national form, and who says so.
+/// The country of numbers in national form, and the source of that option.
 fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
     let region = options.phones.region.as_deref()?.country()?;
-    let from = match layers.origin(|said| said.phones.region.is_some()) {
+    let from = match layers.origin(|given| given.phones.region.is_some()) {
         Origin::Flag | Origin::Default => "--region".to_owned(),
         Origin::Environment(name) => name.to_owned(),
         Origin::Run(run) => format!("run {run}"),
@@ -109,13 +108,13 @@ fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
     Some(GivenRegion { region, from })
 }
 
-/// What was said of the inputs' form.
+/// The form of the inputs, as far as it is given.
 pub fn form_choice(reading: &ReadingOptions) -> FormChoice {
     FormChoice {
         encoding: reading.encoding.as_deref().copied(),
         delimiter: reading.delimiter.as_deref().map(|delimiter| delimiter.0),
         no_header: reading.no_header == Some(true),
-        sheet: reading.sheet.as_ref().map(|sheet| sheet.0.clone()),
+        sheet: reading.sheet.as_deref().cloned(),
     }
 }
 
@@ -124,11 +123,10 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
         mapping, phones, ..
     } = options;
     let constants = mapping.set.iter().flatten();
-    let column = |said: &Option<Said<Column>>| said.as_ref().map(|column| column.0.clone());
     Ok(MappingSpec {
         saved: saved_mapping::in_use(layers, options),
         phone_columns: texts(&mapping.phone_column),
-        campaign_column: column(&mapping.campaign_column),
+        campaign_column: mapping.campaign_column.as_deref().cloned(),
         region_columns: settled(&phones.region_column)?,
         only: texts(&mapping.only),
         variables: texts(&mapping.var),
@@ -144,18 +142,19 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
 }
 
 /// The values of an option that has several.
-pub(super) fn values<T: Clone>(said: &Option<Vec<Said<T>>>) -> Vec<T> {
-    said.iter().flatten().map(|said| (**said).clone()).collect()
+fn values<T: Clone>(list: &Option<Vec<Given<T>>>) -> Vec<T> {
+    let list = list.iter().flatten();
+    list.map(|given| (**given).clone()).collect()
 }
 
-/// The same as texts.
-pub(super) fn texts<T>(said: &Option<Vec<Said<T>>>) -> Vec<String> {
-    let said = said.iter().flatten();
-    said.map(|said| said.text().to_string_lossy().into_owned())
+/// The source texts of the same.
+pub(super) fn texts<T>(list: &Option<Vec<Given<T>>>) -> Vec<String> {
+    let list = list.iter().flatten();
+    list.map(|given| given.text().to_string_lossy().into_owned())
         .collect()
 }
 
-/// What was said of the outputs. Those that are not named go to `unnamed`.
+/// Where outputs go. Those that are not named go to `unnamed`.
 pub fn output_choices(layers: &Layers, unnamed: &OutputChoice) -> OutputChoices {
     let options = layers.options();
     let output = &options.output;
@@ -168,8 +167,8 @@ pub fn output_choices(layers: &Layers, unnamed: &OutputChoice) -> OutputChoices 
     }
 }
 
-fn place(said: &Option<Said<PathBuf>>, unnamed: &OutputChoice) -> OutputChoice {
-    match said.as_deref() {
+fn place(given: &Option<Given<PathBuf>>, unnamed: &OutputChoice) -> OutputChoice {
+    match given.as_deref() {
         None => unnamed.clone(),
         Some(path) if path.as_os_str() == "none" => OutputChoice::None,
         Some(path) => OutputChoice::Path(path.clone()),

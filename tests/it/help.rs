@@ -83,14 +83,14 @@ fn without_a_command_it_is_said_which_there_are() {
 }
 
 #[test]
-fn what_config_show_takes_is_listed_where_it_is_explained() {
+fn config_show_takes_the_flags_of_an_import() {
     let folder = Folder::new();
     let output = folder
         .leadload(&["config", "show", "--nothing-like-it"])
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: there is no flag `--nothing-like-it`\n\nhint: `leadload import --help` lists all flags\n"
+        "error: unexpected argument '--nothing-like-it' found\n\n  tip: to pass '--nothing-like-it' as a value, use '-- --nothing-like-it'\n\nUsage: leadload config show [OPTIONS]\n\nFor more information, try '--help'.\n"
     );
     let show = ["config", "show", "--rate", "20/s", "--format", "json"];
     let rate = folder.leadload(&show).expect(0).stdout;

@@ -208,9 +208,9 @@ fn mistakes_are_objects_too_whatever_the_command() {
         ),
         (
             "import leads.csv --rate 5 --log-format=json",
-            "`5` cannot be used for `--rate`",
+            "invalid value '5' for '--rate <RATE>'",
         ),
-        ("import --log-format json", "`FILE` is missing"),
+        ("import --log-format json", "<FILE>..."),
         ("runs show 7 --log-format json", "no runs"),
         ("campaigns --log-format json --ca-file nothing", "nothing"),
         ("check leads.csv --region XX --log-format json", "XX"),

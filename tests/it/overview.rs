@@ -132,7 +132,7 @@ fn whatever_is_not_yes_sends_nothing_and_leaves_nothing_behind() {
         terminal.type_in(answer);
         let (code, shown) = terminal.end();
         assert_eq!(code, 2, "{answer:?}: {shown}");
-        let end = "error: nothing was sent, since the question was not answered with yes";
+        let end = "Cancelled. Nothing was sent.";
         assert!(shown.ends_with(end), "{shown}");
         assert_eq!(folder.names(), ["leads.csv", "out.txt"]);
         assert_eq!(folder.read("out.txt"), "");

@@ -89,7 +89,7 @@ fn the_command_that_goes_on_names_the_campaign_that_was_picked() {
     let (code, shown) = terminal.end();
     assert_eq!(code, 3, "{shown}");
     assert!(
-        shown.ends_with(" import --rate none leads.csv --campaign 101"),
+        shown.ends_with(" import leads.csv --campaign 101 --rate none"),
         "{shown}"
     );
     let service = replaced(service, "");

@@ -30,7 +30,7 @@ fn of_several_phone_columns_the_order_is_asked() {
     let mut terminal = start(&folder, &service, &["leads.csv"]);
     terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
     terminal.answer("(Enter to stop):", "3\r");
-    terminal.wait_for("Numbers from 1 to 2, please.");
+    terminal.wait_for("Enter numbers from 1 to 2.");
     terminal.answer("(Enter to stop):", "2 1 2\r");
     terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
     terminal.answer("[y/N]", "y\r");
@@ -61,7 +61,7 @@ fn a_region_that_the_list_speaks_against_is_asked_about() {
         let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
         terminal.wait_for("3 of 3 numbers that `--region GB` completes may be of another country");
         terminal.answer("Enter to stop):", "Atlantis\r");
-        terminal.wait_for("There is no country and no column of that name.");
+        terminal.wait_for("There is no country and no column with that name.");
         terminal.answer("Enter to stop):", &format!("{answer}\r"));
         terminal.wait_for(&format!(
             "Numbers without a calling code are taken to be of {answer}"
@@ -131,7 +131,7 @@ fn where_a_profile_has_a_service_it_is_asked_which_and_named_where_nobody_can_an
     folder
         .leadload(&args)
         .expect(2)
-        .tells("hint: there is a profile `crm`: say `--profile crm`");
+        .tells("hint: choose a profile, for example `--profile crm`; there are `crm`");
     let mut terminal = Terminal::start(folder.leadload(&args), 100, 40);
     terminal.wait_for("There are these profiles:\n  1  crm\n");
     terminal.answer("(Enter to stop):", "1\r");

@@ -173,7 +173,7 @@ fn a_token_file_that_is_not_used_any_more_is_told_and_stays() {
     assert_eq!(code, 0, "{shown}");
     let old = folder.path("").canonicalize().unwrap().join("old.token");
     let said = format!(
-        "The token file that it named before, {}, is where it was. The profile does not use it any more.",
+        "The profile no longer uses its earlier token file {}, which is still there.",
         old.display()
     );
     assert!(in_one_line(&shown).contains(&said), "{shown}");
@@ -300,7 +300,7 @@ fn an_address_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
         terminal.wait_for("Name of the profile [default]:");
         terminal.type_in("\r");
         let shown = terminal.wait_for("Address of the service, such as");
-        let said = format!("LEADLOAD_BASE_URL is not offered: {why}");
+        let said = format!("LEADLOAD_BASE_URL cannot be used: {why}");
         assert_eq!(in_one_line(&shown).matches(&said).count(), 1, "{shown}");
         terminal.type_in(&format!("{}\r", service.base_url()));
         terminal.wait_for("Access token");
@@ -323,12 +323,12 @@ fn a_token_that_cannot_be_offered_is_dropped_with_a_word_and_asked_for() {
     let shown = terminal.wait_for("Address of the service");
     let said = in_one_line(&shown);
     assert!(
-        said.contains("LEADLOAD_TOKEN_FILE is not offered: "),
+        said.contains("LEADLOAD_TOKEN_FILE cannot be used: "),
         "{shown}"
     );
     terminal.type_in("\r");
     let shown = ended_with_token(terminal);
-    let said = "What stands in LEADLOAD_BASE_URL and LEADLOAD_TOKEN_FILE comes before the profile";
+    let said = "remove LEADLOAD_BASE_URL and LEADLOAD_TOKEN_FILE from it to use the profile";
     assert!(in_one_line(&shown).contains(said), "{shown}");
 }
 
@@ -364,7 +364,7 @@ fn a_new_token_does_not_stand_where_a_profile_sends_it_to_an_old_address() {
     terminal.type_in("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(in_one_line(&shown).contains("The token file that it named before, "));
+    assert!(in_one_line(&shown).contains("The profile no longer uses its earlier token file"));
     assert_eq!(folder.read("crm.token"), "old");
     assert_eq!(folder.read("crm-2.token"), format!("{TOKEN}\n"));
     let toml = folder.read("config.toml");

@@ -520,7 +520,7 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
     correct_the_number(&folder);
     std::fs::rename(folder.path("dnc.txt"), folder.path("moved.txt")).unwrap();
     let refused = folder.import(&service, &["leads.rejects.csv"]).expect(2);
-    refused.tells("dnc.txt` is gone, which run 1 was given and its rejects need too");
+    refused.tells("dnc.txt` no longer exists, but run 1 used it and its rejects need it too");
     let said = ["leads.rejects.csv", "--suppress", "moved.txt"];
     folder.import(&service, &said).expect(0);
     assert_eq!(

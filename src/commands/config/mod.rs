@@ -1,17 +1,28 @@
 //! `leadload config`: set up a profile, or show the settings in use.
 
 mod init;
-mod questions;
-mod show;
 
-use crate::cli::config::{ConfigArgs, ConfigCommand};
-use crate::exit::{ExitCode, Failure};
-use crate::settings::Layers;
+use crate::cli::ConfigCommand;
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::options::Format;
+use crate::report::{console, settings_json, settings_text};
+use crate::settings::{Layers, settings_in_use};
 
 /// Runs the command.
-pub fn run(args: &ConfigArgs, layers: &Layers) -> Result<ExitCode, Failure> {
-    match &args.command {
+pub fn run(command: &ConfigCommand, layers: &Layers) -> Result<ExitCode, Failure> {
+    match command {
         ConfigCommand::Init(_) => init::run(layers),
-        ConfigCommand::Show(_) => show::run(layers),
+        ConfigCommand::Show(_) => show(layers),
     }
+}
+
+fn show(layers: &Layers) -> Result<ExitCode, Failure> {
+    let settings = settings_in_use(layers).or_stopped(StoppedBy::Usage)?;
+    let profile = layers.profile.as_ref();
+    let text = match layers.given().output.format() {
+        Format::Json => settings_json(&settings, profile),
+        Format::Text => settings_text(&settings, profile),
+    };
+    console::print(&text).or_stopped(StoppedBy::Disk)?;
+    Ok(ExitCode::Complete)
 }

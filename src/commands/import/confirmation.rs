@@ -1,113 +1,103 @@
-//! Before the first request: what would be sent is worked out, shown, and asked about.
+//! Before the first request: works out what would be sent, shows it, and asks whether to send it.
 //!
-//! Rule: whatever can be refused is refused here, and whatever is asked is asked here: when
-//! this has ended nothing stands between the rows and the service. Nothing has been sent by
+//! Rule: everything that can be refused is refused before this ends. Nothing has been sent by
 //! then, and nothing of the run is in the ledger.
 
 use std::sync::Arc;
 
 use anyhow::anyhow;
 
+use super::prepared::Import;
 use super::record::PlannedRun;
-use crate::ask;
 use crate::campaign::CampaignBook;
+use crate::commands::ask::{Cancelled, Terminal};
 use crate::commands::directory::Directory;
 use crate::commands::dry_run::{DryRun, Found};
-use crate::commands::stopwatch::Stopwatch;
-use crate::commands::{question, service};
+use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{GivenRegion, Intake};
-use crate::report::{Log, Overview, Show, Width, console, difference_lines};
-use crate::settings::ImportSettings;
-use crate::signals::Interrupts;
+use crate::intake::GivenRegion;
+use crate::report::{Log, Overview, Width, console, difference_lines};
 use crate::source::FooterLine;
 use crate::text::{counted, grouped};
 
 /// An import that is ready to begin.
 pub(super) struct Confirmation<'a> {
-    pub(super) settings: &'a ImportSettings,
-    pub(super) intake: &'a Intake,
-    /// The run, where there is a ledger.
+    pub(super) import: &'a Import,
+    /// The run, if there is a ledger.
     pub(super) planned: Option<&'a PlannedRun>,
-    pub(super) watch: &'a Stopwatch,
     pub(super) directory: &'a mut Directory,
-    /// Whether anybody is there.
-    pub(super) is_watched: bool,
-    /// How the reading is shown.
-    pub(super) show: Show,
 }
 
 impl Confirmation<'_> {
-    /// Reads all rows and shows what would become of them; returns how many there are, if
-    /// that many may be sent and whoever is asked says yes.
+    /// Reads all rows and shows what would happen to them; returns their number, if that many
+    /// may be sent and the user agrees.
     pub(super) async fn obtain(
         mut self,
         book: CampaignBook,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
         log: &Log,
     ) -> Result<u64, Failure> {
         let reading = self.read(book, log);
-        let found = service::or_interrupted(interrupts, reading).await?;
+        let found = service::or_interrupted(&mut terminal.interrupts, reading).await?;
         let overview = self.overview(&found)?;
-        if !self.settings.quiet {
+        if !self.import.settings.quiet {
             console::note(&self.differences());
             console::note(&overview.lines(Width::of_stderr()));
         }
         let rows = found.tally.counts.total();
-        let agreed = self.agree(&found, &overview, interrupts).await;
+        let agreed = self.agree(&found, &overview, terminal).await;
         agreed.map_err(|failure| failure.of_rows(rows))?;
         Ok(rows)
     }
 
-    /// Whether so much may be sent, and is to be.
     async fn agree(
         &self,
         found: &Found,
         overview: &Overview<'_>,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
     ) -> Result<(), Failure> {
         self.refuse_more_than_allowed(found)?;
-        let asks = self.is_watched && !self.settings.yes;
-        if !asks || found.ready() == 0 {
+        let settings = &self.import.settings;
+        if !self.import.is_watched || settings.yes || found.ready() == 0 {
             return Ok(());
         }
         let width = Width::of_stderr();
-        let asked = if self.settings.quiet {
+        let question = if settings.quiet {
             overview.question_alone(width)
         } else {
             overview.question(width)
         };
-        let watch = self.watch.clone();
-        let ask = move || watch.pause(|| ask::yes(&asked));
-        if !question::answered(interrupts, ask).await? {
-            let error = anyhow!("nothing was sent, since the question was not answered with yes");
-            return Err(Failure::new(StoppedBy::Usage, error));
+        if !terminal.yes(&question).await? {
+            return Err(Cancelled("sent").into());
         }
-        // It may have taken hours to answer.
+        // The answer may have taken hours.
         self.refuse_changed_files()
     }
 
-    /// Takes all rows as far as they go without being sent.
+    /// Prepares all rows without sending them.
     async fn read(&mut self, book: CampaignBook, log: &Log) -> Result<Found, Failure> {
-        if self.is_watched {
+        if self.import.is_watched {
             self.directory.list_if_possible().await?;
         }
-        let memory = self.planned.map(|planned| planned.memory(self.settings));
+        let memory = self
+            .planned
+            .map(|planned| planned.memory(&self.import.settings));
         let dry_run = DryRun {
-            intake: self.intake,
+            intake: &self.import.intake,
             book,
             memory: memory.transpose()?,
-            form: self.settings.policy.form,
+            form: self.import.settings.policy.form,
             page: None,
         };
-        dry_run.run(self.show, log, |_| Ok(())).await
+        let show = inputs::show(&self.import.settings);
+        dry_run.run(show, log, |_| Ok(())).await
     }
 
-    /// What stands below the lists, where that has not been said above.
+    /// The footers of the lists, unless the opening lines have shown them.
     fn footers(&self) -> Vec<FooterLine> {
-        let inputs = self.intake.inputs.iter();
-        match self.intake.doubt {
-            // All was read before the opening lines.
+        let inputs = self.import.intake.inputs.iter();
+        match self.import.intake.doubt {
+            // All rows were read before the opening lines.
             Some(_) => Vec::new(),
             None => inputs
                 .flat_map(|planned| planned.footer().to_vec())
@@ -124,14 +114,19 @@ impl Confirmation<'_> {
                 .planned
                 .and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
-            service: self.settings.service.clone(),
-            region: self.intake.region.as_ref().map(GivenRegion::to_string),
+            service: self.import.settings.service.clone(),
+            region: self
+                .import
+                .intake
+                .region
+                .as_ref()
+                .map(GivenRegion::to_string),
             footers: self.footers(),
-            estimate: found.estimate(&self.settings.rate, known_rate.flatten()),
+            estimate: found.estimate(&self.import.settings.rate, known_rate.flatten()),
         })
     }
 
-    /// What would have the same inputs go on with an earlier run instead.
+    /// What differs from an unfinished run of the same inputs.
     fn differences(&self) -> String {
         let planned = self.planned;
         let other =
@@ -143,22 +138,22 @@ impl Confirmation<'_> {
 
     fn refuse_more_than_allowed(&self, found: &Found) -> Result<(), Failure> {
         let ready = found.ready();
-        let Some(most) = self.settings.max_new.filter(|most| ready > *most) else {
+        let Some(most) = self.import.settings.max_new.filter(|most| ready > *most) else {
             return Ok(());
         };
         let error = anyhow!(
-            "{} would be sent, and `--max-new` allows {}, so none was\n\nhint: `leadload check` with the same files shows what is new; if they are all to be sent, say `--max-new {ready}`",
+            "{} would be sent, but `--max-new` allows {}, so none was\n\nhint: `leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`",
             counted(ready, "lead"),
             grouped(most)
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }
 
-    /// What was agreed to is what was read.
+    /// The user agreed to what was read.
     fn refuse_changed_files(&self) -> Result<(), Failure> {
-        let inputs = Arc::clone(&self.intake.inputs);
+        let inputs = Arc::clone(&self.import.intake.inputs);
         let inputs = inputs.iter().map(|planned| &planned.input);
-        let mut all = inputs.chain(self.intake.suppression.inputs());
+        let mut all = inputs.chain(self.import.intake.suppression.inputs());
         Ok(all.try_for_each(|input| input.check_unchanged())?)
     }
 }

@@ -1,4 +1,4 @@
-//! Sends all rows and writes down what becomes of them.
+//! Sends all rows and writes the results.
 
 use std::thread;
 
@@ -11,7 +11,7 @@ use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Purpose};
-use crate::lead::RowId;
+use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::results::{OutputError, RunEnd, Writer, Written};
@@ -21,102 +21,36 @@ use crate::stop::Stop;
 
 use super::record::{Run, RunLedger};
 
-/// How many batches may wait for the writer.
+/// The most batches that wait for the writer.
 const BATCHES_TO_WRITE: usize = 4;
 
-/// What is to be sent, and to whom.
+/// What to send, and where.
 pub(super) struct Delivery<'a> {
     pub(super) settings: &'a ImportSettings,
     pub(super) client: Client,
     pub(super) intake: &'a Intake,
     pub(super) book: CampaignBook,
     pub(super) writer: Writer,
-    /// The run and what it is sent with, where there is a ledger.
+    /// The run and its ledger, if there is one.
     pub(super) run: Option<(&'a Run, RunLedger)>,
 }
 
-/// What came of the rows, and of the files.
+/// What the pipeline and its threads leave behind.
 pub(super) struct Delivered {
-    pub(super) stop: Option<Stop>,
-    pub(super) requests: u64,
-    /// How many rows there are, where they were read to their end.
-    pub(super) rows_total: Option<u64>,
-    /// The row that was read last.
-    pub(super) last_read: u64,
+    pub(super) end: End,
     pub(super) written: Result<Written, OutputError>,
     pub(super) ledger: Option<Ledger>,
 }
 
-/// What the threads have left behind.
-struct Ended {
-    end: End,
-    ledger: Option<Ledger>,
-    /// Set where the ledger's thread has died.
-    lost_ledger: bool,
-    writer: Result<Writer, OutputError>,
-}
-
 impl Delivery<'_> {
-    /// Does it.
+    /// Sends all rows.
     pub(super) async fn send(
         self,
         events: &mut dyn FnMut(RunEvent<'_>),
         interrupts: Interrupts,
     ) -> Result<Delivered, Failure> {
-        let keeps_rejects = self.settings.reading.known_bad == KnownBad::Skip;
-        let run = self.run.as_ref().map(|(run, _)| run.begun.run);
-        let mut ended = self.deliver(events, interrupts).await?;
-        let mut stop = ended.end.stop;
-        if ended.lost_ledger {
-            stop = Some(Stop::worse(stop, broken(&LedgerError::broke_off())));
-        }
-        let (requests, rows_total) = (ended.end.requests, ended.end.rows_total);
-        let last_read = ended.end.last_read.0;
-        let is_unread = stop
-            .as_ref()
-            .is_some_and(|stop| stop.by() == StoppedBy::Usage);
-        let is_written_down = ended.end.is_written_down;
-        let written = ended.writer.and_then(|mut writer| {
-            if is_unread || !is_written_down && requests == 0 {
-                // Nothing was sent, so nothing is left behind: the writer is dropped.
-                return Ok(Written::default());
-            }
-            if !is_written_down {
-                // The ledger does not have the last rows, so these files are not final; but
-                // nothing else tells what became of those rows.
-                return writer.set_aside();
-            }
-            // Before the files get their names, so that they are known for ours whatever
-            // happens next.
-            let end = |stop: &Option<Stop>| RunEnd {
-                is_complete: stop.is_none(),
-                is_shorter: ended.end.is_shorter,
-                keeps_rejects,
-            };
-            let sealed = writer.seal(end(&stop))?;
-            if let (Some(ledger), Some(run)) = (&mut ended.ledger, run)
-                && let Err(error) = ledger.record_outputs(run, &sealed)
-            {
-                stop = Some(Stop::worse(stop.take(), broken(&error)));
-            }
-            writer.finish(end(&stop))
-        });
-        Ok(Delivered {
-            stop,
-            requests,
-            rows_total,
-            last_read,
-            written,
-            ledger: ended.ledger,
-        })
-    }
-
-    async fn deliver(
-        self,
-        events: &mut dyn FnMut(RunEvent<'_>),
-        interrupts: Interrupts,
-    ) -> Result<Ended, Failure> {
         let (settings, intake, mut writer) = (self.settings, self.intake, self.writer);
+        let run = self.run.as_ref().map(|(run, _)| run.begun.run);
         let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
         let (outlet, memory, pacing) = match self.run {
             None => {
@@ -136,19 +70,58 @@ impl Delivery<'_> {
         let pipeline = Pipeline::new(self.client, settings.policy, pacing, inputs, outlet, events);
         let batches = intake.start(self.book, Purpose::Sending, memory);
         let mut end = pipeline.run(batches, interrupts).await;
-        // First the ledger's thread, which hands the last batches to the writer's. Nothing
-        // else is left to be done on this one.
-        let ledger = end.writer.take().map(LedgerWriter::close);
-        let writer = writing.join().map_err(|_| {
-            Failure::new(StoppedBy::Disk, anyhow!("the writer of results broke off"))
-        })?;
-        Ok(Ended {
+        // The ledger's thread first: it sends the last batches to the writer's.
+        let mut ledger = match end.writer.take().map(LedgerWriter::close) {
+            Some(None) => {
+                end.stop = Some(Stop::worse(end.stop, broken(&LedgerError::broke_off())));
+                None
+            }
+            ledger => ledger.flatten(),
+        };
+        let died = || anyhow!("the thread that writes results died");
+        let writer = writing.join();
+        let writer = writer.map_err(|_| Failure::new(StoppedBy::Disk, died()))?;
+        let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
+        let written = writer
+            .and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
+        Ok(Delivered {
             end,
-            lost_ledger: matches!(ledger, Some(None)),
-            ledger: ledger.flatten(),
-            writer,
+            written,
+            ledger,
         })
     }
+}
+
+/// Finishes the output files.
+fn finish(
+    mut writer: Writer,
+    end: &mut End,
+    ledger: Option<(&mut Ledger, RunId)>,
+    keeps_rejects: bool,
+) -> Result<Written, OutputError> {
+    let stopped_by = end.stop.as_ref().map(Stop::by);
+    if stopped_by == Some(StoppedBy::Usage) || !end.is_written_down && end.requests == 0 {
+        // Nothing was sent: dropping the writer removes its files.
+        return Ok(Written::default());
+    }
+    if !end.is_written_down {
+        // The ledger lacks the last rows, so these files are not final; but nothing else has the
+        // outcome of those rows.
+        return writer.set_aside();
+    }
+    let run_end = |end: &End| RunEnd {
+        is_complete: end.stop.is_none(),
+        is_shorter: end.is_shorter,
+        keeps_rejects,
+    };
+    // Before the files get their names, so that they are recognized as ours even after a crash.
+    let sealed = writer.seal(run_end(end))?;
+    if let Some((ledger, run)) = ledger
+        && let Err(error) = ledger.record_outputs(run, &sealed)
+    {
+        end.stop = Some(Stop::worse(end.stop.take(), broken(&error)));
+    }
+    writer.finish(run_end(end))
 }
 
 fn outlet(run: &Run, ledger: Ledger, settled: mpsc::Sender<Batch>) -> Outlet {

@@ -1,4 +1,4 @@
-//! How an import has ended: written down, and said.
+//! The end of an import: recorded and reported.
 
 use std::path::{Path, PathBuf};
 
@@ -24,40 +24,37 @@ use crate::results::{OutputError, ReportFile, Written};
 use crate::settings::ImportSettings;
 use crate::stop::Stop;
 
-/// An import whose rows have been sent, as far as that went.
+/// An import whose rows have been sent, completely or not.
 pub(super) struct Ending<'a> {
     pub(super) settings: &'a ImportSettings,
     pub(super) intake: &'a Intake,
     pub(super) watch: Stopwatch,
-    /// The command that goes on with it.
+    /// The command that continues it.
     pub(super) line: CommandLine,
     pub(super) metrics: Metrics,
-    /// The page for people, where one is wanted.
+    /// The report, if one is wanted.
     pub(super) report: Option<ReportFile>,
-    /// What campaigns are called, as far as that is known.
+    /// The names of campaigns, as far as they are known.
     pub(super) campaign_names: CampaignNames,
-    /// The run, where there is a ledger.
+    /// The run, if there is a ledger.
     pub(super) run: Option<&'a Run>,
 }
 
 impl Ending<'_> {
-    /// Writes down how it ended, and says it.
+    /// Records and reports how it ended.
     pub(super) fn close(
         mut self,
         delivered: Delivered,
         listeners: &Listeners,
     ) -> Result<ExitCode, Failure> {
         let Delivered {
-            mut stop,
-            requests,
-            rows_total,
-            last_read,
+            mut end,
             written,
             ledger,
         } = delivered;
         let written = written.unwrap_or_else(|error| {
-            // Of all that can go wrong, this machine comes first.
-            stop = Some(unwritten(&error));
+            // An error of this computer counts before all others.
+            end.stop = Some(unwritten(&error));
             Written::default()
         });
         let by_ledger = self.counted_before(&listeners.tally, ledger.as_ref());
@@ -68,8 +65,8 @@ impl Ending<'_> {
             inputs: self.intake.names(),
             stop: None,
             exit_code: tally.exit_code(None),
-            requests,
-            rows_total: listeners.rows_total().or(rows_total),
+            requests: end.requests,
+            rows_total: listeners.rows_total().or(end.rows_total),
             elapsed_s: self.watch.seconds(),
             written,
             sandbox: self.settings.reading.outputs.sandbox,
@@ -79,14 +76,14 @@ impl Ending<'_> {
             campaign_names: std::mem::take(&mut self.campaign_names),
             list_notes: ListNotes::of(self.intake),
         };
-        self.stop(&mut ended, stop);
+        self.stop(&mut ended, end.stop);
         let is_unread = |stop: &Stop| stop.by() == StoppedBy::Usage;
         if !ended.stop.as_ref().is_some_and(is_unread) {
             self.write_report(&mut ended, listeners.page.as_ref());
         }
-        let ending = self.end_run(ledger, &ended, last_read);
+        let ending = self.end_run(ledger, &ended, end.last_read.0);
         if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
-            // Nothing was sent, so there is nothing to tell of but that.
+            // Nothing was sent, so there is no summary.
             return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
         }
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
@@ -94,16 +91,15 @@ impl Ending<'_> {
         }
         self.metrics.end(&ended);
         let summarised = summarise(&ended, self.settings.reading.format);
-        // Where the console was closed, that is why the run ended.
+        // If the console was closed, that is why the run ended.
         if ended.stop.is_none() {
             summarised?;
         }
         Ok(ended.exit_code)
     }
 
-    /// The sums of the whole run, where an earlier start has come further than this one,
-    /// which a second signal has ended before it had read as much. How they are spread over
-    /// campaigns and reasons is not known then.
+    /// The counts of the whole run from the ledger, if an earlier start got further than this one,
+    /// which a second signal ended. They are not known by campaign and reason then.
     fn counted_before(&self, tally: &Tally, ledger: Option<&Ledger>) -> Option<Tally> {
         let (run, ledger) = self.run.zip(ledger)?;
         let counts = ledger.counts_of(run.begun.run).ok()?;
@@ -114,18 +110,18 @@ impl Ending<'_> {
         })
     }
 
-    /// What the same command would do about rows that may have been taken.
+    /// What the same command would do about rows that the service may have accepted.
     fn in_doubt(&self) -> InDoubt {
         let policy = &self.settings.policy;
         let on_uncertain = match self.run {
             Some(_) => policy.on_uncertain,
-            // Without a ledger nobody knows which rows to leave alone.
+            // Without a ledger these rows are not known the next time.
             None => OnUncertain::Resend,
         };
         InDoubt::of(on_uncertain, policy.form)
     }
 
-    /// Notes why it ended early, if it did, and what comes of that.
+    /// Sets why it ended early, if it did, and what follows from that.
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
         ended.continue_with = stop.is_some().then(|| self.line.clone());
@@ -140,8 +136,8 @@ impl Ending<'_> {
         ended.stop = stop;
     }
 
-    /// Writes the page for people, if one is wanted. Before the run is said to be complete:
-    /// where this fails, the same command goes on and writes it.
+    /// Writes the report, if one is wanted. Before the run counts as complete: if this fails, the
+    /// same command continues it and writes the report.
     fn write_report(&mut self, ended: &mut Ended<'_>, notes: Option<&PageNotes>) {
         let (Some(report), Some(notes)) = (self.report.take(), notes) else {
             return;
@@ -163,7 +159,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Writes down in the ledger how the run has ended; returns what that stops.
+    /// Records in the ledger how the run ended; returns a ledger error as a stop.
     fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, last_read: u64) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
         let ended = run.end(&mut ledger, ended, last_read);
@@ -173,7 +169,7 @@ impl Ending<'_> {
     }
 }
 
-/// What campaigns are called: as the run has met them, or as the service lists them.
+/// The names of campaigns, from the rows and from the service's list.
 pub(super) fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -> CampaignNames {
     let met = book.ids().into_iter();
     let met = met.map(|(name, id)| (CampaignId(id), name.to_owned()));

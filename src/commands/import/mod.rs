@@ -1,10 +1,9 @@
-//! `leadload import`: contacts go in, leads exist, every row is accounted for.
+//! `leadload import`: contacts in, leads out, and every row accounted for.
 
 mod confirmation;
 mod delivery;
 mod ending;
 mod identity;
-mod picker;
 mod prepared;
 mod record;
 mod sending;
@@ -15,135 +14,124 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 
-use super::asking::{Asking, Attempt};
-use super::stopwatch::Stopwatch;
-use super::{check, inputs, places, service};
-use crate::ask;
-use crate::command_line::CommandLine;
+use super::ask::{self, Terminal};
+use super::{Request, check, inputs, places, questions, service};
+use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
 use crate::report::{JobLabels, Log, Metrics};
 use crate::results::OutputChoice;
-use crate::settings::{ImportSettings, Layers, Service};
-use crate::signals;
-use prepared::{Asked, Prepared};
+use crate::settings::{Layers, Service};
+use prepared::{Import, Prepared};
 use record::Record;
 use sending::send;
 use test_lead::TestLead;
 
-/// Runs the command, which was typed as `line`.
-pub fn run(
-    files: &[PathBuf],
-    layers: Layers,
-    line: CommandLine,
-    log: &Log,
-) -> Result<Attempt<ExitCode>, Failure> {
-    if layers.typed().delivery.dry_run == Some(true) {
-        return check::run(files, layers, &line, log);
+/// Runs the command.
+pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
+    if request.layers.typed().delivery.dry_run == Some(true) {
+        return check::run(request, log);
     }
-    let metrics = metrics(files, &layers)?;
-    let ended = service::block_on(import(files, layers, line, log, metrics.clone()));
-    if let Err(failure) = &ended {
-        metrics.fail(failure);
-    }
-    ended
+    service::block_on(async {
+        let mut metrics = metrics(&request.files, &request.layers)?;
+        let ended = async {
+            refuse_save_mapping(&request.layers.options())?;
+            let mut terminal = Terminal::open()?;
+            let checking = places::check(&request);
+            service::or_interrupted(&mut terminal.interrupts, checking).await?;
+            if questions::choose_profile(&mut request, &mut terminal).await? {
+                metrics = self::metrics(&request.files, &request.layers)?;
+            }
+            import(request, terminal, log, metrics.clone()).await
+        };
+        let ended = ended.await;
+        if let Err(failure) = &ended {
+            metrics.fail(failure);
+        }
+        ended
+    })
 }
 
-/// The figures of the import. A test lead is no run, and has none.
+/// The metrics of the import. A test lead is no run, and has none.
 fn metrics(files: &[PathBuf], layers: &Layers) -> Result<Metrics, Failure> {
-    let said = layers.said();
-    let file = said.output.metrics_file.as_deref().map(PathBuf::as_path);
-    let file = file.filter(|_| said.delivery.test_to.is_none());
+    let given = layers.given();
+    let file = given.output.metrics_file.as_deref().map(PathBuf::as_path);
+    let file = file.filter(|_| given.delivery.test_to.is_none());
     let profile = layers.profile.as_ref();
     let profile = profile.and_then(|profile| profile.name.as_deref());
-    // One that is named and missing is what is wrong.
-    let profile = profile.or(said.place.profile.as_ref().map(|name| name.0.as_str()));
+    // One that is named but does not exist may be what is wrong.
+    let profile = profile.or(given.place.profile.as_deref().map(String::as_str));
     Ok(Metrics::new(file, JobLabels::new(profile, files))?)
 }
 
-/// Leaves the figures of an import whose settings are wrong.
-pub fn refused(files: &[PathBuf], layers: &Layers, failure: &Failure) {
-    let is_check = layers.typed().delivery.dry_run == Some(true);
-    // What keeps them from being written is not what is wrong with the command.
-    if let (false, Ok(metrics)) = (is_check, metrics(files, layers)) {
+/// Writes the metrics of an import whose settings are wrong.
+pub fn record_refusal(command: &Command, layers: &Layers, failure: &Failure) {
+    let is_dry_run = layers.typed().delivery.dry_run == Some(true);
+    if let Command::Import(args) = command
+        && !is_dry_run
+        // An error here would hide the one to report.
+        && let Ok(metrics) = metrics(&args.inputs, layers)
+    {
         metrics.fail(failure);
     }
 }
 
 async fn import(
-    files: &[PathBuf],
-    layers: Layers,
-    line: CommandLine,
+    mut request: Request,
+    mut terminal: Terminal,
     log: &Log,
     metrics: Metrics,
-) -> Result<Attempt<ExitCode>, Failure> {
-    let watch = Stopwatch::start();
-    let options = layers.options();
-    refuse_save_mapping(&options)?;
-    // From the beginning on, so that no signal falls between two listeners.
-    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-    service::or_interrupted(&mut interrupts, places::look_at(files, &layers)).await?;
-    if let Some(mut asking) = Asking::new(&layers, files, &watch, &mut interrupts)
-        && let Some(answer) = asking.profile(&layers).await?
-    {
-        return Ok(Attempt::again(answer));
-    }
-    let service = Service::new(&layers).or_stopped(StoppedBy::Usage)?;
-    // A time that no clock can show never comes.
+) -> Result<ExitCode, Failure> {
+    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
+    let options = request.layers.options();
     let max_duration = options.delivery.max_duration.as_deref();
-    let time_up = max_duration.and_then(|most| watch.began().checked_add(*most));
-    interrupts.set_deadline(time_up.map(Into::into));
-    let surveying = inputs::survey(files, layers);
-    let (layers, surveyed) = service::or_interrupted(&mut interrupts, surveying).await?;
-    let settings = ImportSettings::new(&layers, &OutputChoice::BesideInput);
-    let settings = settings.or_stopped(StoppedBy::Usage)?;
-    // What is tried out on the sandbox calls nobody, and a log for machines is read by none
-    // who could answer.
-    let is_watched = ask::may_ask(settings.log_format) && !settings.reading.outputs.sandbox;
+    // A time that no clock can show never comes.
+    let deadline = max_duration.and_then(|max| terminal.watch.began().checked_add(*max));
+    terminal.interrupts.set_deadline(deadline.map(Into::into));
+    let surveying = inputs::survey(&mut request);
+    let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+    let unnamed = OutputChoice::BesideInput;
+    let mut settings = request.settings(&unnamed)?;
+    // The sandbox calls nobody.
+    let is_watched = ask::can_ask(settings.log_format) && !settings.reading.outputs.sandbox;
     let may_pick = is_watched && !settings.yes && settings.test_to.is_none();
     if !settings.has_campaign() && !may_pick {
-        return Err(picker::no_campaign());
+        return Err(questions::no_campaign());
     }
     if let Some(number) = settings.test_to.clone() {
-        let test = TestLead::new(&number, settings, service, watch)?;
-        return test.send(surveyed, interrupts).await.map(Attempt::Done);
+        let test = TestLead::new(&number, settings, service)?;
+        return test.send(surveyed, terminal).await;
     }
-    // It may have to be waited for, and do-not-call lists are to be as they are then.
-    let record = Record::open(&settings, &watch, &mut interrupts).await?;
-    let planning = inputs::plan(&settings.reading, surveyed);
-    let planned = service::or_interrupted(&mut interrupts, planning).await;
-    if let Some(asking) = Asking::new(&layers, files, &watch, &mut interrupts)
-        && let Some(answer) = asking.lists(&planned).await?
-    {
-        return Ok(Attempt::again(answer));
-    }
-    let protecting = planned?.protected(&settings.reading);
-    let asked = Asked {
-        intake: service::or_interrupted(&mut interrupts, protecting).await?,
-        record,
-        show: inputs::show(&settings),
+    // Before the do-not-call lists are read: opening it may take a long wait.
+    let record = Record::open(&settings, &mut terminal).await?;
+    let planned = questions::plan(
+        &mut request,
+        &mut settings,
+        surveyed,
+        &unnamed,
+        &mut terminal,
+    )
+    .await?;
+    let protecting = planned.protected(&settings.reading);
+    let intake = service::or_interrupted(&mut terminal.interrupts, protecting).await?;
+    let import = Import {
+        request,
         settings,
-        service,
-        line,
-        watch,
+        intake,
         metrics,
         is_watched,
     };
-    let mut prepared = Prepared::new(asked, &mut interrupts).await?;
-    let rows = prepared.agree(&mut interrupts, log).await?;
-    send(prepared, rows, interrupts, log)
-        .await
-        .map(Attempt::Done)
+    let mut prepared = Prepared::new(import, &service, record, &mut terminal).await?;
+    let rows = prepared.agree(&mut terminal, log).await?;
+    send(prepared, rows, terminal, log).await
 }
 
 fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
-    match options.mapping.save_mapping {
-        None => Ok(()),
-        Some(_) => Err(Failure::new(
-            StoppedBy::Usage,
-            anyhow!(
-                "`--save-mapping` goes with `leadload check`, which shows the mapping that is kept\n\nhint: type the same command with `check` in the place of `import`"
-            ),
-        )),
+    if options.mapping.save_mapping.is_none() {
+        return Ok(());
     }
+    let error = anyhow!(
+        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves\n\nhint: run the same command with `check` instead of `import`"
+    );
+    Err(Failure::new(StoppedBy::Usage, error))
 }

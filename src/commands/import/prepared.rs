@@ -1,5 +1,5 @@
-//! An import up to the question: what is read and how, to which service and campaigns it
-//! goes, which run it would be. Nothing of it is in the ledger yet.
+//! An import up to the question whether to send it: how it is read, to which service and
+//! campaigns it goes, which run it would be. Nothing of it is in the ledger yet.
 
 use std::path::Path;
 
@@ -7,157 +7,131 @@ use anyhow::anyhow;
 use tracing::warn;
 
 use super::confirmation::Confirmation;
-use super::picker;
 use super::record::{PlannedRun, Record};
 use crate::api::Limits;
 use crate::campaign::CampaignBook;
-use crate::command_line::CommandLine;
+use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
 use crate::commands::service::Reached;
-use crate::commands::stopwatch::Stopwatch;
-use crate::commands::{inputs, service};
+use crate::commands::{Request, inputs, questions, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain};
-use crate::report::{Log, Metrics, Show, Width, console, opening_lines};
+use crate::options::{Given, Options};
+use crate::report::{Log, Metrics, Width, console, opening_lines};
 use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
-use crate::signals::Interrupts;
+
+/// An import whose inputs are planned.
+pub(super) struct Import {
+    pub(super) request: Request,
+    pub(super) settings: ImportSettings,
+    pub(super) intake: Intake,
+    pub(super) metrics: Metrics,
+    /// Whether a user is at the terminal.
+    pub(super) is_watched: bool,
+}
 
 /// An import that could be sent.
 pub(super) struct Prepared {
-    pub(super) settings: ImportSettings,
-    pub(super) intake: Intake,
+    pub(super) import: Import,
     pub(super) book: CampaignBook,
     pub(super) writer: Writer,
-    /// The page for people, where one is wanted.
+    /// The report, if one is wanted.
     pub(super) report: Option<ReportFile>,
     pub(super) reached: Reached,
-    /// The run, where there is a ledger.
+    /// The run, if there is a ledger.
     pub(super) planned: Option<PlannedRun>,
-    /// The command that goes on with it.
-    pub(super) line: CommandLine,
-    pub(super) watch: Stopwatch,
-    pub(super) metrics: Metrics,
-    /// How the work is shown.
-    pub(super) show: Show,
     pub(super) directory: Directory,
-    /// Whether somebody is there who can be asked.
-    is_watched: bool,
     /// Whether rows name their campaigns.
     has_names: bool,
 }
 
-/// What was asked for, and of which lists.
-pub(super) struct Asked {
-    pub(super) intake: Intake,
-    /// Where the run is recorded, if there is a ledger.
-    pub(super) record: Option<Record>,
-    pub(super) settings: ImportSettings,
-    pub(super) service: Service,
-    pub(super) line: CommandLine,
-    pub(super) watch: Stopwatch,
-    pub(super) metrics: Metrics,
-    /// How the work is shown.
-    pub(super) show: Show,
-    /// Whether somebody is there who can be asked.
-    pub(super) is_watched: bool,
-}
-
 impl Prepared {
-    /// Prepares it. Where no campaign is given, one is picked.
+    /// Prepares it. If no campaign is given, the user picks one.
     pub(super) async fn new(
-        mut asked: Asked,
-        interrupts: &mut Interrupts,
+        mut import: Import,
+        service: &Service,
+        record: Option<Record>,
+        terminal: &mut Terminal,
     ) -> Result<Prepared, Failure> {
-        refuse_results_files(&asked.intake)?;
-        inputs::refuse_doubtful(&asked.intake)?;
-        let paths = inputs::output_paths(&asked.settings, &asked.intake)?;
-        let writer = writer(
-            &asked.settings,
-            &asked.intake,
-            &paths,
-            asked.record.as_ref(),
-        )?;
-        // Not before it is known that no other run is at work on this.
-        asked.begin_metrics(&paths)?;
+        refuse_results_files(&import.intake)?;
+        inputs::refuse_doubtful(&import.intake)?;
+        let paths = inputs::output_paths(&import.settings, &import.intake)?;
+        let writer = writer(&import.settings, &import.intake, &paths, record.as_ref())?;
+        // Not before it is certain that no other run writes them.
+        import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
-        let reached = service::reach(&asked.service, limits(&asked.settings)).await?;
+        let reached = service::reach(service, limits(&import.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
-        if !asked.settings.has_campaign() {
-            asked.pick_campaign(&mut directory, interrupts).await?;
+        if !import.settings.has_campaign() {
+            import.pick_campaign(&mut directory, terminal).await?;
         }
-        let names = service::or_interrupted(interrupts, directory::names_in(&asked.intake)).await?;
-        let finding = directory.book(
-            &names,
-            asked.settings.reading.campaign.as_ref(),
-            &asked.intake,
-        );
+        let Import {
+            settings, intake, ..
+        } = &import;
+        let interrupts = &mut terminal.interrupts;
+        let names = service::or_interrupted(interrupts, directory::names_in(intake)).await?;
+        let campaign = settings.reading.campaign.as_ref();
+        let finding = directory.book(&names, campaign, intake);
         let book = service::or_interrupted(interrupts, finding).await?;
-        let planned = match asked.record {
+        let planned = match record {
             Some(record) => {
-                let planning = record.plan(&asked.settings, &asked.intake, &book, &paths);
+                let planning = record.plan(settings, intake, &book, &paths);
                 Some(service::or_interrupted(interrupts, planning).await?)
             }
             None => None,
         };
         Ok(Prepared {
-            settings: asked.settings,
-            intake: asked.intake,
+            import,
             book,
             writer,
             report,
             reached,
             planned,
-            line: asked.line,
-            watch: asked.watch,
-            metrics: asked.metrics,
-            show: asked.show,
             directory,
-            is_watched: asked.is_watched,
             has_names: !names.is_empty(),
         })
     }
 
-    /// Says how the inputs are read and, where somebody is there or has asked for it, what
-    /// would be sent, and asks whether it is to be. Returns how many rows there are, where
-    /// they have been read for this.
+    /// Shows how the inputs are read and, if a user is there or the settings need it, what
+    /// would be sent, and asks whether to send it. Returns the number of rows, if they were
+    /// read for this.
     pub(super) async fn agree(
         &mut self,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
         log: &Log,
     ) -> Result<Option<u64>, Failure> {
-        if self.planned.is_none() && !self.settings.reading.outputs.sandbox {
+        let Import {
+            settings, intake, ..
+        } = &self.import;
+        if self.planned.is_none() && !settings.reading.outputs.sandbox {
             warn!(
                 event = "warning",
-                "without a ledger nothing is remembered: if this run breaks off, or is repeated, only the service can refuse the leads that it has"
+                "without a ledger nothing is remembered: if this run is interrupted or repeated, only the service can refuse leads that it already has"
             );
         }
-        if !self.settings.quiet {
-            console::note(&opening_lines(&self.intake, Width::of_stderr()));
+        if !settings.quiet {
+            console::note(&opening_lines(intake, Width::of_stderr()));
         }
-        if !self.is_watched && !self.has_names && self.settings.max_new.is_none() {
+        if !self.import.is_watched && !self.has_names && settings.max_new.is_none() {
             return Ok(None);
         }
         let confirmation = Confirmation {
-            settings: &self.settings,
-            intake: &self.intake,
+            import: &self.import,
             planned: self.planned.as_ref(),
-            watch: &self.watch,
             directory: &mut self.directory,
-            is_watched: self.is_watched,
-            show: self.show,
         };
         let rows = confirmation
-            .obtain(self.book.clone(), interrupts, log)
+            .obtain(self.book.clone(), terminal, log)
             .await?;
         Ok(Some(rows))
     }
 }
 
-impl Asked {
-    /// Figures go nowhere where something else is, or will be.
+impl Import {
+    /// Checks that the metrics replace no other file, and writes the first ones.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
         let ledger = self.settings.ledger.place();
         let is_ledger = |place: &Path| ledger.is_some_and(|ledger| ledger.owns(place));
@@ -165,14 +139,16 @@ impl Asked {
         Ok(self.metrics.begin(is_taken)?)
     }
 
-    /// Has a campaign picked: from here on it is as if it had been given.
+    /// Asks for a campaign, which counts as given from here on.
     async fn pick_campaign(
         &mut self,
         directory: &mut Directory,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
     ) -> Result<(), Failure> {
-        let picked = picker::pick(directory, &self.watch, interrupts).await?;
-        self.line = self.line.with_campaign(&picked.to_string());
+        let picked = questions::campaign(directory, terminal).await?;
+        let mut answer = Options::default();
+        answer.mapping.campaign = Some(Given::text_of(&picked.to_string()));
+        self.request.add_answer(answer);
         self.settings.pick_campaign(picked);
         Ok(())
     }
@@ -187,7 +163,7 @@ pub(super) fn limits(settings: &ImportSettings) -> Limits {
     }
 }
 
-/// The outputs, which are found to be writable before anything is sent.
+/// The outputs, checked to be writable before anything is sent.
 fn writer(
     settings: &ImportSettings,
     intake: &Intake,
@@ -203,14 +179,14 @@ fn writer(
         .map_err(OutputError::before_sending)
 }
 
-/// `leadload import *.csv` must not send the results of the last time.
+/// `leadload import *.csv` must not send its own results.
 pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
     match inputs.find(|planned| has_results_header(&planned.header.names)) {
         None => Ok(()),
         Some(planned) => {
             let error = anyhow!(
-                "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `leadload import *.csv` takes results files in",
+                "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files",
                 planned.input.name()
             );
             Err(Failure::new(StoppedBy::Usage, error))

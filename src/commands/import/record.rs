@@ -7,6 +7,7 @@ use tracing::warn;
 
 use super::identity;
 use crate::campaign::CampaignBook;
+use crate::commands::ask::Terminal;
 use crate::commands::rejects::columns_digest;
 use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
@@ -18,12 +19,11 @@ use crate::ledger::{
     RecentUse, SenderLock, ServiceId,
 };
 use crate::mapping::RegionColumns;
-use crate::options::{Column, Declaration, Options, Said};
+use crate::options::{Declaration, Given, Options};
 use crate::rate::KnownRate;
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
-use crate::signals::Interrupts;
 use crate::source::Fingerprint;
 
 /// The ledger of an import, held by its only sender.
@@ -65,14 +65,13 @@ impl Record {
     /// waited for; nothing where none is kept.
     pub(super) async fn open(
         settings: &ImportSettings,
-        watch: &Stopwatch,
-        interrupts: &mut Interrupts,
+        terminal: &mut Terminal,
     ) -> Result<Option<Record>, Failure> {
         let Some(place) = settings.ledger.place() else {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let waits = settings.wait.then(|| watch.clone());
+        let waits = settings.wait.then(|| terminal.watch.clone());
         let opening = service::on_a_thread(move || {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
@@ -86,7 +85,7 @@ impl Record {
                 lock,
             })
         });
-        let opened = service::or_interrupted(interrupts, async {
+        let opened = service::or_interrupted(&mut terminal.interrupts, async {
             let broke_off = || Err(LedgerError::broke_off().into());
             opening.await.unwrap_or_else(broke_off)
         });
@@ -115,7 +114,7 @@ impl Record {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
-            defaults: defaults(&settings.said, intake),
+            defaults: defaults(&settings.given, intake),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
@@ -305,12 +304,12 @@ impl Run {
 /// and the phone columns that were found. Of numbers that are bad by nature others may be found.
 fn defaults(given: &Options, intake: &Intake) -> String {
     let mut handed = given.clone();
-    handed.retain(Declaration::is_handed_to_rejects);
+    handed.retain(Declaration::is_passed_to_rejects);
     if handed.mapping.phone_column.is_none() {
         let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);
         let first = inputs.next().unwrap_or_default();
         let are_alike = inputs.all(|other| other == first);
-        handed.mapping.phone_column = are_alike.then(|| Column::all(&first));
+        handed.mapping.phone_column = are_alike.then(|| Given::list_of(&first));
     }
     // Of rejects a column that is called countries is believed.
     let mut inputs = intake.inputs.iter();
@@ -318,7 +317,7 @@ fn defaults(given: &Options, intake: &Intake) -> String {
         && inputs
             .all(|i| i.mapping.countries.used.is_empty() && !i.mapping.countries.vague.is_empty())
     {
-        handed.phones.region_column = Some(Said::told_as(RegionColumns::None, "none"));
+        handed.phones.region_column = Some(Given::new(RegionColumns::None, "none"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {

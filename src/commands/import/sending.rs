@@ -1,9 +1,10 @@
-//! The run begins, and its rows are sent.
+//! Begins the run and sends its rows.
 
 use super::delivery::Delivery;
 use super::ending::{Ending, campaign_names};
-use super::prepared::Prepared;
+use super::prepared::{Import, Prepared};
 use super::record::{PlannedRun, Run, RunLedger};
+use crate::commands::ask::Terminal;
 use crate::commands::inputs;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure};
@@ -13,30 +14,32 @@ use crate::report::{
     log_import, run_line,
 };
 use crate::settings::ImportSettings;
-use crate::signals::Interrupts;
 
-/// Begins the run and sends it; `rows` is how many there are, where that is known.
+/// Begins the run and sends it; `rows` is their number, if that is known.
 pub(super) async fn send(
     prepared: Prepared,
     rows: Option<u64>,
-    interrupts: Interrupts,
+    terminal: Terminal,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
     let Prepared {
-        settings,
-        intake,
+        import,
         book,
         writer,
         report,
         reached,
         planned,
-        line,
-        watch,
-        metrics,
-        show,
         directory,
         ..
     } = prepared;
+    let Import {
+        request,
+        settings,
+        intake,
+        metrics,
+        ..
+    } = import;
+    let show = inputs::show(&settings);
     let begun = match planned {
         Some(planned) => Some(begin(planned, &settings, rows.is_some())?),
         None => None,
@@ -63,13 +66,13 @@ pub(super) async fn send(
         run: run.as_ref().zip(ledger),
     };
     let mut events = |event: RunEvent<'_>| listeners.note(&event);
-    let delivered = delivery.send(&mut events, interrupts).await;
+    let delivered = delivery.send(&mut events, terminal.interrupts).await;
     listeners.finish();
     let ending = Ending {
         settings: &settings,
         intake: &intake,
-        watch,
-        line,
+        watch: terminal.watch,
+        line: request.line,
         metrics,
         report,
         campaign_names,
@@ -78,8 +81,8 @@ pub(super) async fn send(
     ending.close(delivered?, &listeners)
 }
 
-/// Begins the run, or goes on with it, and says which it is; and where it is going, unless
-/// an overview has shown that.
+/// Begins the run or continues it, and reports which; and its destination, unless the overview
+/// has shown that.
 fn begin(
     planned: PlannedRun,
     settings: &ImportSettings,

@@ -1,8 +1,9 @@
-//! `--test-to`: one lead to oneself, to hear what the people on the list would hear.
+//! `--test-to`: sends one lead to the user's own number, to hear what the people on the list
+//! would hear.
 //!
 //! Rule: nothing else happens. No run, no file, no lock, no question, and no second attempt:
-//! with duplicates allowed it could be a second call. To the service it is a request like
-//! any other, so it keeps to the pace that all starts of the program share.
+//! with duplicates allowed that could be a second call. The request counts towards the rate that
+//! all starts of the program share.
 
 use anyhow::anyhow;
 
@@ -10,8 +11,8 @@ use super::prepared::{limits, refuse_results_files};
 use super::shared_pace::SharedPace;
 use crate::api::wire::LeadForm;
 use crate::campaign::Campaign;
+use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
-use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
@@ -25,18 +26,16 @@ use crate::report::{
 };
 use crate::results::Written;
 use crate::settings::{ImportSettings, Service};
-use crate::signals::Interrupts;
 use crate::stop::Stop;
 
-/// A lead that is to be sent to oneself.
+/// A lead to the user's own number.
 pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
     service: Service,
-    watch: Stopwatch,
 }
 
-/// A row of the input, as it is sent.
+/// The first ready row, as it is sent.
 struct FirstReady {
     claim: Claim,
     body: bytes::Bytes,
@@ -44,14 +43,13 @@ struct FirstReady {
 }
 
 impl TestLead {
-    /// The lead for a number as it was typed.
+    /// The lead for a number as typed.
     pub(super) fn new(
         typed: &str,
         settings: ImportSettings,
         service: Service,
-        watch: Stopwatch,
     ) -> Result<TestLead, Failure> {
-        // Whoever tests may live elsewhere than the people on the list.
+        // The user may live in another country than the people on the list.
         let phones = PhoneReader::new(PhoneRules {
             assume_plus: settings.reading.phones.assume_plus,
             ..PhoneRules::default()
@@ -68,15 +66,14 @@ impl TestLead {
             number,
             settings,
             service,
-            watch,
         })
     }
 
-    /// Sends it with the variables and to the campaign of the first row that is ready.
+    /// Sends it with the variables and to the campaign of the first ready row.
     pub(super) async fn send(
         self,
         surveyed: Vec<InspectedInput>,
-        mut interrupts: Interrupts,
+        mut terminal: Terminal,
     ) -> Result<ExitCode, Failure> {
         let reading = &self.settings.reading;
         let planning = async {
@@ -85,19 +82,19 @@ impl TestLead {
                 .protected(reading)
                 .await
         };
-        let intake = service::or_interrupted(&mut interrupts, planning).await?;
+        let intake = service::or_interrupted(&mut terminal.interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
         let reached = service::reach(&self.service, limits(&self.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         let finding = self.first_ready(&intake, &mut directory);
-        let first = service::or_interrupted(&mut interrupts, finding).await?;
+        let first = service::or_interrupted(&mut terminal.interrupts, finding).await?;
         let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
             let policy = &self.settings.policy;
             let turn = pace.await_turn(&self.settings.rate, policy.max_outage);
-            service::or_interrupted(&mut interrupts, turn).await?;
+            service::or_interrupted(&mut terminal.interrupts, turn).await?;
         }
         let policy = self.settings.policy;
         let sent = send_once(
@@ -105,25 +102,22 @@ impl TestLead {
             *claim,
             body.clone(),
             policy,
-            &mut interrupts,
+            &mut terminal.interrupts,
         )
         .await;
         if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
-            // Without it a later start is refused once; what became of the lead is to be told.
+            // An error only means that a later start may be throttled once.
             let _ = pace.record_pause(pause);
         }
         let outcome = sent.outcome.as_ref();
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-            // The phone rings only while the campaign is running. Where its state cannot be had,
-            // the lead is reported all the same.
-            let _ = service::or_interrupted(&mut interrupts, directory.list_if_possible()).await;
+            // The phone rings only while the campaign is running. The lead is reported even if its
+            // state is not known.
+            let _ = service::or_interrupted(&mut terminal.interrupts, directory.list_if_possible())
+                .await;
         }
-        self.say(
-            &intake,
-            &first,
-            sent,
-            directory.listed().unwrap_or_default(),
-        )
+        let campaigns = directory.listed().unwrap_or_default();
+        self.report(&intake, &first, sent, campaigns, terminal.watch.seconds())
     }
 
     fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
@@ -140,7 +134,7 @@ impl TestLead {
         }
     }
 
-    /// The first row that would be sent, made out to the number.
+    /// The first row that would be sent, with the test number.
     async fn first_ready(
         &self,
         intake: &Intake,
@@ -153,19 +147,19 @@ impl TestLead {
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
-            if let Some(first) = self.made_out(intake, &batch) {
+            if let Some(first) = self.first_ready_of(intake, &batch) {
                 return Ok(first);
             }
         }
-        // What is held back is why.
+        // Rows that are held back may be the reason.
         inputs::refuse_doubtful(intake)?;
         let error = anyhow!(
-            "no row is ready to be sent, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
+            "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }
 
-    fn made_out(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
+    fn first_ready_of(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
         let mut rows = batch.rows.rows().zip(&batch.prepared);
         let (row, campaign) = rows.find_map(|(row, prepared)| {
             let campaign = prepared.campaign.filter(|_| prepared.outcome.is_none())?;
@@ -191,16 +185,17 @@ impl TestLead {
     }
 
     /// Says what came of it.
-    fn say(
+    fn report(
         &self,
         intake: &Intake,
         first: &FirstReady,
         sent: Single,
         campaigns: &[Campaign],
+        elapsed_s: f64,
     ) -> Result<ExitCode, Failure> {
         let Single { outcome, stop, .. } = sent;
         let tally = tally(intake, &first.claim, outcome.as_ref());
-        let ended = self.ended(intake, &tally, stop);
+        let ended = self.ended(intake, &tally, stop, elapsed_s);
         if let Some(stop) = &ended.stop {
             console::error(&stop_text(stop));
         }
@@ -220,7 +215,13 @@ impl TestLead {
         Ok(ended.exit_code)
     }
 
-    fn ended<'a>(&self, intake: &'a Intake, tally: &'a Tally, stop: Option<Stop>) -> Ended<'a> {
+    fn ended<'a>(
+        &self,
+        intake: &'a Intake,
+        tally: &'a Tally,
+        stop: Option<Stop>,
+        elapsed_s: f64,
+    ) -> Ended<'a> {
         Ended {
             run: None,
             tally,
@@ -228,9 +229,9 @@ impl TestLead {
             exit_code: tally.exit_code(stop.as_ref()),
             stop,
             requests: 1,
-            // Of the list only as much was read as a test takes.
+            // Not the whole list was read.
             rows_total: None,
-            elapsed_s: self.watch.seconds(),
+            elapsed_s,
             written: Written::default(),
             sandbox: self.settings.reading.outputs.sandbox,
             in_doubt: InDoubt::default(),
@@ -242,7 +243,7 @@ impl TestLead {
     }
 }
 
-/// The one row, where it has an outcome.
+/// The one row, if it has an outcome.
 fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally {
     let mut tally = Tally::new(intake.inputs.len());
     if let Some(outcome) = outcome {

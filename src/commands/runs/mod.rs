@@ -21,7 +21,7 @@ use crate::text::printable;
 /// Runs the command.
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let options = layers.options();
-    let (format, log_format) = (options.output.form(), options.log.form());
+    let (format, log_format) = (options.output.format(), options.log.format());
     let is_quiet = options.log.quiet == Some(true);
     let ledger = ledger_file(layers)?;
     refuse_missing(layers, &ledger)?;

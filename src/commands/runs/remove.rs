@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::known::KnownRuns;
-use crate::ask;
 use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
+use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
@@ -129,7 +129,7 @@ impl Consent {
         if self.is_given {
             return Ok(());
         }
-        if !ask::may_ask(self.log_format) {
+        if !ask::can_ask(self.log_format) {
             let error = anyhow!(
                 "this needs a confirmation, and there is no terminal to ask at\n\nhint: add `--yes` to forget without a question"
             );
@@ -138,10 +138,7 @@ impl Consent {
         if ask::yes(question).or_stopped(StoppedBy::Usage)? {
             Ok(())
         } else {
-            Err(Failure::new(
-                StoppedBy::Usage,
-                anyhow!("Cancelled. Nothing was forgotten."),
-            ))
+            Err(Cancelled("forgotten").into())
         }
     }
 }

@@ -1,56 +1,90 @@
-//! A profile: options that are kept in the file of settings under a name.
+//! A profile: options in the settings file under a name.
 //!
-//! Keys at the head of the file are common to all profiles; a profile's own come before
-//! them. Every key and every value is looked at when the profile is read, whichever command
-//! it is for: what is wrong is told with file, line, profile and key.
+//! Keys at the top of the file apply to all profiles; a profile's own override them. Every key
+//! and value is checked when the profile is read, whichever command uses it; an error names
+//! file, line, profile and key.
 
 pub(in crate::settings) mod config_file;
-mod edit;
+pub(in crate::settings) mod edit;
 mod mapping_to_save;
 mod new;
 pub(in crate::settings) mod saved_mapping;
-pub(in crate::settings) mod table;
+mod table;
 
 pub use mapping_to_save::MappingToSave;
-pub use new::{NewProfile, Stated, WrittenProfile};
+pub use new::{NewProfile, Preset, WrittenProfile};
 
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use toml_edit::{Item, Key, TableLike};
+use serde_json::Value as Json;
+use toml_edit::{Item, Key, TableLike, Value};
 
 use self::config_file::ConfigFile;
-use self::table::{DEFAULT_PROFILE, tables};
+use self::table::{DEFAULT_PROFILE, check_name, table_of, tables};
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
-use crate::options::{Declaration, Group, Options, json_in};
+use crate::options::{Declaration, Given, Group, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
-/// The options that hold where no flag is given.
+/// Options of the settings file.
 #[derive(Debug)]
 pub struct Profile {
-    /// Its name; none where only the keys that are common to all profiles are in use.
+    /// Its name; `None` if only the settings for all profiles are in use.
     pub name: Option<String>,
-    /// The file it stands in.
+    /// The settings file.
     pub file: PathBuf,
     /// The names of all profiles there.
     pub names: Vec<String>,
-    /// What it says itself, as far as that can be read.
+    /// Its own options, as far as they can be read.
     pub(in crate::settings) own: Options,
-    /// What holds for all profiles.
+    /// The options for all profiles.
     pub(in crate::settings) common: Options,
-    /// What is wrong with the rest.
+    /// What is wrong with the others.
     pub(in crate::settings) wrong: Option<anyhow::Error>,
 }
 
 impl Profile {
-    /// The profile of this name, or else the one called `default`, or else none, over what
-    /// is common to all. That there is none of that name is one of the things that can be wrong.
+    /// The profile that is named, or the default one; `None` without a settings file.
+    ///
+    /// `--save-mapping` selects its profile too, if that exists: a mapping that is saved again
+    /// starts from the saved one. A profile that does not exist yet starts from the one that
+    /// would be in use anyway, and its file need not exist either.
     ///
     /// # Errors
     ///
-    /// Where the file holds something else than profiles where they have to stand.
-    pub(in crate::settings) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
+    /// If the settings file cannot be read.
+    pub(super) fn in_use(typed: &Options, environment: &Options) -> Result<Option<Profile>> {
+        let save_in = typed.mapping.save_mapping.as_ref();
+        let config = typed.place.config.as_ref();
+        let config = config.or(environment.place.config.as_ref());
+        let config = config.map(|config| config.as_path());
+        let file = match (config, save_in) {
+            (Some(path), Some(_)) => ConfigFile::read(path)?,
+            (config, _) => ConfigFile::find(config)?,
+        };
+        let exists = |name: &&Given<String>| {
+            let file = file.as_ref();
+            file.is_some_and(|file| table_of(file, name).is_some())
+        };
+        let is_meant = |name: &&Given<String>| Some(*name) != save_in || exists(name);
+        let typed = typed.place.profile.as_ref().filter(is_meant);
+        let of_environment = environment.place.profile.as_ref().filter(is_meant);
+        let named = typed.or(save_in.filter(exists)).or(of_environment);
+        match (&file, named) {
+            (Some(file), name) => Profile::of(file, name.map(|name| name.as_str())).map(Some),
+            (None, Some(name)) => Err(without_file(name)),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The profile with this name, or else `default`, or else none, over the settings for all
+    /// profiles. A name that does not exist is one of the things that can be wrong.
+    ///
+    /// # Errors
+    ///
+    /// If the file has something else where profiles belong.
+    pub(super) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
         let tables = tables(file)?;
         let meant = name.unwrap_or(DEFAULT_PROFILE);
         let table = tables.iter().find(|(found, _)| *found == meant);
@@ -64,33 +98,34 @@ impl Profile {
         };
         if let Some((_, table)) = table {
             let place = profile.place();
-            (profile.own, profile.wrong) = Reading::new(file, place, false).all(*table);
+            (profile.own, profile.wrong) = TableReader::new(file, place, false).read(*table);
         } else if let Some(name) = name {
-            profile.wrong = Some(unknown(file, name, &tables));
+            profile.wrong = Some(unknown(file, name, &profile.names));
         }
         let place = format!("`{}`", printable(&file.path.display().to_string()));
-        let (common, wrong) = Reading::new(file, place, true).all(file.document.as_table());
+        let head = file.document.as_table();
+        let (common, wrong) = TableReader::new(file, place, true).read(head);
         profile.common = common;
         profile.wrong = profile.wrong.or(wrong);
         Ok(profile)
     }
 
-    /// What it says, over what holds for all.
-    pub(in crate::settings) fn options(&self) -> Options {
+    /// Its own options over those for all profiles.
+    pub(super) fn options(&self) -> Options {
         let mut options = self.own.clone();
         options.complete(&self.common);
         options
     }
 
-    /// What it says, and what holds for all.
-    pub(in crate::settings) fn layers(&self) -> Vec<Layer> {
+    /// The same as two layers.
+    pub(super) fn layers(&self) -> Vec<Layer> {
         vec![
             Layer::new(Origin::Profile, self.own.clone()),
             Layer::new(Origin::AllProfiles, self.common.clone()),
         ]
     }
 
-    /// The profile and where it stands, in words.
+    /// The profile and its file, in words.
     pub fn place(&self) -> String {
         let file = printable(&self.file.display().to_string()).into_owned();
         match &self.name {
@@ -100,22 +135,22 @@ impl Profile {
     }
 }
 
-/// A table of options that is read: it is gone on after a mistake, so that what else it says
-/// is known where the mistake is told.
-struct Reading<'f> {
+/// Reads a table of options. It continues after an error, since some of the other options
+/// apply to the message about it.
+struct TableReader<'f> {
     file: &'f ConfigFile,
-    /// Where it stands, in words.
+    /// Where the table is, in words.
     place: String,
-    /// Whether it is common to all profiles, and holds those tables too.
+    /// Whether it is for all profiles, and has the tables of the profiles too.
     is_common: bool,
     options: Options,
     /// The keys that were read, with their lines.
     read: Vec<(&'static str, usize)>,
 }
 
-impl<'f> Reading<'f> {
-    fn new(file: &'f ConfigFile, place: String, is_common: bool) -> Reading<'f> {
-        Reading {
+impl<'f> TableReader<'f> {
+    fn new(file: &'f ConfigFile, place: String, is_common: bool) -> TableReader<'f> {
+        TableReader {
             file,
             place,
             is_common,
@@ -124,30 +159,29 @@ impl<'f> Reading<'f> {
         }
     }
 
-    fn all(mut self, table: &dyn TableLike) -> (Options, Option<anyhow::Error>) {
-        let is_profiles = |key: &str| self.is_common && table::PROFILE_TABLES.contains(&key);
-        let entries: Vec<_> = table.iter().filter(|(key, _)| !is_profiles(key)).collect();
+    fn read(mut self, table: &dyn TableLike) -> (Options, Option<anyhow::Error>) {
         let mut wrong = None;
-        for (key, item) in entries {
+        for (key, item) in table.iter() {
+            if self.is_common && table::PROFILE_TABLES.contains(&key) {
+                continue;
+            }
             let line = self.file.line_of(table.key(key).and_then(Key::span));
-            wrong = wrong.or(self.one(key, item, line).err());
+            wrong = wrong.or(self.read_key(key, item, line).err());
         }
         let wrong = wrong.or_else(|| self.contradiction());
         (self.options, wrong)
     }
 
-    /// A key and where it stands, in words. Somebody may have written the token in the place
-    /// of a key.
     fn place_of(&self, key: &str, line: usize) -> String {
         format!("{} in {} (line {line})", quoted_value(key), self.place)
     }
 
-    fn one(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
+    fn read_key(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
         let place = self.place_of(key, line);
         let is_table = item.is_table() || item.is_array_of_tables();
         let declared = declared(key, self.is_common).map_err(|text| {
             if self.is_common && is_table {
-                anyhow!("{place} is a table\n\nhint: {}", table::hint(key, item))
+                anyhow!("{place} is a table\n\nhint: a profile begins with a line such as `[profiles.crm]`")
             } else {
                 anyhow!("{place} {text}")
             }
@@ -155,20 +189,21 @@ impl<'f> Reading<'f> {
         let key = declared.key;
         if let Some((_, other)) = self.read.iter().find(|(other, _)| *other == key) {
             return Err(anyhow!(
-                "{place} is set in line {other} too\n\nhint: drop one of the two"
+                "{place} is set in line {other} too\n\nhint: remove one of the two"
             ));
         }
         self.read.push((key, line));
+        let folder = self.file.folder();
         let field = self.options.field_mut(key);
-        let read = field.map(|field| field.read(&json_in(item), self.file.folder()));
-        read.unwrap_or(Ok(()))
-            .map_err(|wrong| anyhow!(declared.told(&wrong, &place)))
+        let set = field.map(|field| field.set_json(&json_of(item), folder));
+        set.unwrap_or(Ok(()))
+            .map_err(|wrong| anyhow!(declared.explain(&wrong, &place)))
     }
 
-    /// What cannot be wrong by itself, but is together.
+    /// An error that only several options together make.
     fn contradiction(&self) -> Option<anyhow::Error> {
         let url = self.options.connection.base_url.as_ref();
-        let url = url.map_or(Ok(()), |url| BaseUrl::parse(&url.0, true).map(drop));
+        let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
         let url = url.map_err(|error| ("base_url", error.into()));
         let (key, error) = url.and_then(|()| check_alone(&self.options)).err()?;
         let (key, line) = self.read.iter().find(|(read, _)| *read == key)?;
@@ -176,26 +211,47 @@ impl<'f> Reading<'f> {
     }
 }
 
-/// The option that a key means, or why it can stand in no profile. What has no flag belongs to
-/// the mapping of one list, and so to one profile.
+/// The value of a key; null for dates and numbers with a point, which no option takes.
+fn json_of(item: &Item) -> Json {
+    fn of_value(value: &Value) -> Json {
+        match value {
+            Value::String(text) => text.value().as_str().into(),
+            Value::Integer(number) => (*number.value()).into(),
+            Value::Boolean(value) => (*value.value()).into(),
+            Value::Array(list) => list.iter().map(of_value).collect(),
+            Value::InlineTable(table) => {
+                let entries = table.iter();
+                Json::Object(
+                    entries
+                        .map(|(key, value)| (key.into(), of_value(value)))
+                        .collect(),
+                )
+            }
+            Value::Float(_) | Value::Datetime(_) => Json::Null,
+        }
+    }
+    let value = item.clone().into_value();
+    value.map_or(Json::Null, |value| of_value(&value))
+}
+
+/// The option with a key, or why it cannot be in this table. An option without a flag is about
+/// one list, and so in one profile.
 fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> {
     let name = key.replace('-', "_");
-    let all = Options::declared();
-    let mut meant = all
-        .iter()
-        .filter(|declared| declared.has_flag || !is_common);
-    match meant.find(|declared| declared.key == name) {
-        Some(declared) if declared.may_stand_in_profile() => Ok(declared),
+    let mut options = Options::declared();
+    options.retain(|declared| declared.has_flag || !is_common);
+    match options.iter().find(|declared| declared.key == name) {
+        Some(declared) if declared.may_be_in_profile() => Ok(declared),
         Some(declared) => Err(format!(
-            "is said for one command only\n\nhint: leave it out here, and type `{}` where it is meant",
+            "is for one command only\n\nhint: remove it here, and type `{}` when you need it",
             declared.flag()
         )),
         None if name == "token" => Err(
-            "is no setting: a token stands in a file of its own, which only you can read\n\nhint: put it into one, take it out here, and name that file: `token_file = \"…\"`".into(),
+            "is no setting: the token belongs in a file of its own, which only you can read\n\nhint: put it into one, remove it here, and name that file: `token_file = \"…\"`".into(),
         ),
         None => {
-            let keys = all.iter().filter(|declared| declared.has_flag && declared.may_stand_in_profile());
-            let keys: Vec<&str> = keys.map(|declared| declared.key).collect();
+            options.retain(|declared| declared.has_flag && declared.may_be_in_profile());
+            let keys: Vec<&str> = options.iter().map(|declared| declared.key).collect();
             let hint = match nearest(&name, &keys) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
@@ -205,40 +261,31 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> 
     }
 }
 
-fn unknown(file: &ConfigFile, name: &str, tables: &[(&str, &dyn TableLike)]) -> anyhow::Error {
-    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
-    let hint = match nearest(name, &names) {
+fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> anyhow::Error {
+    let suggestion = match nearest(name, names) {
         Some(nearest) => format!("did you mean {}? ", quoted_value(nearest)),
         None => String::new(),
     };
-    let shown = |name: &&str| {
-        if looks_secret(name) {
-            "one whose name looks like a token".to_owned()
-        } else {
-            quoted_value(name)
-        }
-    };
-    let shown: Vec<String> = names.iter().map(shown).collect();
-    let hint = match shown.as_slice() {
-        [] => format!("{hint}there are none; `leadload config init` makes one"),
-        [one] => format!("{hint}there is {one}"),
-        several => format!("{hint}there are {}", several.join(", ")),
+    let names = names.iter().filter(|name| !looks_secret(name));
+    let names: Vec<String> = names.map(|name| quoted_value(name)).collect();
+    let others = match names.as_slice() {
+        [] => "there are none; `leadload config init` makes one".to_owned(),
+        names => format!("the file has {}", names.join(", ")),
     };
     anyhow!(
-        "there is no profile {} in `{}`\n\nhint: {hint}",
+        "there is no profile {} in `{}`\n\nhint: {suggestion}{others}",
         quoted_value(name),
         file.path.display()
     )
 }
 
-/// Where there is no file of settings at all, there is no profile either.
-pub(in crate::settings) fn without_file(name: &str) -> anyhow::Error {
-    let init = match table::check_name(name) {
+fn without_file(name: &str) -> anyhow::Error {
+    let init = match check_name(name) {
         Ok(()) if quoted_value(name).contains(name) => format!("config init --profile {name}"),
         _ => "config init".to_owned(),
     };
     anyhow!(
-        "there is no profile {}, since there is no file of settings yet\n\nhint: make it with `leadload {init}`, or name the file with `--config`",
+        "there is no profile {}, since there is no settings file yet\n\nhint: create it with `leadload {init}`, or name the file with `--config`",
         quoted_value(name)
     )
 }

@@ -1,5 +1,5 @@
-//! A profile that is set up: an address, a token in a file of its own, and what goes with
-//! them.
+//! A profile to be set up: an address, a token in a file of its own, and how to reach the
+//! service.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,46 +10,37 @@ use tracing::warn;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::edit::{edit, lines};
-use super::table::{DEFAULT_PROFILE, check_name_in, flags_for, table_of, tables};
+use super::edit::edit;
+use super::table::{DEFAULT_PROFILE, check_name, flags_for, table_of, tables};
 use crate::api::{BaseUrl, Token};
-use crate::options::{
-    Address, ConnectionOptions, DefaultRegion, Group, Options, Said, TokenSource, Value,
-};
+use crate::options::{ConnectionOptions, DefaultRegion, Given, Group, Options, TokenSource, Value};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
-use crate::settings::layers::token_path;
+use crate::settings::layers::token_file;
 use crate::settings::{Connection, Layers, Origin};
 
-/// What was said of a new profile on the command line, or by the environment.
+/// A profile to be set up.
 pub struct NewProfile<'a> {
-    /// The command line, and the environment behind it.
+    /// The command line and the environment.
     layers: &'a Layers,
-    /// The file of settings that it goes into.
+    /// The settings file.
     pub file: PathBuf,
-    /// Its name, if one was said.
-    pub name: Option<String>,
-    /// The service's address, if one was said.
-    pub base_url: Option<Stated<BaseUrl>>,
-    /// The token, if one was said.
-    pub token: Option<Stated<Token>>,
-    /// Whether what the environment says is offered to somebody who may answer otherwise: what
-    /// of it cannot be used is not.
-    is_offered: bool,
-    /// How the service is reached: what was typed, over what stands in the profile.
+    /// Whether the user can be asked. What the environment gives is offered as an answer then.
+    can_ask: bool,
+    /// How to reach the service: as typed, or as the profile has it.
     connection: ConnectionOptions,
-    /// The profile as it is, where there is a file already.
+    /// The profile as it is, if there is a settings file.
     present: Option<Profile>,
-    /// The keys that stand in it, be their values right or not.
-    keys: Vec<String>,
+    /// Whether it has an address or a token, which would be replaced.
+    pub replaces: bool,
 }
 
-/// What was said before anybody is asked.
+/// A value given before any question.
 #[derive(Debug, Clone)]
-pub struct Stated<T> {
-    /// What was said.
+pub struct Preset<T> {
+    /// The value.
     pub value: T,
-    /// The variable that says it, where no flag does.
+    /// The variable that gives it; `None` for a flag.
     pub variable: Option<&'static str>,
 }
 
@@ -58,65 +49,47 @@ pub struct Stated<T> {
 pub struct WrittenProfile {
     /// The file with the token.
     pub token_file: PathBuf,
-    /// The one that the profile named before, if that is another and still there.
+    /// The token file that the profile named before, if it is another one and still exists.
     pub unused_token_file: Option<PathBuf>,
-    /// A file of settings that is not read any more, since this one comes before it.
-    pub hidden: Option<PathBuf>,
 }
 
 impl<'a> NewProfile<'a> {
-    /// What was said; of what the environment says in the place of a flag, only what can be
-    /// used where it `is_offered`.
+    /// A profile in the settings file in use.
     ///
     /// # Errors
     ///
-    /// Where something of it cannot be used, or the file of settings cannot be written.
-    pub fn new(layers: &'a Layers, is_offered: bool) -> Result<NewProfile<'a>> {
-        let said = layers.said();
-        let file = config_file::place_to_write(&said.place)?;
+    /// If that file cannot be read and written.
+    pub fn new(layers: &'a Layers, can_ask: bool) -> Result<NewProfile<'a>> {
+        let file = config_file::place_to_write(&layers.given())?;
         if let Some(file) = ConfigFile::read(&file)? {
             tables(&file)?;
         }
-        config_file::probe(&file)?;
-        let variable = |is_said: fn(&Options) -> bool| match layers.origin(is_said) {
-            Origin::Environment(name) => Some(name),
-            _ => None,
-        };
-        let url_variable = variable(|said| said.connection.base_url.is_some());
-        let token_variable = variable(|said| said.connection.token_file.is_some());
-        // Whether it may be plain http depends on the profile's name too.
-        let base_url = said.connection.base_url.as_ref();
-        let base_url = base_url.map(|url| {
-            let url = BaseUrl::parse(&url.0, true).map_err(Into::into);
-            stated(url, url_variable, is_offered)
-        });
-        let source = said.connection.token_file.as_ref();
-        let token = source.map(|_| stated(token(layers), token_variable, is_offered));
+        // Before the user has answered all questions.
+        let probed = private_file::probe(&file);
+        probed.map_err(|error| config_file::unwritable(&file, &error))?;
         Ok(NewProfile {
             layers,
             file,
-            name: said.place.profile.as_ref().map(|name| name.0.clone()),
-            base_url: base_url.transpose()?.flatten(),
-            token: token.transpose()?.flatten(),
-            is_offered,
+            can_ask,
             connection: layers.typed().connection,
             present: None,
-            keys: Vec::new(),
+            replaces: false,
         })
     }
 
-    /// Takes up what already stands in the profile of this name, or for all profiles, and
-    /// says how the service is reached.
+    /// Selects the profile's name, and reads it if it exists.
     ///
     /// # Errors
     ///
-    /// Where no profile can have that name, or the file cannot be read.
+    /// If no profile can have that name, or the file cannot be read.
     pub fn choose(&mut self, name: &str) -> Result<()> {
+        check_name(name)?;
         let file = ConfigFile::read(&self.file)?;
-        check_name_in(file.as_ref(), name)?;
-        let own = file.as_ref().and_then(|file| table_of(file, name));
-        let keys = own.into_iter().flat_map(|own| own.iter());
-        self.keys = keys.map(|(key, _)| key.replace('-', "_")).collect();
+        let table = file.as_ref().and_then(|file| table_of(file, name));
+        self.replaces = table.is_some_and(|table| {
+            let mut keys = table.iter().map(|(key, _)| key.replace('-', "_"));
+            keys.any(|key| matches!(key.as_str(), "base_url" | "token_file"))
+        });
         let present = file.map(|file| Profile::of(&file, Some(name)));
         self.present = present.transpose()?;
         self.connection = self.layers.typed().connection;
@@ -126,25 +99,58 @@ impl<'a> NewProfile<'a> {
         Ok(())
     }
 
-    /// Looks once more at the address that was said, now that the profile is chosen, which
-    /// may allow plain http or not.
+    /// The address that a flag or a variable gives.
     ///
     /// # Errors
     ///
-    /// Where it is not to be used; what is only offered is dropped then.
-    pub fn check_address(&mut self) -> Result<()> {
-        if let Some(Stated { value, variable }) = self.base_url.take() {
-            let url = self.address(&value.to_string());
-            self.base_url = stated(url, variable, self.is_offered)?;
-        }
-        Ok(())
+    /// If it cannot be used, unless it would only be offered.
+    pub fn base_url(&self) -> Result<Option<Preset<BaseUrl>>> {
+        let given = self.layers.given().connection.base_url;
+        let Some(text) = given else { return Ok(None) };
+        let variable = self.variable(|given| given.connection.base_url.is_some());
+        self.preset(self.address(&text), variable)
     }
 
-    /// An address as somebody has typed it.
+    /// The token that a flag or a variable gives.
     ///
     /// # Errors
     ///
-    /// Where it is none.
+    /// If it cannot be used, unless it would only be offered.
+    pub fn token(&self) -> Result<Option<Preset<Token>>> {
+        if self.layers.given().connection.token_file.is_none() {
+            return Ok(None);
+        }
+        let variable = self.variable(|given| given.connection.token_file.is_some());
+        self.preset(token(self.layers), variable)
+    }
+
+    fn variable(&self, is_given: impl Fn(&Options) -> bool) -> Option<&'static str> {
+        match self.layers.origin(is_given) {
+            Origin::Environment(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    fn preset<T>(
+        &self,
+        found: Result<T>,
+        variable: Option<&'static str>,
+    ) -> Result<Option<Preset<T>>> {
+        match (found, variable) {
+            (Ok(value), _) => Ok(Some(Preset { value, variable })),
+            (Err(error), Some(variable)) if self.can_ask => {
+                warn!("{variable} cannot be used: {error}");
+                Ok(None)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// An address that the user has typed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be used.
     pub fn address(&self, text: &str) -> Result<BaseUrl> {
         let allows_http = self.connection.insecure_http == Some(true);
         Ok(BaseUrl::parse(text, allows_http)?)
@@ -154,7 +160,7 @@ impl<'a> NewProfile<'a> {
     ///
     /// # Errors
     ///
-    /// Where the certificates to trust cannot be read.
+    /// If the certificates cannot be read.
     pub fn connection(&self, base_url: BaseUrl, token: Token) -> Result<Connection> {
         Ok(Connection {
             base_url,
@@ -163,80 +169,67 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// Whether the profile has an address or a token, which would be replaced.
-    pub fn replaces(&self) -> bool {
-        self.has("base_url") || self.has("token_file")
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|there| there == key)
-    }
-
-    /// The address in the profile, if it is one.
+    /// The address in the profile, even if it may not be used.
     pub fn present_url(&self) -> Option<BaseUrl> {
         let own = &self.present.as_ref()?.own;
-        BaseUrl::parse(&own.connection.base_url.as_ref()?.0, true).ok()
+        BaseUrl::parse(own.connection.base_url.as_ref()?, true).ok()
     }
 
-    /// The same, if it may be used.
-    pub fn present_address(&self) -> Option<Stated<BaseUrl>> {
-        Some(Stated {
-            value: self.address(&self.present_url()?.to_string()).ok()?,
-            variable: None,
-        })
-    }
-
-    /// The country of national numbers in the profile, or for all of them.
+    /// The region in the profile, or for all profiles.
     pub fn region(&self) -> Option<DefaultRegion> {
         let present = self.present.as_ref()?;
         present.options().phones.region.as_deref().copied()
     }
 
-    /// Writes the token into a file of its own, and the profile. What else stands in a
-    /// profile of that name is kept, and so is every file that something else names.
+    /// Writes the token into a file of its own, and the profile. The profile's other settings
+    /// are kept, and so is every file that something else names.
     ///
-    /// The two are not written at once: between them the new token must not stand where a
-    /// profile sends it to another address.
+    /// The two files are not written at once: between the two writes no profile may send the
+    /// new token to another address.
     ///
     /// # Errors
     ///
-    /// Where one of the two cannot be written.
+    /// If one of the two cannot be written.
     pub fn write(
         &self,
         name: &str,
         connection: &Connection,
         region: Option<DefaultRegion>,
     ) -> Result<WrittenProfile> {
-        let hidden = config_file::hidden_by(&self.file);
-        let present = ConfigFile::read(&self.file)?;
+        let config = ConfigFile::read(&self.file)?;
         let token = connection.token.expose().to_owned() + "\n";
-        let token_file = self.place_of_token(present.as_ref(), name, connection, &token);
-        let written = private_file::replace(&token_file, token.as_bytes(), None);
-        written.map_err(|error| config_file::unwritable(&token_file, &error))?;
-        let before = present.map(|file| Profile::of(&file, Some(name)));
-        let before = before.transpose()?;
-        let before = before.and_then(|profile| token_file_of(&profile.own));
-        self.write_profile(name, connection, &token_file, region)?;
+        let place = self.place_of_token(config.as_ref(), name, connection, &token)?;
+        let before = match &config {
+            Some(config) => Profile::of(config, Some(name))?.own,
+            None => Options::default(),
+        };
+        let written = private_file::replace(&place, token.as_bytes(), None);
+        written.map_err(|error| config_file::unwritable(&place, &error))?;
+        edit(
+            &self.file,
+            name,
+            &self.options(connection, &place, region)?,
+            &[],
+        )?;
+        let before = token_file(&before).filter(|path| path.exists() && !is_same(path, &place));
         Ok(WrittenProfile {
-            unused_token_file: before.filter(|path| path.exists() && !is_same(path, &token_file)),
-            token_file,
-            hidden,
+            unused_token_file: before.map(Path::to_owned),
+            token_file: place,
         })
     }
 
-    fn write_profile(
+    fn options(
         &self,
-        name: &str,
         connection: &Connection,
         token_file: &Path,
         region: Option<DefaultRegion>,
-    ) -> Result<()> {
+    ) -> Result<Options> {
         let typed = self.layers.typed().connection;
         let token_name = token_file.file_name().unwrap_or_default();
-        let token = Said::told_as(TokenSource::File(token_file.into()), token_name);
+        let token = Given::new(TokenSource::File(token_file.into()), token_name);
         let mut options = Options {
             connection: ConnectionOptions {
-                base_url: Some(Address::said(&connection.base_url.to_string())),
+                base_url: Some(Given::text_of(&connection.base_url.to_string())),
                 token_file: Some(token),
                 ca_file: typed.ca_file.map(|path| path.absolute()).transpose()?,
                 insecure_http: typed.insecure_http,
@@ -244,117 +237,83 @@ impl<'a> NewProfile<'a> {
             },
             ..Options::default()
         };
-        options.phones.region = region.map(|region| {
-            let text = region.usual_form().unwrap_or_default();
-            Said::told_as(region, text)
-        });
-        edit(&self.file, name, lines(&options), &[])
+        options.phones.region =
+            region.map(|region| Given::new(region, region.usual_form().unwrap_or_default()));
+        Ok(options)
     }
 
-    /// Where the token goes: into the file that is called after the profile, unless
-    /// something else than this profile as it will be may take what stands there.
+    /// The file for the token: `NAME.token` beside the settings file, with a number if that is
+    /// taken. A file is free if nothing has or names it, if an earlier setup wrote this very
+    /// token into it, or if it is the token file of this profile alone and the address stays.
     fn place_of_token(
         &self,
-        present: Option<&ConfigFile>,
+        config: Option<&ConfigFile>,
         name: &str,
         connection: &Connection,
         token: &str,
-    ) -> PathBuf {
-        let mut place = self.file.with_file_name(format!("{name}.token"));
-        let stays_there = present.is_some_and(|file| {
-            let profile = Profile::of(file, Some(name)).ok();
-            let url = profile.and_then(|profile| profile.options().connection.base_url);
-            let url = url.and_then(|url| BaseUrl::parse(&url.0, true).ok());
-            url.as_ref() == Some(&connection.base_url)
-        });
-        let is_free = |place: &Path| {
-            let found = fs::symlink_metadata(place);
-            // Perhaps an earlier setup has written it, and nothing else.
-            let holds_it = || fs::read(place).is_ok_and(|found| found == token.as_bytes());
-            if found.as_ref().is_ok_and(fs::Metadata::is_file) && holds_it() {
-                return true;
+    ) -> Result<PathBuf> {
+        let keeps_address = match config {
+            Some(config) => {
+                let url = Profile::of(config, Some(name))?
+                    .options()
+                    .connection
+                    .base_url;
+                let url = url.and_then(|url| BaseUrl::parse(&url, true).ok());
+                url.as_ref() == Some(&connection.base_url)
             }
-            match present.map_or(Use::None, |file| use_of(file, name, place)) {
-                Use::None => found.is_err(),
-                Use::OfThis => stays_there,
-                Use::OfOthers => false,
-            }
+            None => false,
         };
+        let is_free = |place: &Path| -> Result<bool> {
+            let users = config.map_or(Ok(Vec::new()), |config| users_of(config, place))?;
+            let is_file = fs::symlink_metadata(place).map(|found| found.is_file());
+            let is_own = keeps_address && users == [name];
+            Ok(match is_file {
+                Ok(true) if fs::read(place).is_ok_and(|found| found == token.as_bytes()) => true,
+                Ok(_) => is_own,
+                Err(_) => is_own || users.is_empty(),
+            })
+        };
+        let mut place = self.file.with_file_name(format!("{name}.token"));
         let mut number = 2;
-        while !is_free(&place) {
+        while !is_free(&place)? {
             place.set_file_name(format!("{name}-{number}.token"));
             number += 1;
         }
-        place
+        Ok(place)
     }
 
-    /// The variables that come before what a profile says of the service.
+    /// The variables that override the profile's service.
     pub fn variables(&self) -> Vec<&'static str> {
-        self.layers.variables_saying(|said| {
-            said.connection.base_url.is_some() || said.connection.token_file.is_some()
-        })
+        let of_url = self.variable(|given| given.connection.base_url.is_some());
+        let of_token = self.variable(|given| given.connection.token_file.is_some());
+        of_url.into_iter().chain(of_token).collect()
     }
 
-    /// The name that a profile has where nobody chooses one.
+    /// The name of a profile if none is chosen.
     pub fn default_name() -> &'static str {
         DEFAULT_PROFILE
     }
 
-    /// The flags by which a command takes the profile of this name.
+    /// The flags that select the profile with this name.
     pub fn flags(&self, name: &str) -> Vec<OsString> {
         flags_for(&self.file, name, self.layers)
     }
 }
 
-/// What was said, if it can be used. What is only offered is dropped if it cannot.
-fn stated<T>(
-    found: Result<T>,
-    variable: Option<&'static str>,
-    is_offered: bool,
-) -> Result<Option<Stated<T>>> {
-    match (found, variable) {
-        (Ok(value), _) => Ok(Some(Stated { value, variable })),
-        (Err(error), Some(variable)) if is_offered => {
-            let text = error.to_string();
-            let (what, _) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
-            warn!("{variable} is not offered: {what}");
-            Ok(None)
+/// The names of the profiles that take their token from this file; an empty name stands for the
+/// settings for all profiles.
+fn users_of(config: &ConfigFile, place: &Path) -> Result<Vec<String>> {
+    let names_it = |options: &Options| token_file(options).is_some_and(|path| is_same(path, place));
+    let mut users = Vec::new();
+    for (name, _) in tables(config)? {
+        if names_it(&Profile::of(config, Some(name))?.own) {
+            users.push(name.to_owned());
         }
-        (Err(error), _) => Err(error),
     }
-}
-
-/// Which profiles take their token from a file.
-enum Use {
-    None,
-    /// This one alone.
-    OfThis,
-    OfOthers,
-}
-
-fn use_of(file: &ConfigFile, name: &str, place: &Path) -> Use {
-    let names = |options: &Options| {
-        let path = token_file_of(options);
-        path.is_some_and(|path| is_same(&path, place))
-    };
-    let read = |name: &str| Profile::of(file, Some(name)).ok();
-    let tables = tables(file).unwrap_or_default();
-    let others = tables.iter().filter(|(other, _)| *other != name);
-    let others = others.filter_map(|(other, _)| read(other));
-    let own = read(name);
-    let by_all = own.as_ref().is_some_and(|own| names(&own.common));
-    if by_all || others.into_iter().any(|other| names(&other.own)) {
-        Use::OfOthers
-    } else if own.is_some_and(|own| names(&own.own)) {
-        Use::OfThis
-    } else {
-        Use::None
+    if names_it(&Profile::of(config, None)?.common) {
+        users.push(String::new());
     }
-}
-
-fn token_file_of(options: &Options) -> Option<PathBuf> {
-    let source = options.connection.token_file.as_deref()?;
-    token_path(source).map(Path::to_owned)
+    Ok(users)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -1,9 +1,8 @@
-//! A mapping that was kept in a profile, as far as it is in use.
+//! The part of a mapping that comes from a profile.
 //!
-//! What is kept is an allow-list. Which columns are sent is settled when somebody has
-//! looked at them, and a column that appears later is sent by no accident. Where a mapping
-//! is kept again, the one that was kept is in use: what was left out stays left out,
-//! unless it is named.
+//! A saved mapping is an allow-list: only the columns that were there when it was checked are
+//! sent. If a mapping is saved again, the saved one applies, so what was left out stays left
+//! out unless it is named.
 
 use std::ffi::OsString;
 
@@ -15,35 +14,32 @@ use crate::options::{Declared, Field, Group, Options};
 use crate::settings::reading::texts;
 use crate::settings::{Layers, Origin};
 
-/// What of a mapping comes from the profile, if anything does. What the run of a rejects
-/// file has brought comes before it, and is the same where it sent by this mapping.
+/// The part that comes from the profile, if there is any. The run of a rejects file overrides
+/// it, and has the same mapping if it used this one.
 pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<SavedMapping> {
     let profile = layers.profile.as_ref()?;
-    let kept = profile.options();
+    let saved = profile.options();
     let fields = options.fields().into_iter();
-    let is_kept = |(declared, field): &Declared<&dyn Field>| {
-        let kept = kept.field(declared.key).and_then(Field::json);
-        let is_same = kept.is_some() && field.json() == kept;
+    let is_saved = |(declared, field): &Declared<&dyn Field>| {
+        let saved = saved.field(declared.key).and_then(Field::json);
+        let is_same = saved.is_some() && field.json() == saved;
         declared.names_columns
             && is_same
-            && layers.origin(|said| said.says(declared)) != Origin::Flag
+            && layers.origin(|given| given.has(declared)) != Origin::Flag
     };
-    let flags = fields.filter(is_kept).map(|(declared, _)| declared.flag());
+    let flags = fields.filter(is_saved).map(|(declared, _)| declared.flag());
     let flags: Vec<String> = flags.collect();
+    let columns = &saved.mapping.columns;
     (!flags.is_empty()).then(|| SavedMapping {
         place: profile.place(),
-        save_command: save_command(profile, layers),
+        save_command: command_to_save_again(profile, layers),
         flags,
-        columns: kept
-            .mapping
-            .columns
-            .is_some()
-            .then(|| texts(&kept.mapping.columns)),
+        columns: columns.is_some().then(|| texts(columns)),
         is_saved_again: options.mapping.save_mapping.is_some(),
     })
 }
 
-fn save_command(profile: &Profile, layers: &Layers) -> String {
+fn command_to_save_again(profile: &Profile, layers: &Layers) -> String {
     let name = profile.name.as_deref().unwrap_or(DEFAULT_PROFILE);
     let mut words: Vec<OsString> = ["leadload", "check", "FILE"].map(Into::into).into();
     words.extend(flags_for_file(&profile.file, layers));

@@ -124,7 +124,7 @@ fn a_word_that_is_no_text_is_refused() {
     let output = run.arg(OsStr::from_bytes(b"\xFF")).expect(2);
     assert_eq!(
         output.stderr,
-        "error: a word of the command line is not UTF-8\n\nhint: only names of files may be \
-         anything else\n"
+        "error: invalid UTF-8 was detected in one or more arguments\n\nUsage: leadload import \
+         [OPTIONS] <FILE>...\n\nFor more information, try '--help'.\n"
     );
 }

@@ -24,9 +24,7 @@ const WRONG: &[&str] = &[
     "results = true",
     "base_url = ['https://a.example.com', 'https://b.example.com']",
     "campaign = 101.5",
-    "campaign = ''",
     "phone_column = [true]",
-    "sheet = 2026",
     "limit = '7'",
     "limit = -1",
     "stop_after = 2.5",
@@ -61,7 +59,6 @@ const WRONG: &[&str] = &[
     "[Profiles.crm]\nregion = 'GB'",
     "[PROFILE.crm]\nregion = 'GB'",
     "['17|s3cretToken']\nregion = 'GB'",
-    "[profiles.default]\ncolumns = 3",
     "[profile.crm]\n[profiles.crm]",
 ];
 

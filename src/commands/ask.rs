@@ -1,0 +1,222 @@
+//! Questions to the user at the terminal.
+//!
+//! Line by line: that works on any terminal, screen readers read it out, and the terminal stays
+//! usable however the process ends. A signal ends a question. The time that an answer takes is
+//! no working time.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+#[cfg(unix)]
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
+};
+
+use thiserror::Error;
+
+use super::service;
+use super::stopwatch::Stopwatch;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::options::LogFormat;
+use crate::report::{Width, console, paragraph};
+use crate::signals::{self, Interrupts};
+use crate::text::printable;
+
+/// Whether the user can answer. With log lines in JSON a question would be one of them.
+pub(super) fn can_ask(log_format: LogFormat) -> bool {
+    log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// The user's side of a command: answers and interrupts.
+pub(super) struct Terminal {
+    pub(super) watch: Stopwatch,
+    pub(super) interrupts: Interrupts,
+}
+
+impl Terminal {
+    /// Listens for interrupts from now on.
+    pub(super) fn open() -> Result<Terminal, Failure> {
+        Ok(Terminal {
+            watch: Stopwatch::start(),
+            interrupts: signals::listen().or_stopped(StoppedBy::Usage)?,
+        })
+    }
+
+    /// Asks for a line, which may be empty; `None` at the end of the input.
+    pub(super) async fn line(&mut self, question: &str) -> Result<Option<String>, Failure> {
+        self.answer(question, read_line).await
+    }
+
+    /// Asks for a line that the terminal does not show.
+    pub(super) async fn hidden_line(&mut self, question: &str) -> Result<Option<String>, Failure> {
+        #[cfg(unix)]
+        let _no_echo = NoEcho::begin().or_stopped(StoppedBy::Usage)?;
+        self.answer(question, read_hidden_line).await
+    }
+
+    /// Asks for a yes; any other answer is a no.
+    pub(super) async fn yes(&mut self, question: &str) -> Result<bool, Failure> {
+        let answer = self.line(&format!("{question} [y/N]")).await?;
+        Ok(is_yes(&answer.unwrap_or_default()))
+    }
+
+    /// Asks for one of these names, by its number in the list or by the name itself; `None` for
+    /// an empty answer.
+    pub(super) async fn one_of(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
+        for (at, name) in names.iter().enumerate() {
+            list(at, &printable(name));
+        }
+        loop {
+            let answer = self.line("Number or name (Enter to stop):").await?;
+            let Some(answer) = answer.filter(|answer| !answer.is_empty()) else {
+                return Ok(None);
+            };
+            let number = answer.parse::<usize>().ok();
+            let by_number = number.and_then(|number| names.get(number.checked_sub(1)?));
+            let is_named = |name: &&String| name.eq_ignore_ascii_case(&answer);
+            match by_number.or_else(|| names.iter().find(is_named)) {
+                Some(name) => return Ok(Some(name.clone())),
+                None => note(&format!("Enter a number from 1 to {}.", names.len())),
+            }
+        }
+    }
+
+    /// Waits for the answer on a thread of its own, which ends with the process if it never
+    /// comes.
+    async fn answer(
+        &mut self,
+        question: &str,
+        read: fn() -> io::Result<Option<String>>,
+    ) -> Result<Option<String>, Failure> {
+        let (question, watch) = (question.to_owned(), self.watch.clone());
+        let ask = move || {
+            watch.pause(|| {
+                show(&question);
+                read()
+            })
+        };
+        let answer = service::or_interrupted(&mut self.interrupts, async {
+            let broke_off = || Err(io::Error::other("the question broke off"));
+            let answer = service::on_a_thread(ask).await;
+            answer
+                .unwrap_or_else(broke_off)
+                .or_stopped(StoppedBy::Usage)
+        });
+        let answer = answer.await;
+        let is_unanswered = |failure: &Failure| failure.stopped_by != StoppedBy::Signal;
+        if answer.as_ref().err().is_some_and(is_unanswered) {
+            // The next message does not belong on the question's line. After a signal it begins
+            // on a line of its own anyway.
+            console::note("\n");
+        }
+        answer
+    }
+}
+
+/// Asks for a yes outside of async code; a signal ends the process.
+pub(super) fn yes(question: &str) -> io::Result<bool> {
+    show(&format!("{question} [y/N]"));
+    Ok(is_yes(&read_line()?.unwrap_or_default()))
+}
+
+fn show(question: &str) {
+    forget_typed();
+    let _ = write!(io::stderr(), "{question} ");
+}
+
+/// That the user did not say yes.
+#[derive(Debug, Error)]
+#[error("Cancelled. Nothing was {0}.")]
+pub(super) struct Cancelled(pub(super) &'static str);
+
+impl From<Cancelled> for Failure {
+    fn from(cancelled: Cancelled) -> Failure {
+        Failure::new(StoppedBy::Usage, cancelled)
+    }
+}
+
+/// Writes a choice, numbered from 1.
+pub(super) fn list(at: usize, what: &str) {
+    console::note(&format!("  {}  {what}\n", at + 1));
+}
+
+/// Writes a paragraph to standard error.
+pub(super) fn note(text: &str) {
+    console::note(&format!("{}\n", paragraph(text, Width::of_stderr())));
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.to_lowercase().as_str(), "y" | "yes")
+}
+
+fn read_line() -> io::Result<Option<String>> {
+    // A terminal can send anything, also what is not Unicode.
+    let mut answer = Vec::new();
+    let read = io::stdin().lock().read_until(b'\n', &mut answer)?;
+    if !answer.ends_with(b"\n") {
+        let _ = writeln!(io::stderr());
+    }
+    Ok((read > 0).then(|| String::from_utf8_lossy(&answer).trim().to_owned()))
+}
+
+#[cfg(unix)]
+fn read_hidden_line() -> io::Result<Option<String>> {
+    read_line()
+}
+
+#[cfg(not(unix))]
+fn read_hidden_line() -> io::Result<Option<String>> {
+    let answer = ::console::Term::stderr().read_secure_line()?;
+    Ok(Some(answer.trim().to_owned()))
+}
+
+/// Drops what was typed before the question was visible: it is no answer to it.
+#[cfg(unix)]
+fn forget_typed() {
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+}
+
+/// Other systems cannot do that without unsafe code.
+#[cfg(not(unix))]
+fn forget_typed() {}
+
+/// While it exists, the terminal does not show what is typed; also a signal that ends the
+/// question ends it.
+#[cfg(unix)]
+struct NoEcho {
+    before: Termios,
+}
+
+#[cfg(unix)]
+impl NoEcho {
+    fn begin() -> io::Result<NoEcho> {
+        let before = tcgetattr(io::stdin())?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &hidden)?;
+        Ok(NoEcho { before })
+    }
+}
+
+#[cfg(unix)]
+impl Drop for NoEcho {
+    fn drop(&mut self) {
+        // This drops input that was pasted behind the line: it is part of a secret too.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &self.before);
+        let _ = writeln!(io::stderr());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for yes in ["y", "Y", "yes", "YES"] {
+            assert!(is_yes(yes), "{yes}");
+        }
+        for no in ["", "n", "no", "j", "yes please", "1"] {
+            assert!(!is_yes(no), "{no}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What an import and a check ask the user, if the command would end otherwise.
+//!
+//! Rule: every answer is an option that could have been typed, so the commands that are shown
+//! afterwards have it too. An empty answer leads to the same error as without a terminal.
+
+use anyhow::anyhow;
+
+use super::Request;
+use super::ask::{self, Terminal, list, note};
+use super::directory::Directory;
+use super::inputs::{self, Planned};
+use super::service;
+use crate::campaign::picked;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::{InspectedInput, Intake, PlannedInput};
+use crate::lead::CampaignId;
+use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
+use crate::options::{DefaultRegion, Given, Options, Value};
+use crate::phone::{PhoneRule, Region};
+use crate::report::{DoubtError, Width, console, numbered_campaigns, offered, paragraph};
+use crate::results::OutputChoice;
+use crate::screen::{Doubt, Fitting, are_many};
+use crate::settings::ImportSettings;
+use crate::text::{counted, printable};
+
+/// The columns left for an answer beside its question.
+const WIDTH_OF_ANSWER: usize = 20;
+
+/// Whether the user may be asked about profile and lists: not in a trial, which calls nobody,
+/// not with `--yes`, and not if a list comes from standard input.
+pub(super) fn can_ask(request: &Request) -> bool {
+    let options = request.layers.options();
+    let reads_input = request.files.iter().any(|path| path.as_os_str() == "-");
+    let is_trial = options.connection.sandbox == Some(true);
+    let is_silent = options.delivery.yes == Some(true) || options.delivery.test_to.is_some();
+    !is_trial && !is_silent && !reads_input && ask::can_ask(options.log.format())
+}
+
+/// Asks for a profile if there are some, and neither a flag nor the environment gives a
+/// service. Returns whether one was chosen.
+pub(super) async fn choose_profile(
+    request: &mut Request,
+    terminal: &mut Terminal,
+) -> Result<bool, Failure> {
+    let profile = request.layers.profile.as_ref();
+    let profile = profile.filter(|profile| profile.name.is_none() && !profile.names.is_empty());
+    let has_service = request.layers.given().connection.base_url.is_some();
+    let Some(profile) = profile.filter(|_| !has_service && can_ask(request)) else {
+        return Ok(false);
+    };
+    note("No service is given. There are these profiles:");
+    let Some(name) = terminal.one_of(&profile.names).await? else {
+        return Ok(false);
+    };
+    request.use_profile(&name)?;
+    Ok(true)
+}
+
+/// Plans the inputs. Where an answer can help, the user is asked, and they are planned again
+/// with the answer.
+pub(super) async fn plan(
+    request: &mut Request,
+    settings: &mut ImportSettings,
+    mut surveyed: Vec<InspectedInput>,
+    unnamed: &OutputChoice,
+    terminal: &mut Terminal,
+) -> Result<Planned, Failure> {
+    loop {
+        let planning = inputs::plan(&settings.reading, surveyed);
+        let planned = service::or_interrupted(&mut terminal.interrupts, planning).await;
+        let is_missing_region = request.layers.given().phones.region.is_none();
+        let answer = if can_ask(request) {
+            ask_about(&planned, is_missing_region, terminal).await?
+        } else {
+            None
+        };
+        let Some(answer) = answer else {
+            return planned;
+        };
+        request.add_answer(answer);
+        *settings = request.settings(unnamed)?;
+        let surveying = inputs::survey_forms(request);
+        surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+    }
+}
+
+/// Asks where the numbers are, and of which country.
+async fn ask_about(
+    planned: &Result<Planned, Failure>,
+    is_missing_region: bool,
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    match planned {
+        Err(failure) => match failure.error.downcast_ref() {
+            Some(MappingError::SeveralPhoneColumns { candidates, .. }) => {
+                phone_columns(candidates, terminal).await
+            }
+            Some(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
+                sheet(input, sheets, terminal).await
+            }
+            _ => Ok(None),
+        },
+        Ok(planned) => {
+            let intake = planned.so_far();
+            match &intake.doubt {
+                Some(doubt) if doubt.refuses => doubtful_region(intake, doubt, terminal).await,
+                None if is_missing_region => missing_region(intake, terminal).await,
+                _ => Ok(None),
+            }
+        }
+    }
+}
+
+async fn phone_columns(
+    candidates: &[PhoneCandidate],
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    note("Several columns have phone numbers. Those with most of them come first:");
+    for (at, candidate) in candidates.iter().enumerate() {
+        let numbers = counted(candidate.numbers as u64, "number");
+        list(at, &format!("{}: {numbers}", printable(&candidate.name)));
+    }
+    let question = "Which should be called, in order, such as 1 2? The first with a number counts (Enter to stop):";
+    loop {
+        let Some(answer) = line(question, terminal).await? else {
+            return Ok(None);
+        };
+        let words = answer.split([' ', ',']).filter(|word| !word.is_empty());
+        let picked = words.map(|word| candidates.get(word.parse::<usize>().ok()?.checked_sub(1)?));
+        let Some(picked) = picked.collect::<Option<Vec<_>>>() else {
+            note(&format!("Enter numbers from 1 to {}.", candidates.len()));
+            continue;
+        };
+        let mut names: Vec<String> = Vec::new();
+        for candidate in picked {
+            if !names.contains(&candidate.name) {
+                names.push(candidate.name.clone());
+            }
+        }
+        let mut answer = Options::default();
+        answer.mapping.phone_column = Some(Given::list_of(&names));
+        return Ok(Some(answer));
+    }
+}
+
+async fn sheet(
+    input: &str,
+    sheets: &[String],
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    note(&format!(
+        "The first sheet of `{}` has no phone column. These have one:",
+        printable(input)
+    ));
+    let picked = terminal.one_of(sheets).await?;
+    Ok(picked.map(|sheet| {
+        let mut answer = Options::default();
+        answer.reading.sheet = Some(Given::text_of(&sheet));
+        answer
+    }))
+}
+
+/// Asks for the country if the given region does not seem to fit.
+async fn doubtful_region(
+    intake: &Intake,
+    doubt: &Doubt,
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    if let Some(error) = DoubtError::of(intake) {
+        note(&error.what);
+    }
+    if !doubt.fitting.is_empty() {
+        note(&format!(
+            "Of {} that were tried, this many fit:",
+            doubt.tried
+        ));
+    }
+    for Fitting {
+        country, numbers, ..
+    } in offered(doubt)
+    {
+        console::note(&format!("  {} ({country}): {numbers}\n", country.name()));
+    }
+    match doubt.fitting.len() - offered(doubt).count() {
+        0 => {}
+        more => console::note(&format!("  and {more} more\n")),
+    }
+    let question = format!(
+        "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",
+        doubt.region
+    );
+    let mut answer = country_or_column(intake, &question, terminal).await?;
+    if let Some(answer) = &mut answer
+        && let Some(region) = answer.phones.region.as_deref()
+        && region.country() == Some(doubt.region)
+    {
+        answer.phones.phone_rule = Some(Given::new(PhoneRule::Possible, "possible"));
+    }
+    Ok(answer)
+}
+
+/// Asks for the country if more of the first rows lack one than a slip explains.
+async fn missing_region(
+    intake: &Intake,
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    // An input that cannot be read is reported when its rows are.
+    let Ok(sampled) = intake.sampled_evidence() else {
+        return Ok(None);
+    };
+    let without = sampled.without_country;
+    if !are_many(without, sampled.numbers + without) {
+        return Ok(None);
+    }
+    note(&format!(
+        "{} in the first rows without a calling code, and no country is given for them.",
+        counted(without, "number")
+    ));
+    let question =
+        "Their country, such as GB, or a column with countries (Enter to leave them out):";
+    country_or_column(intake, question, terminal).await
+}
+
+async fn country_or_column(
+    intake: &Intake,
+    question: &str,
+    terminal: &mut Terminal,
+) -> Result<Option<Options>, Failure> {
+    loop {
+        let Some(text) = line(question, terminal).await? else {
+            return Ok(None);
+        };
+        let mut answer = Options::default();
+        let has_column = |planned: &PlannedInput| {
+            let mut names = planned.header.names.iter();
+            names.any(|name| name.trim().eq_ignore_ascii_case(&text))
+        };
+        if let Some(region) = Region::parse(&text) {
+            let region = DefaultRegion::Country(region);
+            let code = region.usual_form().unwrap_or_default();
+            answer.phones.region = Some(Given::new(region, code));
+            return Ok(Some(answer));
+        }
+        if intake.inputs.iter().all(has_column) {
+            let column = RegionColumns::Named(text.clone());
+            answer.phones.region_column = Some(Given::new(column, text));
+            return Ok(Some(answer));
+        }
+        note("There is no country and no column with that name.");
+    }
+}
+
+/// Lists the campaigns and asks until one is picked.
+pub(super) async fn campaign(
+    directory: &mut Directory,
+    terminal: &mut Terminal,
+) -> Result<CampaignId, Failure> {
+    let campaigns = service::or_interrupted(&mut terminal.interrupts, directory.list()).await?;
+    if campaigns.is_empty() {
+        return Err(no_campaign());
+    }
+    console::note("No campaign is given. There are these:\n");
+    console::note(&numbered_campaigns(campaigns));
+    loop {
+        let answer = terminal.line("Number, id or part of the name:").await?;
+        let answer = answer.filter(|answer| !answer.is_empty());
+        match picked(&answer.ok_or_else(no_campaign)?, campaigns) {
+            Ok(campaign) => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
+            Err(unclear) => console::note(&format!("{unclear}\n")),
+        }
+    }
+}
+
+/// The error if no campaign is given.
+pub(super) fn no_campaign() -> Failure {
+    let error = anyhow!(
+        "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them"
+    );
+    Failure::new(StoppedBy::Usage, error)
+}
+
+/// A line that is not empty.
+async fn line(question: &str, terminal: &mut Terminal) -> Result<Option<String>, Failure> {
+    let question = paragraph(question, Width::of_stderr().less(WIDTH_OF_ANSWER));
+    let answer = terminal.line(&question).await?;
+    Ok(answer.filter(|answer| !answer.is_empty()))
+}

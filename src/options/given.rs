@@ -1,0 +1,132 @@
+//! A value with its source text, so that it can be shown and written again as the user wrote it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{
+    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+    ValueParserFactory,
+};
+use clap::{Arg, Command};
+
+use super::value::{Form, Value, ValueError};
+
+/// A value and its source text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given<T> {
+    value: T,
+    text: OsString,
+}
+
+impl<T> Given<T> {
+    /// A value with its source text.
+    pub fn new(value: T, text: impl Into<OsString>) -> Given<T> {
+        Given {
+            value,
+            text: text.into(),
+        }
+    }
+
+    /// The source text.
+    pub fn text(&self) -> &OsStr {
+        &self.text
+    }
+}
+
+impl<T: Value> Given<T> {
+    /// Parses it; a file's name need not be Unicode.
+    ///
+    /// # Errors
+    ///
+    /// What to write instead.
+    pub fn read(text: &OsStr) -> Result<Given<T>, ValueError> {
+        let value = T::parse_os(text)?;
+        let usual = value.usual_form().map(OsString::from);
+        let text = usual.unwrap_or_else(|| text.to_owned());
+        Ok(Given { value, text })
+    }
+}
+
+impl Given<String> {
+    /// This text.
+    pub fn text_of(text: &str) -> Given<String> {
+        Given::new(text.to_owned(), text)
+    }
+
+    /// These texts.
+    pub fn list_of(texts: &[String]) -> Vec<Given<String>> {
+        texts.iter().map(|text| Given::text_of(text)).collect()
+    }
+}
+
+impl Given<PathBuf> {
+    /// The absolute path. A link is not resolved, since it may point to another file tomorrow.
+    ///
+    /// # Errors
+    ///
+    /// If there is no current folder, or the name is empty.
+    pub fn absolute(&self) -> io::Result<Given<PathBuf>> {
+        let path = std::path::absolute(&self.value)?;
+        Ok(Given::new(path.clone(), path))
+    }
+}
+
+impl<T> Deref for Given<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: Value> FromStr for Given<T> {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Given<T>, ValueError> {
+        Given::read(text.as_ref())
+    }
+}
+
+impl<T: Value> ValueParserFactory for Given<T> {
+    type Parser = GivenParser<T>;
+
+    fn value_parser() -> GivenParser<T> {
+        GivenParser(PhantomData)
+    }
+}
+
+/// Parses a value of a command line.
+#[derive(Debug, Clone)]
+pub struct GivenParser<T>(PhantomData<T>);
+
+impl<T: Value> TypedValueParser for GivenParser<T> {
+    type Value = Given<T>;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        text: &OsStr,
+    ) -> Result<Given<T>, clap::Error> {
+        let words = T::words();
+        if !words.is_empty() {
+            let parser = PossibleValuesParser::new(words).try_map(|text| text.parse());
+            parser.parse_ref(command, arg, text)
+        } else if T::FORM == Form::File {
+            let parser = PathBufValueParser::new().try_map(|path| Given::read(path.as_os_str()));
+            parser.parse_ref(command, arg, text)
+        } else {
+            let parser = StringValueParser::new().try_map(|text| text.parse());
+            parser.parse_ref(command, arg, text)
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let words = T::words();
+        (!words.is_empty()).then(|| Box::new(words.into_iter()) as Box<_>)
+    }
+}

@@ -1,0 +1,503 @@
+//! The values of options: how each is written, and the hint for one that is wrong.
+//!
+//! Rule: one parser for each kind of value, wherever it was written: on the command line, in a
+//! variable, in a settings file or in a form.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValue;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
+use secrecy::SecretString;
+use thiserror::Error;
+
+use super::output::{Format, LogFormat, Progress};
+use crate::api::wire::VariablesShape;
+use crate::intake::{KnownBad, OnUncertain, Once};
+use crate::mapping::{EmptyCells, RegionColumns, VarNames};
+use crate::phone::{PhoneRule, Region};
+use crate::pipeline::ConcurrencyChoice;
+use crate::rate::{Rate, RateError};
+use crate::source::{Encoding, EncodingError};
+use crate::text::{alternatives, quoted_value};
+
+/// The value of an option.
+pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
+    /// What a settings file holds for it.
+    const FORM: Form = Form::Text;
+
+    /// What separates several of them in one text.
+    const SEPARATOR: Option<char> = None;
+
+    /// Parses it.
+    ///
+    /// # Errors
+    ///
+    /// What to write instead.
+    fn parse(text: &str) -> Result<Self, ValueError>;
+
+    /// Parses it from what need not be Unicode, such as the name of a file.
+    ///
+    /// # Errors
+    ///
+    /// What to write instead.
+    fn parse_os(text: &OsStr) -> Result<Self, ValueError> {
+        Self::parse(&text.to_string_lossy())
+    }
+
+    /// Its usual form, if one value can be written in several ways.
+    fn usual_form(&self) -> Option<String> {
+        None
+    }
+
+    /// The words for it, if it is one of a few words.
+    fn words() -> Vec<PossibleValue> {
+        Vec::new()
+    }
+}
+
+/// What a settings file holds for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A text, or a whole number that is taken as one.
+    Text,
+    /// The name of a file, relative to the folder of the settings file.
+    File,
+    /// A whole number.
+    Number,
+}
+
+/// Why a value is refused: what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ValueError(pub String);
+
+impl From<&str> for ValueError {
+    fn from(hint: &str) -> ValueError {
+        ValueError(hint.to_owned())
+    }
+}
+
+/// The sentence about a value that cannot be used for a flag. It may end up in a log, so it
+/// shows nothing personal, no token and no phone number.
+pub(super) fn unusable(value: &str, flag: &str, is_personal: bool) -> String {
+    if is_personal {
+        format!("the value of `{flag}` cannot be used")
+    } else {
+        format!("{} cannot be used for `{flag}`", quoted_value(value))
+    }
+}
+
+/// A text that is checked where it is used.
+impl Value for String {
+    fn parse(text: &str) -> Result<String, ValueError> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The name of a file; some options take `none` or `-` too.
+impl Value for PathBuf {
+    const FORM: Form = Form::File;
+
+    fn parse(text: &str) -> Result<PathBuf, ValueError> {
+        Ok(text.into())
+    }
+
+    fn parse_os(text: &OsStr) -> Result<PathBuf, ValueError> {
+        Ok(text.into())
+    }
+}
+
+/// Where the access token is.
+#[derive(Debug, Clone)]
+pub enum TokenSource {
+    /// In this file.
+    File(PathBuf),
+    /// Here: it comes from a variable.
+    Text(SecretString),
+}
+
+impl Value for TokenSource {
+    const FORM: Form = Form::File;
+
+    fn parse(text: &str) -> Result<TokenSource, ValueError> {
+        TokenSource::parse_os(text.as_ref())
+    }
+
+    fn parse_os(text: &OsStr) -> Result<TokenSource, ValueError> {
+        Ok(TokenSource::File(text.into()))
+    }
+}
+
+/// `NAME=VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constant {
+    /// What is before the `=`.
+    pub name: String,
+    /// What is behind it.
+    pub value: String,
+}
+
+impl Value for Constant {
+    fn parse(text: &str) -> Result<Constant, ValueError> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => Ok(Constant {
+                name: name.trim().to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err("write NAME=VALUE".into()),
+        }
+    }
+}
+
+impl Value for NonZeroU32 {
+    const FORM: Form = Form::Number;
+
+    fn parse(text: &str) -> Result<NonZeroU32, ValueError> {
+        let number = text.trim().parse();
+        number.map_err(|_| "write a whole number from 1 to 4294967295".into())
+    }
+}
+
+impl Value for u64 {
+    const FORM: Form = Form::Number;
+
+    fn usual_form(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn parse(text: &str) -> Result<u64, ValueError> {
+        let number = text.trim().parse();
+        number.map_err(|_| "write a whole number from 0 on".into())
+    }
+}
+
+/// Each request in flight takes a file descriptor, and by default systems give a process about
+/// a thousand.
+const MAX_IN_FLIGHT: usize = 1000;
+
+impl Value for ConcurrencyChoice {
+    fn parse(text: &str) -> Result<ConcurrencyChoice, ValueError> {
+        if text.trim() == "auto" {
+            return Ok(ConcurrencyChoice::Auto);
+        }
+        let most: Option<NonZeroUsize> = text.trim().parse().ok();
+        most.filter(|most| most.get() <= MAX_IN_FLIGHT)
+            .map(ConcurrencyChoice::Fixed)
+            .ok_or_else(|| {
+                ValueError(format!(
+                    "write a number from 1 to {MAX_IN_FLIGHT}, or `auto`"
+                ))
+            })
+    }
+}
+
+/// A request rate, or a word instead of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateArg {
+    /// `auto`: what the service is found to allow.
+    Auto,
+    /// `none`: no limit of our own.
+    Unlimited,
+    /// A limit.
+    Limit(Rate),
+}
+
+impl Value for RateArg {
+    fn parse(text: &str) -> Result<RateArg, ValueError> {
+        match text.trim() {
+            "auto" => Ok(RateArg::Auto),
+            "none" => Ok(RateArg::Unlimited),
+            _ => Rate::parse(text)
+                .map(RateArg::Limit)
+                .map_err(|hint| ValueError(format!("{hint}; or `auto` or `none`"))),
+        }
+    }
+}
+
+impl Value for Rate {
+    fn parse(text: &str) -> Result<Rate, ValueError> {
+        text.parse()
+            .map_err(|error: RateError| ValueError(error.to_string()))
+    }
+}
+
+/// The longest time, about 20,000 years: longer ones cannot be added to a point in time.
+const MAX_TIME: SignedDuration = SignedDuration::from_hours(24 * 7_304_484);
+
+/// A time such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
+impl Value for Duration {
+    fn parse(text: &str) -> Result<Duration, ValueError> {
+        let time = span(text).and_then(|time| Duration::try_from(time).ok());
+        let hint = "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`";
+        time.filter(|time| !time.is_zero()).ok_or(hint.into())
+    }
+}
+
+/// An age such as `90d`, `2w` or `12h`; a day has 24 hours.
+impl Value for SignedDuration {
+    fn parse(text: &str) -> Result<SignedDuration, ValueError> {
+        let hint = "write a number and its unit, such as `90d`, `2w` or `12h`";
+        let age = span(text).filter(|age| !age.is_negative());
+        age.ok_or(hint.into())
+    }
+}
+
+fn span(text: &str) -> Option<SignedDuration> {
+    let span: Span = text.trim().parse().ok()?;
+    let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    (span <= MAX_TIME).then_some(span)
+}
+
+/// What separates cells: one character, or its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+impl Value for Delimiter {
+    fn parse(text: &str) -> Result<Delimiter, ValueError> {
+        let byte = match text.to_lowercase().as_str() {
+            "tab" | "\\t" | "\t" => b'\t',
+            "comma" => b',',
+            "semicolon" => b';',
+            "pipe" => b'|',
+            other => match other.as_bytes() {
+                [byte] if byte.is_ascii_punctuation() && *byte != b'"' || *byte == b' ' => *byte,
+                _ => return Err("write one character, such as `;`, or `tab`".into()),
+            },
+        };
+        Ok(Delimiter(byte))
+    }
+}
+
+impl Value for Encoding {
+    fn parse(text: &str) -> Result<Encoding, ValueError> {
+        text.parse().map_err(|error| match error {
+            EncodingError::Unknown {
+                nearest: Some(nearest),
+                ..
+            } => ValueError(format!("did you mean `{nearest}`?")),
+            EncodingError::Unknown { nearest: None, .. } => {
+                "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
+            }
+            EncodingError::Unsupported { .. } => {
+                "browsers and leadload no longer read it: convert the file to UTF-8".into()
+            }
+        })
+    }
+}
+
+impl Value for Region {
+    const SEPARATOR: Option<char> = Some(',');
+
+    fn usual_form(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    fn parse(text: &str) -> Result<Region, ValueError> {
+        Region::parse(text).ok_or_else(|| {
+            let nearest = Region::nearest(text);
+            let question = nearest.map(|nearest| format!("; did you mean {nearest}?"));
+            ValueError(format!(
+                "write an ISO code such as DE, or an English name{}",
+                question.unwrap_or_default()
+            ))
+        })
+    }
+}
+
+const NONE: &str = "none";
+
+/// The country of numbers in national form in rows that name none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultRegion {
+    /// This one.
+    Country(Region),
+    /// None, even if a profile has one.
+    None,
+}
+
+impl DefaultRegion {
+    /// The country, if it is one.
+    pub fn country(self) -> Option<Region> {
+        match self {
+            DefaultRegion::Country(region) => Some(region),
+            DefaultRegion::None => None,
+        }
+    }
+}
+
+impl Value for DefaultRegion {
+    fn usual_form(&self) -> Option<String> {
+        Some(match self {
+            DefaultRegion::Country(region) => region.to_string(),
+            DefaultRegion::None => NONE.to_owned(),
+        })
+    }
+
+    fn parse(text: &str) -> Result<DefaultRegion, ValueError> {
+        if text.trim().eq_ignore_ascii_case(NONE) {
+            Ok(DefaultRegion::None)
+        } else {
+            <Region as Value>::parse(text).map(DefaultRegion::Country)
+        }
+    }
+}
+
+impl Value for RegionColumns {
+    fn parse(text: &str) -> Result<RegionColumns, ValueError> {
+        Ok(match text.trim().to_lowercase().as_str() {
+            "auto" => RegionColumns::Auto,
+            NONE => RegionColumns::None,
+            _ => RegionColumns::Named(text.to_owned()),
+        })
+    }
+}
+
+/// Values that are one of a few words, each with its help.
+macro_rules! words {
+    ($($type:ident { $($variant:ident = $word:literal, $help:literal;)* })*) => {$(
+        impl Value for $type {
+            fn parse(text: &str) -> Result<$type, ValueError> {
+                match text {
+                    $($word => Ok($type::$variant),)*
+                    _ => Err(ValueError(format!("write {}", alternatives(&[$($word),*])))),
+                }
+            }
+
+            fn words() -> Vec<PossibleValue> {
+                vec![$(PossibleValue::new($word).help($help)),*]
+            }
+        }
+    )*};
+}
+
+words! {
+    VarNames {
+        Snake = "snake", "`Customer Name` → `customer_name`";
+        AsIs = "as-is", "Unchanged";
+    }
+    EmptyCells {
+        Omit = "omit", "No variable";
+        Send = "send", "An empty variable";
+    }
+    PhoneRule {
+        E164 = "e164", "`+` and 7 to 15 digits, whatever they are";
+        Possible = "possible", "An existing calling code and a length that numbers of that country can have";
+        Valid = "valid", "Digits that are in use for numbers of that country";
+    }
+    OnUncertain {
+        Resend = "resend", "Send it again; unless duplicates are allowed, the service refuses a second lead";
+        Hold = "hold", "Leave the row `uncertain`";
+    }
+    Once {
+        Campaign = "campaign", "Once to each campaign";
+        Service = "service", "Once, whatever the campaign";
+    }
+    KnownBad {
+        Retry = "retry", "Try them again";
+        Skip = "skip", "Skip them";
+    }
+    VariablesShape {
+        Array = "array", "`[{\"name\":\"Ada\"}]`, as in the interface document";
+        Object = "object", "`{\"name\":\"Ada\"}`, as newer deployments document it";
+    }
+    Format {
+        Text = "text", "For people";
+        Json = "json", "One JSON object";
+    }
+    Progress {
+        Auto = "auto", "On a terminal";
+        Always = "always", "Even if standard error is no terminal";
+        Never = "never", "Never";
+    }
+    LogFormat {
+        Text = "text", "For people";
+        Json = "json", "One JSON object on each line";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refuses<T: Value>(texts: &[&str]) {
+        for text in texts {
+            assert!(T::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn requests_in_flight_are_a_number_or_left_to_the_program() {
+        let fixed = |most| Ok(ConcurrencyChoice::Fixed(NonZeroUsize::new(most).unwrap()));
+        assert_eq!(Value::parse("auto"), Ok(ConcurrencyChoice::Auto));
+        assert_eq!(Value::parse("1"), fixed(1));
+        assert_eq!(Value::parse("1000"), fixed(1000));
+        refuses::<ConcurrencyChoice>(&["", "0", "-1", "1001", "many", "1.5"]);
+    }
+
+    #[test]
+    fn a_constant_is_split_at_the_first_equals_sign() {
+        for (text, name, value) in [("greeting=a=b", "greeting", "a=b"), ("x=", "x", "")] {
+            let (name, value) = (name.to_owned(), value.to_owned());
+            assert_eq!(Value::parse(text), Ok(Constant { name, value }));
+        }
+        refuses::<Constant>(&["=x", "x"]);
+    }
+
+    #[test]
+    fn durations_need_a_unit_and_are_not_zero() {
+        for (text, millis) in [
+            ("60s", 60_000),
+            ("500ms", 500),
+            ("5min", 300_000),
+            ("90m", 5_400_000),
+            ("1h", 3_600_000),
+            ("1h30m", 5_400_000),
+            ("2d", 2 * 86_400_000),
+        ] {
+            let parsed = Value::parse(text);
+            assert_eq!(parsed, Ok(Duration::from_millis(millis)), "{text}");
+        }
+        refuses::<Duration>(&["", "60", "-5s", "0s", "soon", "1mo", "99999999999999999h"]);
+    }
+
+    #[test]
+    fn the_longest_duration_can_be_added_to_any_time() {
+        let longest: Duration = Value::parse("7304484d").unwrap();
+        assert!(std::time::Instant::now().checked_add(longest).is_some());
+        refuses::<Duration>(&["7304485d", "7304484d1s"]);
+    }
+
+    #[test]
+    fn ages_may_be_days_and_weeks_and_zero() {
+        for (text, hours) in [("90d", 90 * 24), ("2w", 14 * 24), ("12h", 12), ("0s", 0)] {
+            let parsed = Value::parse(text);
+            assert_eq!(parsed, Ok(SignedDuration::from_hours(hours)), "{text}");
+        }
+        refuses::<SignedDuration>(&["", "90", "-1d", "3mo", "1y", "old"]);
+    }
+
+    #[test]
+    fn a_rate_is_a_limit_or_one_of_two_words() {
+        assert_eq!(Value::parse("auto"), Ok(RateArg::Auto));
+        assert_eq!(Value::parse(" none "), Ok(RateArg::Unlimited));
+        assert_eq!(Value::parse("5/s"), Ok(RateArg::Limit(Rate::per_second(5))));
+        for text in ["fast", "Auto", ""] {
+            let error = RateArg::parse(text).unwrap_err().to_string();
+            assert!(error.ends_with("; or `auto` or `none`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn words_are_parsed_as_the_help_lists_them() {
+        let words = PhoneRule::words();
+        let names: Vec<&str> = words.iter().map(PossibleValue::get_name).collect();
+        assert_eq!(names, ["e164", "possible", "valid"]);
+        assert!(names.iter().all(|name| PhoneRule::parse(name).is_ok()));
+        let error = Format::parse("yaml").unwrap_err();
+        assert_eq!(error.to_string(), "write `text` or `json`");
+    }
+}
