@@ -7,6 +7,7 @@
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
 
+use indicatif::{MultiProgress, ProgressDrawTarget};
 use tracing::field::Field;
 use tracing::{Dispatch, Level};
 use tracing_subscriber::filter::Targets;
@@ -16,30 +17,30 @@ use tracing_subscriber::fmt::time::SystemTime;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry;
 
-use super::block::Block;
 use super::console;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
-/// Where log lines and bars meet: a line is written above the bar.
-#[derive(Debug, Clone, Default)]
+/// Writes log lines, above the progress bar where there is one. Clones share it.
+#[derive(Debug, Clone)]
 pub struct Log {
-    block: Block,
+    bars: MultiProgress,
 }
 
 impl Log {
     /// Starts logging from `level` up. Once in a process; later calls change nothing.
     pub fn start(level: Level, format: LogFormat) -> Log {
-        let log = Log::default();
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        let log = Log { bars };
         // A second command in one process, as in tests, keeps the first one's log.
         let _ = tracing::dispatcher::set_global_default(lines(level, format, log.clone()));
         console::speak(format);
         log
     }
 
-    /// Where bars are drawn.
-    pub(super) fn block(&self) -> &Block {
-        &self.block
+    /// The group of bars that log lines stand above; nothing is drawn until it has a target.
+    pub(super) fn bars(&self) -> &MultiProgress {
+        &self.bars
     }
 }
 
@@ -107,16 +108,10 @@ fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt:
     }
 }
 
-/// Writes one log line.
-#[derive(Debug)]
-pub struct Line {
-    block: Block,
-}
-
-impl Write for Line {
+impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A log that nobody can read any more is no reason to end.
-        self.block.write_above(&String::from_utf8_lossy(bytes));
+        let _ = self.bars.suspend(|| io::stderr().lock().write_all(bytes));
         Ok(bytes.len())
     }
 
@@ -126,11 +121,9 @@ impl Write for Line {
 }
 
 impl MakeWriter<'_> for Log {
-    type Writer = Line;
+    type Writer = Log;
 
-    fn make_writer(&self) -> Line {
-        Line {
-            block: self.block.clone(),
-        }
+    fn make_writer(&self) -> Log {
+        self.clone()
     }
 }

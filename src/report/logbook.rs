@@ -36,9 +36,10 @@ use std::time::Duration;
 
 use tracing::{Level, debug, enabled, info, warn};
 
+use super::bar::sending;
 use super::clock::Clock;
 use super::lifecycle::info_with_counts;
-use super::progress::{Progress, Work, counts};
+use super::progress::{Progress, Work, counts, row_count};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
@@ -46,7 +47,7 @@ use crate::api::verdict::Wait;
 use crate::event::RunEvent;
 use crate::lead::{ErrorCode, Status};
 use crate::rate::Rate;
-use crate::text::{counted, grouped};
+use crate::text::counted;
 
 /// When it is first said how a run stands, by the time since the sending began …
 const FIRST: Duration = Duration::from_secs(10);
@@ -372,41 +373,21 @@ fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
 
 /// How the run stands.
 fn standing(tally: &Tally, progress: &Progress) -> String {
-    let rows = rows(tally, progress);
-    let state = progress.state(tally.in_flight, &Clock::utc());
-    let state = state.and_then(|said| said.into_iter().next());
-    let parts = match state {
-        Some(state) => vec![Some(state), progress.time_left()],
-        None => vec![
-            progress.pace_in_full(),
-            Some(format!("{} in flight", grouped(tally.in_flight as u64))),
-            progress.time_left(),
-        ],
-    };
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!(
-        "{rows}: {}; {}",
+        "{}: {}; {}",
+        row_count(tally.counts.total(), progress.total()),
         counts(&tally.counts, Work::Sending),
-        parts.join(", ")
+        sending(tally, progress, &Clock::utc())
     )
 }
 
 /// How a check stands.
 fn checked(tally: &Tally, progress: &Progress) -> String {
-    let rows = rows(tally, progress);
-    format!("{rows} checked: {}", counts(&tally.counts, Work::Checking))
-}
-
-/// How many rows are done, and of how many.
-fn rows(tally: &Tally, progress: &Progress) -> String {
-    match progress.total() {
-        Some(total) => format!(
-            "{} of {}",
-            grouped(tally.counts.total()),
-            counted(total, "row")
-        ),
-        None => counted(tally.counts.total(), "row"),
-    }
+    format!(
+        "{} checked: {}",
+        row_count(tally.counts.total(), progress.total()),
+        counts(&tally.counts, Work::Checking)
+    )
 }
 
 #[cfg(test)]
@@ -594,7 +575,7 @@ mod tests {
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
             lines[0],
-            "INFO: 1,200 of 10,000 rows: 1,180 created, 20 rejected; 0/min of 100/min allowed, 3 in flight, about 1 h 30 min left"
+            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; 0/min of 100/min allowed, 3 in flight, about 1 h 30 min left"
         );
         assert_eq!(lines.len(), 3);
         assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());
@@ -605,7 +586,7 @@ mod tests {
         assert_eq!(
             logged(Show::Log, &[pulse(10, refused(37))]),
             [
-                "INFO: 1,200 of 10,000 rows: 1,180 created, 20 rejected; the service asks to wait 37 s, about 1 h 30 min left"
+                "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; the service asks to wait 37 s, about 1 h 30 min left"
             ]
         );
     }

@@ -12,7 +12,6 @@
 
 mod advice;
 mod bar;
-mod block;
 mod campaign_names;
 mod campaigns;
 mod check_json;
@@ -41,6 +40,7 @@ mod progress;
 mod row_total;
 mod runs_json;
 mod runs_text;
+mod screen;
 mod settings;
 mod share_to_send;
 mod stop_text;

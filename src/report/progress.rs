@@ -10,7 +10,7 @@ use super::time_left::{TimeLeft, about};
 use crate::event::{Pause, PauseReason, RunEvent};
 use crate::lead::{Counts, Status};
 use crate::rate::Rate;
-use crate::text::grouped;
+use crate::text::{counted, grouped};
 
 /// What has been told of a run so far, but for what became of its rows.
 #[derive(Debug, Default)]
@@ -76,40 +76,24 @@ impl Progress {
         self.elapsed
     }
 
-    /// What everything waits for, if it does: in full words, and in fewer and fewer.
-    pub(super) fn state(&self, in_flight: usize, clock: &Clock) -> Option<Vec<String>> {
+    /// What all requests wait for, if they do.
+    pub(super) fn state(&self, in_flight: usize, clock: &Clock) -> Option<String> {
         if self.is_stopping {
             let in_flight = grouped(in_flight as u64);
-            return Some(vec![
-                format!("stopping, {in_flight} still in flight"),
-                format!("stopping, {in_flight} left"),
-                "stopping".to_owned(),
-            ]);
+            return Some(format!("stopping, {in_flight} still in flight"));
         }
         let Pause { left, reason } = self.pause?;
         let wait = wait(left);
         Some(match reason {
-            PauseReason::Refused(_) => vec![
-                format!("the service asks to wait {wait}"),
-                format!("asked to wait {wait}"),
-                format!("wait {wait}"),
-            ],
+            PauseReason::Refused(_) => format!("the service asks to wait {wait}"),
             PauseReason::Outage { since, .. } => {
                 let since = clock.time_of_day(since);
-                let (again, next) = if left.is_zero() {
-                    ("trying again now".to_owned(), "trying".to_owned())
+                let next = if left.is_zero() {
+                    "now".to_owned()
                 } else {
-                    (
-                        format!("trying again in {wait}"),
-                        format!("next try in {wait}"),
-                    )
+                    format!("in {wait}")
                 };
-                vec![
-                    format!("service not answering since {since}, {again}"),
-                    format!("no answer since {since}, {next}"),
-                    format!("no answer, {next}"),
-                    next,
-                ]
+                format!("service not answering since {since}, trying again {next}")
             }
         })
     }
@@ -122,20 +106,10 @@ impl Progress {
         })
     }
 
-    /// The pace seen, against the one allowed: `1.6/s of 100/min`.
+    /// The rate seen, and the one allowed: `1.6/s of 100/min allowed`.
     pub(super) fn pace(&self) -> Option<String> {
-        self.pace_with("")
-    }
-
-    /// The same in full: `1.6/s of 100/min allowed`.
-    pub(super) fn pace_in_full(&self) -> Option<String> {
-        self.pace_with(" allowed")
-    }
-
-    fn pace_with(&self, word: &str) -> Option<String> {
-        let seen = self.pace_seen().map(per_time);
-        match (seen, self.allowed) {
-            (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed}{word}")),
+        match (self.pace_seen().map(per_time), self.allowed) {
+            (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed} allowed")),
             (Some(seen), None) => Some(seen),
             (None, allowed) => allowed.map(|allowed| format!("up to {allowed}")),
         }
@@ -164,15 +138,28 @@ impl Progress {
     }
 }
 
-/// The rows by status, of leads that are sent or rows that are checked: `1,180 created, 20
-/// rejected`.
+/// The rows by status: `1,180 created, 20 rejected`. Of rows that are sent, those created are
+/// counted even if there are none.
 pub(super) fn counts(counts: &Counts, work: Work) -> String {
-    let counts = counts.all();
+    let is_sent = |status| work == Work::Sending && status == Status::Created;
     let said: Vec<String> = counts
-        .filter(|(status, rows)| is_counted(*status, *rows, work))
+        .all()
+        .filter(|(status, rows)| *rows > 0 || is_sent(*status))
         .map(|(status, rows)| format!("{} {status}", grouped(rows)))
         .collect();
     said.join(", ")
+}
+
+/// How many rows have an outcome: `1,200 of 8,800 rows (13 %)`.
+pub(super) fn row_count(rows: u64, total: Option<u64>) -> String {
+    match total.filter(|total| *total > 0) {
+        Some(total) => {
+            let percent = 100 * rows.min(total) / total;
+            let all = counted(total, "row");
+            format!("{} of {all} ({percent} %)", grouped(rows))
+        }
+        None => counted(rows, "row"),
+    }
 }
 
 /// What is done with the rows.
@@ -182,12 +169,6 @@ pub enum Work {
     Sending,
     /// They are only looked at.
     Checking,
-}
-
-/// Whether a count is worth a word. What was created is said also where it is nothing, if
-/// leads are sent.
-pub(super) fn is_counted(status: Status, rows: u64, work: Work) -> bool {
-    rows > 0 || work == Work::Sending && status == Status::Created
 }
 
 /// A pace in the unit in which it is a number of some size: `1/min`, `1.6/s`, `1,200/s`.
@@ -270,8 +251,8 @@ mod tests {
                 "service not answering since 14:02 UTC, trying again now",
             ),
         ] {
-            let state = after(&[pulse(pause)]).state(3, &Clock::utc()).unwrap();
-            assert_eq!(state[0], said);
+            let state = after(&[pulse(pause)]).state(3, &Clock::utc());
+            assert_eq!(state.unwrap(), said);
         }
         assert_eq!(after(&[pulse(None)]).state(3, &Clock::utc()), None);
         let stopping = RunEvent::Stopping {
@@ -280,18 +261,8 @@ mod tests {
         };
         let stopping = after(&[pulse(refused(37.0)), stopping]);
         let state = stopping.state(2, &Clock::utc()).unwrap();
-        assert_eq!(state[0], "stopping, 2 still in flight");
+        assert_eq!(state, "stopping, 2 still in flight");
         assert_eq!(stopping.time_left(), None);
-    }
-
-    #[test]
-    fn what_is_said_in_fewer_words_gets_shorter_and_shorter() {
-        for pause in [refused(37.0), refused(1e6), outage(40), outage(0)] {
-            let state = after(&[pulse(pause)]).state(3, &Clock::utc()).unwrap();
-            let lengths: Vec<usize> = state.iter().map(String::len).collect();
-            assert!(lengths.is_sorted_by(|a, b| a > b), "{state:?}");
-            assert!(state[state.len() - 1].len() <= 19, "{state:?}");
-        }
     }
 
     #[test]
@@ -300,7 +271,7 @@ mod tests {
         let clock = Clock::of(zone);
         let state = after(&[pulse(outage(40))]).state(0, &clock).unwrap();
         assert_eq!(
-            state[0],
+            state,
             "service not answering since 09:02, trying again in 40 s"
         );
     }
@@ -314,7 +285,7 @@ mod tests {
         };
         let progress = after(&[pulse(None), held]);
         let state = progress.state(0, &Clock::utc()).unwrap();
-        assert_eq!(state[0], "the service asks to wait 37 s");
+        assert_eq!(state, "the service asks to wait 37 s");
         let over = after(&[
             pulse(outage(40)),
             RunEvent::Recovered {
@@ -339,10 +310,10 @@ mod tests {
     #[test]
     fn the_pace_seen_is_told_in_whole_numbers_or_nearly() {
         for (every, answers, said) in [
-            (60, 1, "1/min of 100/min"),
-            (2, 1, "30/min of 100/min"),
-            (1, 1, "1.0/s of 100/min"),
-            (1, 25, "25/s of 100/min"),
+            (60, 1, "1/min of 100/min allowed"),
+            (2, 1, "30/min of 100/min allowed"),
+            (1, 1, "1.0/s of 100/min allowed"),
+            (1, 25, "25/s of 100/min allowed"),
         ] {
             let mut progress = Progress::default();
             for second in 0..=60 {
@@ -364,10 +335,20 @@ mod tests {
             }
             assert_eq!(progress.pace().unwrap(), said);
         }
-        let mut progress = Progress::default();
-        progress.note(&pulse(None));
-        let full = progress.pace_in_full();
-        assert_eq!(full.unwrap(), "up to 100/min");
+    }
+
+    #[test]
+    fn rows_are_counted_against_their_total() {
+        assert_eq!(row_count(1200, Some(8800)), "1,200 of 8,800 rows (13 %)");
+        assert_eq!(row_count(0, Some(0)), "0 rows");
+        // A file that has grown meanwhile.
+        assert_eq!(row_count(9, Some(8)), "9 of 8 rows (100 %)");
+    }
+
+    #[test]
+    fn what_was_created_is_said_also_where_it_is_nothing() {
+        assert_eq!(counts(&Counts::default(), Work::Sending), "0 created");
+        assert_eq!(counts(&Counts::default(), Work::Checking), "");
     }
 
     #[test]

@@ -66,16 +66,6 @@ pub fn paragraph(found: &str, Width(width): Width) -> String {
     wrapped(width, found.split(' ')).join("\n")
 }
 
-/// The first of these texts that is no wider than `width`; nothing if none is.
-pub(super) fn first_that_fits<T: Into<String>>(
-    width: usize,
-    texts: impl IntoIterator<Item = T>,
-) -> String {
-    let mut texts = texts.into_iter().map(Into::into);
-    let fitting = texts.find(|text| text.chars().count() <= width);
-    fitting.unwrap_or_default()
-}
-
 /// The words, with spaces between them, in lines of `width` characters at most; a word that
 /// is wider has a line of its own.
 pub(super) fn wrapped<'a>(width: usize, words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
@@ -110,15 +100,6 @@ mod tests {
              service    http://service.example/\n             x\n"
         );
         assert_eq!(paragraph("one two three", Width(8)), "one two\nthree");
-    }
-
-    #[test]
-    fn the_longest_text_that_fits_is_taken() {
-        let texts = ["a long text", "a text", "text"];
-        assert_eq!(first_that_fits(11, texts), "a long text");
-        assert_eq!(first_that_fits(10, texts), "a text");
-        assert_eq!(first_that_fits(4, texts), "text");
-        assert_eq!(first_that_fits(3, texts), "");
     }
 
     #[test]
