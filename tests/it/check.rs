@@ -4,17 +4,17 @@ use rusqlite::Connection;
 
 use crate::util::{Folder, contacts, sample_data, service};
 
-/// What stands in the README below the command that begins so.
-fn readme_output(command: &str) -> String {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let text = std::fs::read_to_string(readme).unwrap();
+/// The output below the command that begins so, in the page about uploading.
+fn documented_output(command: &str) -> String {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/upload.md");
+    let text = std::fs::read_to_string(page).unwrap();
     let (_, block) = text.split_once(command).unwrap();
     let (_, output) = block.split_once('\n').unwrap();
     output.split_once("```").unwrap().0.to_owned()
 }
 
 #[test]
-fn the_report_is_the_one_in_the_readme() {
+fn the_report_is_the_one_in_the_documentation() {
     let folder = Folder::new();
     for name in ["kontakte.csv", "do-not-call.txt"] {
         std::fs::copy(sample_data(name), folder.path(name)).unwrap();
@@ -24,7 +24,7 @@ fn the_report_is_the_one_in_the_readme() {
     let output = folder.leadload(&args).expect(1);
     assert_eq!(
         output.stdout,
-        readme_output("$ leadload check kontakte.csv")
+        documented_output("$ leadload check kontakte.csv")
     );
     assert_eq!(output.stderr, "");
     assert_eq!(folder.names(), ["do-not-call.txt", "kontakte.csv"]);

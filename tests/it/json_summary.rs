@@ -1,16 +1,27 @@
-//! `--format json` of `import` and `check`, beside the tables of `docs/json.md`.
+//! `--format json` of `import` and `check`, compared with the tables of `docs/json.md` and
+//! `docs/statuses.md`.
 
 use std::collections::BTreeSet;
 
 use leadload::exit::StoppedBy;
+use leadload::lead::ErrorCode;
 use serde_json::Value;
 
 use crate::util::{Folder, Output, contacts_of, scenario, service};
 
-/// The first cells of the tables below a heading, without their backquotes.
+/// A page of the documentation.
+fn page(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/");
+    std::fs::read_to_string(format!("{folder}{name}")).unwrap()
+}
+
+/// The first cells of the tables below a heading of `json.md`, without their backquotes.
 fn documented(heading: &str) -> BTreeSet<String> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    first_cells(&page("json.md"), heading)
+}
+
+/// The first cells of the tables below a heading, without their backquotes.
+fn first_cells(page: &str, heading: &str) -> BTreeSet<String> {
     let (_, below) = page.split_once(&format!("\n## {heading}\n")).unwrap();
     let section = below.split("\n## ").next().unwrap();
     let cells = section.lines().filter_map(|line| {
@@ -135,7 +146,7 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
     let args = ["leads.csv", "--campaign-column", "list"];
     let import = folder.import(&service, &[&args[..], &JSON].concat());
     let found = summary(&import.expect(0));
-    let words = documented("`counts`");
+    let words = first_cells(&page("statuses.md"), "Statuses");
     assert_eq!(names(&found["counts"]), words);
     let campaigns = names(&found["by_campaign"]);
     assert_eq!(campaigns, ["101", "102"].map(str::to_owned).into());
@@ -143,8 +154,7 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
         assert_eq!(names(&found["by_campaign"][campaign]), words);
     }
     // And so has the example.
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = page("json.md");
     let (_, example) = page.split_once("```json\n").unwrap();
     let example: Value = serde_json::from_str(example.split("```").next().unwrap()).unwrap();
     assert_eq!(names(&example["by_campaign"]["101"]), words);
@@ -154,10 +164,15 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
 fn every_reason_of_a_stop_stands_in_the_table_with_its_exit_code() {
     let words = StoppedBy::ALL.map(|by| by.as_str().to_owned());
     assert_eq!(documented("`stopped_by`"), words.into());
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = page("json.md");
     for by in StoppedBy::ALL {
         let line = format!("\n| `{by}` | {} | ", by.exit_code() as u8);
         assert!(page.contains(&line), "{line}");
     }
+}
+
+#[test]
+fn every_error_code_is_in_the_table() {
+    let codes: BTreeSet<String> = ErrorCode::all().map(|code| code.to_string()).collect();
+    assert_eq!(first_cells(&page("statuses.md"), "Error codes"), codes);
 }
