@@ -701,6 +701,8 @@ proptest! {
         signs in proptest::collection::vec(proptest::sample::select(vec!["", " ", "-", ".", "\u{a0}", "–", "\u{200e}"]), 15),
     ) {
         let spaced: String = digits.chars().zip(&signs).flat_map(|(digit, sign)| [digit.to_string(), (*sign).to_owned()]).collect();
+        // A dot before zeros at the end makes them decimals, as of a cell with a number.
+        prop_assume!(!spaced.ends_with(".0") && !spaced.ends_with(".00"));
         let reader = PhoneReader::new(PhoneRules::default());
         prop_assert_eq!(reader.read(&format!("+{spaced}"), None), reader.read(&format!("+{digits}"), None));
     }
