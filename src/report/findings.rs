@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use super::ended::Ended;
 use super::estimate::Estimate;
 use super::kinds::Kinds;
 use super::lookup::Lookup;
-use super::tally::Ended;
 use crate::api::wire::LeadForm;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PreparedRow};

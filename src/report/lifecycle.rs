@@ -4,7 +4,7 @@
 
 use tracing::info;
 
-use super::tally::Ended;
+use super::ended::Ended;
 use crate::exit::Failure;
 use crate::lead::RunId;
 use crate::text::counted;

@@ -140,15 +140,15 @@ fn rejects_that_need_no_mending_are_sent_when_the_service_is_well() {
         ))
     };
     for (status, said) in [
-        (Status::Invalid, "When the rejects are mended, send them:"),
-        (Status::Rejected, "When the rejects are mended, send them:"),
+        (Status::Invalid, "When the rejects are fixed, send them:"),
+        (Status::Rejected, "When the rejects are fixed, send them:"),
         (
             Status::Failed,
-            "When the service is well again, send the rejects:",
+            "When the service is back, send the rejects:",
         ),
         (
             Status::Uncertain,
-            "When the service is well again, send the rejects:",
+            "When the service is back, send the rejects:",
         ),
     ] {
         let mut tally = tally_of(&[(status, 1), (Status::Invalid, 2), (Status::Rejected, 3)]);
@@ -290,12 +290,12 @@ fn after_a_stop_nothing_else_than_going_on_is_advised() {
     let text = text_summary(&ended);
     let said = "\nRejects: leads.rejects.csv (1,200 rows)\n";
     assert!(text.contains(said), "{text}");
-    assert!(!text.contains("mend"), "{text}");
+    assert!(!text.contains("fix"), "{text}");
     let ended = Ended {
         written: rejects(),
         ..complete(&tally, None)
     };
-    let said = "\nRejects: leads.rejects.csv (mend these rows and import this file)\n";
+    let said = "\nRejects: leads.rejects.csv (fix these rows and import this file)\n";
     assert!(text_summary(&ended).contains(said));
 }
 

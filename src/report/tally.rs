@@ -3,15 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::advice::InDoubt;
-use super::campaign_names::CampaignNames;
-use super::list_notes::ListNotes;
-use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::ExitCode;
-use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
 use crate::phone::RoundNumbers;
-use crate::results::Written;
 use crate::source::Row;
 use crate::stop::Stop;
 
@@ -185,42 +180,6 @@ impl Tally {
     pub fn has_problems(&self) -> bool {
         self.counts.problems() > self.known_bad
     }
-}
-
-/// A command that has ended, for its summary.
-#[derive(Debug)]
-pub struct Ended<'a> {
-    /// The run's number, where there is a ledger.
-    pub run: Option<RunId>,
-    /// What became of the rows.
-    pub tally: &'a Tally,
-    /// The inputs' names.
-    pub inputs: Vec<&'a str>,
-    /// Why it ended early, and a text for people.
-    pub stop: Option<Stop>,
-    /// The exit code.
-    pub exit_code: ExitCode,
-    /// Requests started.
-    pub requests: u64,
-    /// How many rows the inputs have, where that is known.
-    pub rows_total: Option<u64>,
-    /// How long it took, in seconds.
-    pub elapsed_s: f64,
-    /// The files left behind.
-    pub written: Written,
-    /// Whether it was a trial on the embedded service.
-    pub sandbox: bool,
-    /// What becomes of rows that may have been taken.
-    pub in_doubt: InDoubt,
-    /// The command, where it ended early: given again, it goes on, or without a ledger sends
-    /// the whole list.
-    pub continue_with: Option<CommandLine>,
-    /// The command that sends the rejects when they are mended, where there are any.
-    pub mend_with: Option<CommandLine>,
-    /// What campaigns are called.
-    pub campaign_names: CampaignNames,
-    /// What the lists say as a whole.
-    pub list_notes: ListNotes,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::intake::PlannedInput;
 use crate::report::CampaignNames;
 use crate::report::clock::Clock;
 use crate::report::countries::{completed_with, country};
-use crate::report::summary::{rows_done, seconds};
+use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
 /// How many files are named.
@@ -77,7 +77,7 @@ fn files(page: &Page<'_>) -> Markup {
     };
     // How many there are of each of several is not known.
     let rows_of = |rows: u64| match inputs.len() {
-        1 => rows_done(page.ended),
+        1 => page.ended.rows_done(),
         _ => counted(rows, "row"),
     };
     fact(
