@@ -1,21 +1,22 @@
 //! What a check has found, for people.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 
-use super::findings::{Checked, SavedIn};
-use super::lookup::write_campaigns;
+use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
 use super::summary::{places, write_counts, write_files, write_problems};
 use super::width::paragraph;
 use super::{Ended, Findings, Width};
+use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
-use crate::lead::Status;
+use crate::lead::{Counts, Status};
 use crate::mapping::{ColumnRole, Mapping};
-use crate::text::{counted, grouped, listed, one_line, printable, shortened};
+use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
 /// How much is shown of a value, in characters.
 const SAMPLE_LENGTH: usize = 20;
@@ -25,6 +26,9 @@ const BODY_LENGTH: usize = 1000;
 
 /// How many countries are spelled out.
 pub(super) const MAX_COUNTRIES: usize = 15;
+
+/// How many campaigns are spelled out.
+const MAX_CAMPAIGNS: usize = 15;
 
 /// How many kinds of problems are spelled out.
 pub(super) const MAX_PROBLEMS: usize = 20;
@@ -176,6 +180,70 @@ fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
             text,
             "  (campaign_id is null where no campaign is chosen, or one by its name, which only the service knows)"
         )?;
+    }
+    Ok(())
+}
+
+/// The rows of each campaign, where there are several or any is known by its name alone; and
+/// what was found out of the names.
+pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
+    let tally = checked.ended.tally;
+    let by_name = &tally.by_campaign_name;
+    let campaigns = tally.by_campaign.len() + by_name.len();
+    if campaigns > 1 || *checked.lookup != Lookup::NotNeeded {
+        let by_id = tally.by_campaign.iter();
+        let by_id = by_id.map(|(id, counts)| (checked.ended.campaign_names.shown(*id), *counts));
+        let by_name = by_name.iter();
+        let by_name = by_name.map(|(name, counts)| (format!("`{}`", shown_name(name)), *counts));
+        write_rows(text, by_id.chain(by_name).collect())?;
+    }
+    let said = match checked.lookup {
+        Lookup::NotDone(why) => format!(
+            "The names of campaigns were not looked up at the service: {}.",
+            printable(why)
+        ),
+        Lookup::Done(Some(unclear)) => return write_unclear(text, unclear),
+        _ => return Ok(()),
+    };
+    writeln!(text, "\n{}", paragraph(&said, Width::default()))
+}
+
+fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> std::fmt::Result {
+    if campaigns.is_empty() {
+        return Ok(());
+    }
+    campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
+    writeln!(text, "\nRows by campaign:")?;
+    for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
+        writeln!(
+            text,
+            "  {campaign:<28}{:>9}  {} ready",
+            grouped(counts.total()),
+            grouped(counts.of(Status::Ready))
+        )?;
+    }
+    let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) else {
+        return Ok(());
+    };
+    let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
+    writeln!(
+        text,
+        "  and {} of {}",
+        counted(rows, "row"),
+        counted(others.len() as u64, "more campaign")
+    )
+}
+
+fn write_unclear(text: &mut String, unclear: &UnclearNames) -> std::fmt::Result {
+    writeln!(
+        text,
+        "\nAn import would send nothing, since these names are not clear:"
+    )?;
+    for line in unclear.lines() {
+        writeln!(text, "  {line}")?;
+    }
+    for line in paragraph(&unclear.hint(), Width::default().less(2)).lines() {
+        writeln!(text, "  {line}")?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A command with rows that has ended: the one value from which the summary, JSON, the page,
 //! metrics and the last line of the log are made.
 
-use super::campaign_names::CampaignNames;
-use super::list_notes::ListNotes;
+use super::campaigns::CampaignNames;
+use super::countries::ListNotes;
 use super::tally::Tally;
 use crate::api::wire::LeadForm;
 use crate::command_line::CommandLine;

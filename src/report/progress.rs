@@ -2,15 +2,32 @@
 //!
 //! Rule: pure; made of events. What it says names nobody.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::row_total::RowTotal;
 use super::time_left::{TimeLeft, about};
 use crate::event::{Pause, PauseReason, RunEvent};
 use crate::lead::{Counts, Status};
 use crate::rate::Rate;
 use crate::text::{counted, grouped};
+
+/// The number of rows of all inputs: counted beside the work, and known some time after it
+/// began. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct RowTotal(Arc<OnceLock<u64>>);
+
+impl RowTotal {
+    /// Sets it; the first value stays, since inputs do not change while they are read.
+    pub fn set(&self, rows: u64) {
+        let _ = self.0.set(rows);
+    }
+
+    /// The number, where it is known.
+    pub fn get(&self) -> Option<u64> {
+        self.0.get().copied()
+    }
+}
 
 /// What has been told of a run so far, but for what became of its rows.
 #[derive(Debug, Default)]
