@@ -65,7 +65,7 @@ pub struct Ended<'a> {
     /// the whole list.
     pub continue_with: Option<CommandLine>,
     /// The command that sends the rejects when they are fixed, where there are any.
-    pub mend_with: Option<CommandLine>,
+    pub send_rejects_with: Option<CommandLine>,
     /// What campaigns are called.
     pub campaign_names: CampaignNames,
     /// What the lists say as a whole.

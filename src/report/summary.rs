@@ -57,7 +57,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     if ended.sandbox {
         write_paragraph(text, TRIAL)?;
     }
-    match (&ended.continue_with, &ended.mend_with) {
+    match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
             // What a trial without a ledger has made is forgotten.
             if ended.run.is_some() || !ended.sandbox {
@@ -248,7 +248,7 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
         writeln!(text, "Results: {}", shown(path))?;
     }
     for rejects in &written.rejects {
-        let more = match (&ended.mend_with, &ended.stop) {
+        let more = match (&ended.send_rejects_with, &ended.stop) {
             // Its exit code does not tell that there are any.
             (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
             // Where the command is not shown, in a few words.

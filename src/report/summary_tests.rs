@@ -22,7 +22,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         sandbox: false,
         in_doubt: InDoubt::default(),
         continue_with,
-        mend_with: None,
+        send_rejects_with: None,
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::default(),
     }
@@ -115,11 +115,11 @@ fn without_a_ledger_the_same_command_sends_the_whole_list_and_it_is_said_who_ref
     assert!(trial.ends_with(again), "{trial}");
 }
 
-fn complete<'a>(tally: &'a Tally, mend_with: Option<CommandLine>) -> Ended<'a> {
+fn complete<'a>(tally: &'a Tally, send_rejects_with: Option<CommandLine>) -> Ended<'a> {
     Ended {
         stop: None,
         exit_code: ExitCode::Problems,
-        mend_with,
+        send_rejects_with,
         ..stopped(StoppedBy::Signal, tally, None)
     }
 }
@@ -133,7 +133,7 @@ fn tally_of(counts: &[(Status, u64)]) -> Tally {
 }
 
 #[test]
-fn rejects_that_need_no_mending_are_sent_when_the_service_is_well() {
+fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
     let line = || {
         Some(CommandLine::of(
             &["leadload", "import", "r.csv"].map(Into::into),

@@ -113,7 +113,7 @@ fn fix(page: &Page<'_>) -> Markup {
                 ". It has the columns of the list, and behind them what is wrong with each row. Keep the "
                 "name and the format when you save."
             }
-            @if let Some(command) = &page.ended.mend_with {
+            @if let Some(command) = &page.ended.send_rejects_with {
                 li {
                     "Then import it."
                     @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }

@@ -84,7 +84,7 @@ fn page_of_a_stopped_run_of(
     }
     let command = ["leadload", "import", "leads.csv"].map(Into::into);
     let mut ended = Ended {
-        mend_with: None,
+        send_rejects_with: None,
         campaign_names: Default::default(),
         list_notes: ListNotes::default(),
         run: Some(RunId(7)),
