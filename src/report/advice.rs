@@ -198,7 +198,7 @@ const NO_ANSWER: Advice = Advice {
     ..UNREACHED
 };
 
-/// Advice about rows that need nothing but another attempt.
+/// Advice about rows that only need another attempt.
 fn try_again(advice: Advice, again: Again) -> Advice {
     Advice {
         steps: match again {

@@ -122,7 +122,7 @@ impl Bar {
     }
 }
 
-/// However a command ends, what it says last stands on a clean screen.
+/// However a command ends, its last words are on a clean screen.
 impl Drop for Bar {
     fn drop(&mut self) {
         self.finish();

@@ -138,7 +138,7 @@ impl CampaignNames {
         );
     }
 
-    /// Name and id, as people are told: `“Spring” (101)`; the id alone where there is no
+    /// Name and id, as messages have them: `“Spring” (101)`; the id alone where there is no
     /// name.
     pub fn shown(&self, id: CampaignId) -> String {
         match self.0.get(&id) {

@@ -218,7 +218,7 @@ fn input(planned: &PlannedInput) -> Input<'_> {
     }
 }
 
-/// What is to be said of how its columns were found.
+/// How its columns were found, where that needs a remark.
 fn note(planned: &PlannedInput) -> Option<String> {
     let notes = planned.mapping.notes.iter();
     let notes: Vec<&str> = notes.map(|note| &*note.text).collect();

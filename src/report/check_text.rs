@@ -248,7 +248,7 @@ fn write_unclear(text: &mut String, unclear: &UnclearNames) -> std::fmt::Result 
     Ok(())
 }
 
-/// Where rows stand that are not sent although nothing is wrong with them.
+/// Where the rows are that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
     let mut left_out = tally

@@ -1,4 +1,4 @@
-//! Times as people have them.
+//! Times of day for people.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 #[derive(Debug)]
 pub(super) struct Clock {
     zone: TimeZone,
-    /// Whether the time of day is told with its zone, since whoever reads it may have
+    /// Whether the time of day is followed by its zone, since readers may be in
     /// another.
     says_utc: bool,
 }
 
 impl Clock {
-    /// As the log has them, wherever it is read.
+    /// For logs, which are read anywhere.
     pub(super) fn utc() -> Clock {
         Clock {
             zone: TimeZone::UTC,
@@ -21,12 +21,12 @@ impl Clock {
         }
     }
 
-    /// As whoever looks at the screen has them.
+    /// In the time zone of this machine.
     pub(super) fn here() -> Clock {
         TimeZone::try_system().map_or_else(|_| Clock::utc(), Clock::of)
     }
 
-    /// One that goes after this zone.
+    /// The clock of this zone.
     pub(super) fn of(zone: TimeZone) -> Clock {
         Clock {
             zone,

@@ -138,7 +138,7 @@ fn with(region: Region, by: &'static str, completed: Completed) -> CompletedWith
 /// What was found beside rows, and where the countries of numbers came from.
 #[derive(Debug, Default)]
 pub struct ListNotes {
-    /// What stands below the rows and is none of them: its input, counted from 0, and the line.
+    /// Lines below the rows: the input, counted from 0, and the line.
     pub footers: Vec<(usize, FooterLine)>,
     /// Where the countries of numbers without a calling code came from.
     pub(super) countries: Countries,

@@ -27,7 +27,7 @@ enum Basis {
 }
 
 impl Estimate {
-    /// The time for so many leads within limits; none without any.
+    /// The time for this many leads within limits; none without any.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
         let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
         let time = slowest.time_for(leads);
@@ -48,7 +48,7 @@ impl Estimate {
         }
     }
 
-    /// The time where nobody has said what is allowed.
+    /// The time where the limit is not known.
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
         Estimate {
             least: fastest.time_for(leads),

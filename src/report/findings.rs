@@ -71,7 +71,7 @@ pub struct Checked<'a> {
 pub struct SavedIn {
     /// The profile.
     pub profile: String,
-    /// The file that the profile stands in.
+    /// The file with the profile.
     pub file: PathBuf,
     /// The columns that are new since it was kept before, and that it leaves out.
     pub left_out: Vec<String>,

@@ -1,8 +1,8 @@
 //! What is worth a line in the log, and when.
 //!
-//! Lines carry row numbers and never a phone number or a variable. What would be said
-//! again and again is said once, and where there is no bar it is said every so often how
-//! the run stands.
+//! Lines carry row numbers and never a phone number or a variable. What would be logged
+//! again and again is logged once, and where there is no bar, progress is logged every so
+//! often.
 //!
 //! # The fields of a line in JSON form
 //!
@@ -11,7 +11,7 @@
 //! with it these; a field without a value is left out. Seconds are `…_s`, rates are
 //! requests per second (`…_per_s`).
 //!
-//! | `event` | told | fields |
+//! | `event` | when | fields |
 //! |-|-|-|
 //! | `start` | when a command with rows begins | `command` (`import`, `check`), `version`, `inputs` (how many); `import`: `run`, `continues` (bool), `service`, `campaign`, `campaign_column` |
 //! | `progress` | after 10 s, then every minute | `rows`, `rows_total`, the counts, `in_flight`, `pace_per_s`, `allowed_per_s` (none: no limit), `elapsed_s`, `left_s`, `waiting` (`refused`, `outage`) |
@@ -27,8 +27,8 @@
 //! | `end` | when a command ends | `exit_code`, `complete` (bool), `stopped_by`; with rows: `run`, `rows`, `rows_total`, the counts, `known_bad`, `requests`, `elapsed_s` |
 //! | `error` | what has ended the command | `hint` |
 //! | `waiting` | with `--wait`: another run is waited for | |
-//! | `warning` | what somebody should look at | |
-//! | `note` | what stands beside the log in text form | |
+//! | `warning` | the operator should look at something | |
+//! | `note` | what is printed beside the log in text form | |
 //!
 //! The counts are a field for every status, by its name: `created`, `duplicate`, ….
 
@@ -49,16 +49,16 @@ use crate::lead::{ErrorCode, Status};
 use crate::rate::Rate;
 use crate::text::counted;
 
-/// When it is first said how a run stands, by the time since the sending began …
+/// When progress is first logged, by the time since the sending began …
 const FIRST: Duration = Duration::from_secs(10);
 
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A pace that is so many times another is told at once …
+/// A rate that is this many times the logged one is logged at once …
 const BIG_CHANGE: f64 = 2.0;
 
-/// … from this share on when so much time has passed since one was told …
+/// … from this factor on when this much time has passed since the last …
 const REAL_CHANGE: (f64, Duration) = (1.1, Duration::from_secs(10));
 
 /// … and one that is nearly the same after this.
@@ -68,7 +68,7 @@ const SMALL_CHANGE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
-    /// When to log next how the run stands.
+    /// When to log progress next.
     next: Duration,
     /// The latest rate; none before the first.
     pace: Option<Option<Rate>>,
@@ -92,7 +92,7 @@ impl Logbook {
         }
     }
 
-    /// Whether it logs every so often how the work stands.
+    /// Whether it logs progress.
     pub fn tells(&self) -> bool {
         match self.show {
             Show::Bar => false,
@@ -170,7 +170,7 @@ impl Logbook {
         }
     }
 
-    /// Logs how a check stands that began this long ago, if it is time to.
+    /// Logs the progress of a check that began this long ago, if it is time to.
     pub fn note_check(&mut self, elapsed: Duration, tally: &Tally, progress: &Progress) {
         self.log_progress(elapsed, tally, progress, checked);
     }
@@ -250,7 +250,7 @@ impl Logbook {
         }
     }
 
-    /// Logs how the work stands, if it is time to.
+    /// Logs progress, if it is time to.
     fn log_progress(
         &mut self,
         now: Duration,
@@ -282,7 +282,7 @@ impl Logbook {
     }
 }
 
-/// How long after the last one a changed pace is told; none for one that is the same.
+/// How long after the last one a changed rate is logged; none for one that is the same.
 fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
     let change = match (told.map(|rate| rate.pace()), now.map(|rate| rate.pace())) {
         (Some(told), Some(now)) => (told / now).max(now / told),
@@ -299,7 +299,7 @@ fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
     }
 }
 
-/// How the run stands.
+/// The progress of a run.
 fn standing(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{}: {}; {}",
@@ -309,7 +309,7 @@ fn standing(tally: &Tally, progress: &Progress) -> String {
     )
 }
 
-/// How a check stands.
+/// The progress of a check.
 fn checked(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{} checked: {}",

@@ -1,7 +1,7 @@
-//! What is told to people and machines while rows are sent, and afterwards.
+//! Output for people and machines, while rows are sent and afterwards.
 //!
-//! Rule: listens, never steers. The pipeline tells [`RunEvent`]s; a [`Tally`]
-//! counts them, a [`Progress`] knows how the run stands, and bar, log, summary, JSON and
+//! Rule: listens, never steers. The pipeline emits [`RunEvent`]s; a [`Tally`]
+//! counts them, a [`Progress`] has the state of the run, and bar, log, summary, JSON and
 //! [`Page`] are made from these.
 //!
 //! What is shown here names nobody: phone numbers and variables, and what the

@@ -1,6 +1,6 @@
-//! How a run stands, and how to say it: what the bar and the log have in common.
+//! The progress of a run and its words, for the bar and the log.
 //!
-//! Rule: pure; made of events. What it says names nobody.
+//! Rule: pure; made of events. Its words name nobody.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl RowTotal {
     }
 }
 
-/// What has been told of a run so far, but for what became of its rows.
+/// The state of a run, except what became of its rows.
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
@@ -358,7 +358,7 @@ mod tests {
     fn rows_are_counted_against_their_total() {
         assert_eq!(row_count(1200, Some(8800)), "1,200 of 8,800 rows (13 %)");
         assert_eq!(row_count(0, Some(0)), "0 rows");
-        // A file that has grown meanwhile.
+        // A file that has grown since.
         assert_eq!(row_count(9, Some(8)), "9 of 8 rows (100 %)");
     }
 

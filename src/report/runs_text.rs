@@ -32,7 +32,7 @@ const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 const WORDS: [usize; 3] = [2, 3, 4];
 
 /// All runs in a table, the latest last. On a terminal it is as wide as that; elsewhere
-/// each run has one line. The service is told where there is more than one.
+/// each run has one line. The service is shown where there is more than one.
 pub fn runs_text(runs: &[RunRecord]) -> String {
     let Some(first) = runs.first() else {
         return "no runs yet\n".into();

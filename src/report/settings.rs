@@ -1,4 +1,4 @@
-//! The settings in force, for people and for machines.
+//! The settings in use, for people and for machines.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};

@@ -1,6 +1,6 @@
 //! The summary for people, to be read in ten seconds.
 //!
-//! It tells what became of the rows, what to do about the most frequent problems, where
+//! It says what became of the rows, what to do about the most frequent problems, where
 //! the files are, and last, where it is seen first, the command that comes next. No line
 //! but a path or a command is wider than an old screen.
 
@@ -80,8 +80,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     }
 }
 
-/// What stands below the lists and was not sent, in full: somebody may see that it is a
-/// contact after all.
+/// Lines below the lists, which were not sent, in full: one may be a contact after all.
 fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let footers = &ended.list_notes.footers;
     if footers.is_empty() {
@@ -120,7 +119,7 @@ fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::f
     }
 }
 
-/// That most of the list was sent before, by us or by somebody else.
+/// That most of the list was sent before, by us or another way.
 fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
     let counts = &tally.counts;
     let is_most = |rows: u64, all: u64| rows >= FEWEST_KNOWN && 2 * rows > all;
@@ -274,7 +273,7 @@ pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-/// Where the rows stand that ended alike, or the first few of them: `in lines 3, 7`.
+/// Where the rows are that ended alike, or the first few of them: `in lines 3, 7`.
 pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
     let first = group.first.iter().map(|place| (place.file, place.line));
     in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)

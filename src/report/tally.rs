@@ -16,7 +16,7 @@ const MAX_PLACES: usize = 3;
 /// How many campaigns are counted that are known by name alone.
 const MAX_NAMES: usize = 1000;
 
-/// Rows that ended alike, and where the first of them stand.
+/// Rows that ended alike, and where the first of them are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
     /// How many there are.
@@ -27,7 +27,7 @@ pub struct Group {
     pub example: Option<String>,
 }
 
-/// Where a row stands.
+/// Where a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Its input, counted from 0.
@@ -62,7 +62,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet, of so many inputs.
+    /// Nothing yet, of this many inputs.
     pub fn new(inputs: usize) -> Tally {
         Tally {
             rows_by_file: vec![0; inputs],
@@ -118,8 +118,8 @@ impl Tally {
         }
     }
 
-    /// Takes a row of a campaign that is known by its name alone. More names than anybody
-    /// has campaigns come from a column that holds something else.
+    /// Takes a row of a campaign that is known by its name alone. A column with more names
+    /// than there are campaigns has something else in it.
     pub fn note_campaign_name(&mut self, name: String, status: Status) {
         let names = &mut self.by_campaign_name;
         if names.len() < MAX_NAMES || names.contains_key(&name) {
@@ -131,8 +131,7 @@ impl Tally {
         let key = (outcome.status, outcome.error_code);
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
-        // What is wrong with a cell is said without it; what the service says may
-        // name a person.
+        // Our errors do not quote the cell; the service's may name a person.
         if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
             group.example.clone_from(&outcome.error);
         }
@@ -141,14 +140,14 @@ impl Tally {
             line: row.line(),
             row: row.id(),
         };
-        // Rows come as they are answered; the first are those that stand first.
+        // Rows come as they are answered; the first of the list are kept.
         let at = group.first.partition_point(|other| *other < place);
         group.first.insert(at, place);
         group.first.truncate(MAX_PLACES);
     }
 
-    /// Rows that ask for attention, by status and error code, the most frequent first
-    /// and as they stand in the input among equals.
+    /// Rows that need attention, by status and error code, the most frequent first
+    /// and in the order of the input among equals.
     pub fn problems(&self) -> Vec<(Status, ErrorCode, &Group)> {
         let mut problems: Vec<_> = self
             .groups
@@ -169,14 +168,14 @@ impl Tally {
         }
     }
 
-    /// How many rows of a campaign ask for attention.
+    /// How many rows of a campaign need attention.
     pub fn problems_of(&self, campaign: CampaignId) -> u64 {
         let problems = self.by_campaign.get(&campaign).map_or(0, Counts::problems);
         let known_bad = self.known_bad_by_campaign.get(&campaign);
         problems.saturating_sub(known_bad.copied().unwrap_or_default())
     }
 
-    /// Whether any row asks for attention.
+    /// Whether any row needs attention.
     pub fn has_problems(&self) -> bool {
         self.counts.problems() > self.known_bad
     }

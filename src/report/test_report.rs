@@ -1,4 +1,4 @@
-//! What came of a test lead, for whoever waits for the call.
+//! What became of a test lead, for the person who waits for the call.
 //!
 //! Rule: the number is not repeated but for its last three digits, neither by us nor in the
 //! service's words.
@@ -91,7 +91,7 @@ impl TestReport<'_> {
         }
     }
 
-    /// Whether the phone will ring, as far as the campaign's state tells.
+    /// Whether the phone will ring, as far as the campaign's state shows.
     fn who_rings(&self) -> String {
         let campaign = with_id(self.campaigns, self.claim.campaign);
         match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
@@ -106,7 +106,7 @@ impl TestReport<'_> {
     }
 }
 
-/// What is said where nobody knows in what state the campaign is.
+/// Where the campaign's state is not known.
 const NOT_KNOWN: &str =
     "It is not known whether the campaign is calling: if no call comes, look at its state.";
 

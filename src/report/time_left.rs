@@ -199,7 +199,7 @@ mod tests {
     use crate::rate::Rate;
 
     /// How far ahead rows are read: as the pipeline does it, farther than is looked back on
-    /// to tell how many are to be sent.
+    /// to see which share has to be sent.
     const AHEAD: usize = 20_000;
 
     impl TimeLeft {
@@ -244,7 +244,7 @@ mod tests {
             self.read == self.rows.len() && self.waiting.is_empty()
         }
 
-        /// A second in which so many rows are answered.
+        /// A second in which `answers` rows are answered.
         fn second(&mut self, answers: f64, allowed: Option<Rate>, pause: Option<Pause>) {
             while self.read < self.rows.len() && self.waiting.len() < AHEAD {
                 self.read += 1;
@@ -315,7 +315,7 @@ mod tests {
         for (estimate, truth) in &estimates {
             assert!(estimate >= &(truth * 0.95 - 3.0), "{estimate} of {truth}");
         }
-        // A minute after it has stopped growing the truth is told.
+        // A minute after it has stopped growing the estimate is right.
         assert_near(&estimates[570..], 0.05);
         // But for the one time when what is seen takes the place of what is allowed.
         let grows = estimates[15..]
@@ -409,7 +409,7 @@ mod tests {
         for left in (1..=30).rev() {
             run.second(0.0, allowed, refused(left));
             let estimate = run.estimate().unwrap();
-            // The second before the pause was told of is one of work without answers.
+            // The second before the pause was reported is one of work without answers.
             let truth = 900.0 + left as f64;
             assert!(
                 (truth..truth * 1.02 + 1.0).contains(&estimate),

@@ -115,7 +115,7 @@ fn countries(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What stands below the lists and was not sent.
+/// Lines below the lists, which were not sent.
 fn footers(page: &Page<'_>) -> Markup {
     let footers = &page.ended.list_notes.footers;
     html! {

@@ -7,7 +7,7 @@
 //!   `maud` escapes everything, and characters that steer a screen or turn the direction of
 //!   writing are replaced in the whole page, last.
 //! - It is of bounded size, and so is what is kept for it while rows are sent.
-//! - Nothing is told by colour alone, and it can be read on a phone, in the dark, on paper
+//! - Nothing is shown by colour alone, and it can be read on a phone, in the dark, on paper
 //!   and by a screen reader.
 //!
 //! It may hold phone cells and what the service said, as results do: its file is for its
