@@ -126,7 +126,7 @@ impl Prepared {
                 intake: &intake,
                 notes,
                 campaign: settings.reading.campaign.as_ref(),
-                deed: RunMode::Checked {
+                mode: RunMode::Checked {
                     estimate: estimate.as_ref(),
                 },
             };

@@ -16,11 +16,11 @@ use crate::text::printable_lines;
 static FORM: OnceLock<LogFormat> = OnceLock::new();
 
 /// Sets the form of standard error. The first call counts.
-pub(super) fn speak(form: LogFormat) {
+pub(super) fn set_form(form: LogFormat) {
     let _ = FORM.set(form);
 }
 
-fn speaks_json() -> bool {
+fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
@@ -44,7 +44,7 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Writes an error to standard error, also under `--quiet`. File names may have
 /// what would steer a terminal.
 pub fn error(text: &str) {
-    if !speaks_json() {
+    if !is_json() {
         let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
         return;
     }
@@ -76,7 +76,7 @@ pub fn begin_line() {
 
 /// Writes what is worth knowing beside the log to standard error.
 pub fn note(text: &str) {
-    match speaks_json() {
+    match is_json() {
         true if text.trim().is_empty() => {}
         true => tracing::info!(event = "note", "{}", text.trim_end()),
         false => {

@@ -66,12 +66,13 @@ impl Listeners {
 
     /// Where to put the number of rows, if any listener shows it while rows are sent.
     pub fn wants_total(&self) -> Option<&RowTotal> {
-        let is_told = self.bar.is_shown() || self.logbook.tells() || self.metrics.are_wanted();
+        let is_told =
+            self.bar.is_shown() || self.logbook.logs_progress() || self.metrics.are_wanted();
         is_told.then_some(&self.total)
     }
 
     /// Takes how many rows there are, where that is known before the first is sent.
-    pub fn know_total(&self, rows: u64) {
+    pub fn set_total(&self, rows: u64) {
         self.total.set(rows);
     }
 

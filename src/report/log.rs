@@ -34,7 +34,7 @@ impl Log {
         let log = Log { bars };
         // A second command in one process, as in tests, keeps the first one's log.
         let _ = tracing::dispatcher::set_global_default(lines(level, format, log.clone()));
-        console::speak(format);
+        console::set_form(format);
         log
     }
 

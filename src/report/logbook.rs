@@ -93,7 +93,7 @@ impl Logbook {
     }
 
     /// Whether it logs progress.
-    pub fn tells(&self) -> bool {
+    pub fn logs_progress(&self) -> bool {
         match self.show {
             Show::Bar => false,
             Show::Log => enabled!(Level::INFO),

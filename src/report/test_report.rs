@@ -85,14 +85,14 @@ impl TestReport<'_> {
         match self.ended.sandbox {
             true => writeln!(text, "  {TRIAL}"),
             false if outcome.status == Status::Created => {
-                writeln!(text, "  {}", self.who_rings())
+                writeln!(text, "  {}", self.will_it_ring())
             }
             false => Ok(()),
         }
     }
 
     /// Whether the phone will ring, as far as the campaign's state shows.
-    fn who_rings(&self) -> String {
+    fn will_it_ring(&self) -> String {
         let campaign = with_id(self.campaigns, self.claim.campaign);
         match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
             Some((campaign, status)) if campaign.is_active() => {

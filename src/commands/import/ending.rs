@@ -147,7 +147,7 @@ impl Ending<'_> {
             intake: self.intake,
             notes,
             campaign: self.settings.reading.campaign.as_ref(),
-            deed: RunMode::Sent {
+            mode: RunMode::Sent {
                 service: self.settings.service.clone(),
                 goes_on: self.run.is_some_and(|run| run.begun.continues),
             },

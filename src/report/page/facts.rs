@@ -33,7 +33,7 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
                 (footers(page))
                 (lists(page))
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
-                @if let RunMode::Sent { service, goes_on } = &page.deed {
+                @if let RunMode::Sent { service, goes_on } = &page.mode {
                     (fact("Service", html! { bdi { (host(service)) } }))
                     @if let Some(run) = page.ended.run {
                         (fact("Run", html! {

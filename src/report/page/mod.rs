@@ -56,7 +56,7 @@ pub struct Page<'a> {
     /// The campaign that was chosen for rows without one of their own.
     pub campaign: Option<&'a CampaignChoice>,
     /// Which command it was.
-    pub deed: RunMode<'a>,
+    pub mode: RunMode<'a>,
 }
 
 /// What was done.
@@ -218,7 +218,7 @@ impl Page<'_> {
 
     /// Whether rows were only checked.
     fn is_check(&self) -> bool {
-        matches!(self.deed, RunMode::Checked { .. })
+        matches!(self.mode, RunMode::Checked { .. })
     }
 
     /// The name of an input.

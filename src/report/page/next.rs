@@ -73,7 +73,7 @@ fn steps(page: &Page<'_>) -> Markup {
             @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
         ul.steps {
-            @if let RunMode::Checked { estimate } = &page.deed {
+            @if let RunMode::Checked { estimate } = &page.mode {
                 @if has_problems && is_ready {
                     li { "Fix the rows above in the list and check it again, or send what is ready and fix the rest afterwards: an import leaves a file of the rows to fix." }
                 } @else if has_problems {

@@ -115,7 +115,7 @@ fn page_of_a_stopped_run_of(
         intake: &intake,
         notes: &notes,
         campaign: Some(&CampaignChoice::Name(error.to_owned())),
-        deed: RunMode::Sent {
+        mode: RunMode::Sent {
             service: "https://app.example.com".to_owned(),
             goes_on: false,
         },
