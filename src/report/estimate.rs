@@ -76,7 +76,7 @@ impl Estimate {
             }
             Basis::Between(..) if about(self.least) == time => format!("about {time}"),
             Basis::Between(slowest, fastest) => format!(
-                "between {} ({fastest}) and {time} ({slowest}), since nobody has said what this service allows (--rate)",
+                "between {} ({fastest}) and {time} ({slowest}), since the service's limit is not known (--rate)",
                 about(self.least)
             ),
         }
@@ -137,7 +137,7 @@ mod tests {
         let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
         assert_eq!(
             estimate.text(),
-            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since nobody has said what this service allows (--rate)."
+            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since the service's limit is not known (--rate)."
         );
         let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
         assert_eq!(one.text(), "Sending them takes about a second.");

@@ -266,7 +266,7 @@ pub fn pruned_text(pruned: Pruned) -> String {
         0 => "nothing to prune\n".into(),
         runs => format!(
             "Pruned {}: the cells and texts of {} are gone, and options and names of files\n\
-             Numbers, campaigns and lead ids are kept, so that nobody is sent again\n",
+             Numbers, campaigns and lead ids are kept, so nobody is sent again\n",
             counted(runs, "run"),
             counted(pruned.rows, "row")
         ),

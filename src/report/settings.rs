@@ -28,7 +28,7 @@ pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> St
 
 fn heading(profile: Option<&Profile>) -> String {
     let Some(profile) = profile else {
-        return "No file of settings is in force (`leadload config init` makes one).\n".into();
+        return "No settings file is in use (`leadload config init` makes one).\n".into();
     };
     let file = printable(&profile.file.display().to_string()).into_owned();
     let name = match &profile.name {
