@@ -506,7 +506,7 @@ mod tests {
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
             lines[0],
-            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; 0/min of 100/min allowed, 3 in flight, about 1 h 30 min left"
+            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; up to 100/min, 3 in flight, about 1 h 30 min left"
         );
         assert_eq!(lines.len(), 3);
         assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());

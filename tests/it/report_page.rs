@@ -319,7 +319,7 @@ fn rows_that_are_known_to_be_bad_ask_for_no_attention() {
     says_the_same(&page, &summary);
     page.says("of 2 rows, 2 were left out.");
     page.says("Known to be bad");
-    page.says("Nothing is left to be done for this list.");
+    page.says("Nothing is left to do for this list.");
 }
 
 #[test]
