@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::ContentArrangement;
 use serde_json::json;
 
+use super::table::{lines, table};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::results::harmless;
@@ -45,42 +45,25 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
     if campaigns.is_empty() {
         return "no campaigns\n".into();
     }
-    let mut table = Table::new();
-    table.set_header(COLUMNS);
+    let mut table = table(COLUMNS);
+    // Names and ids are copied from here: none is broken.
+    table.set_content_arrangement(ContentArrangement::Disabled);
     for campaign in campaigns {
         table.add_row(cells(campaign).map(printable));
     }
-    lines(table)
+    lines(&table)
 }
 
 /// The same to choose from on standard error: numbered from 1, and no wider than the
 /// screen.
 pub fn numbered_campaigns(campaigns: &[Campaign]) -> String {
-    let mut table = Table::new();
-    table
-        .use_stderr()
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["", "name", "id", "status"]);
+    let mut table = table(["", "name", "id", "status"]);
+    table.use_stderr();
     for (number, campaign) in (1..).zip(campaigns) {
         let [id, name, status, ..] = cells(campaign).map(printable);
         table.add_row([Cow::Owned(u64::to_string(&number)), name, id, status]);
     }
-    lines(table)
-}
-
-fn lines(mut table: Table) -> String {
-    table.load_style(NOTHING);
-    // Every cell has a space on each side, which the screen's edge has no need of.
-    let lines = table.lines();
-    lines
-        .map(|line| {
-            line.strip_prefix(' ')
-                .unwrap_or(&line)
-                .trim_end()
-                .to_owned()
-                + "\n"
-        })
-        .collect()
+    lines(&table)
 }
 
 /// One JSON object.

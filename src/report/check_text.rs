@@ -3,12 +3,10 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
-
 use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
 use super::summary::{places, write_counts, write_files, write_problems};
+use super::table::{lines, table};
 use super::width::paragraph;
 use super::{Ended, Findings, Width};
 use crate::campaign::UnclearNames;
@@ -113,10 +111,7 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
 
 /// Each column, what becomes of it, and some of its values.
 fn mapping_table(planned: &PlannedInput) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["column", "sent as", "for example"]);
+    let mut table = table(["column", "sent as", "for example"]);
     for (column, header) in planned.header.names.iter().enumerate() {
         table.add_row([
             title(column, header),
@@ -128,10 +123,8 @@ fn mapping_table(planned: &PlannedInput) -> String {
         let value = shortened(&printable(value), SAMPLE_LENGTH);
         table.add_row(["--set", &printable(name), &value]);
     }
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
+    let text = lines(&table);
+    let lines: Vec<String> = text.lines().map(|line| format!(" {line}")).collect();
     lines.join("\n")
 }
 

@@ -104,35 +104,7 @@ impl Logbook {
     /// Logs what is worth a line.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
-            RunEvent::Settled { row, outcome, .. } => {
-                let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
-                let attempts = outcome.attempts;
-                debug!(
-                    event = "settled",
-                    row,
-                    line,
-                    status,
-                    attempts,
-                    "row {row} (line {line}): {status}, {}",
-                    counted(attempts.into(), "attempt")
-                );
-            }
-            RunEvent::Retrying {
-                row,
-                attempt,
-                after,
-                why,
-            } => {
-                let (row, after_s) = (row.0, after.as_secs_f64());
-                info!(
-                    event = "retrying",
-                    row,
-                    attempt,
-                    after_s,
-                    reason = %why,
-                    "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
-                );
-            }
+            RunEvent::Settled { .. } | RunEvent::Retrying { .. } => log_row(event),
             RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
@@ -279,6 +251,42 @@ impl Logbook {
             waiting = progress.waits_for();
             "{text}"
         );
+    }
+}
+
+/// Logs what became of a row, or that it is sent again.
+fn log_row(event: &RunEvent<'_>) {
+    match event {
+        RunEvent::Settled { row, outcome, .. } => {
+            let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
+            let attempts = outcome.attempts;
+            debug!(
+                event = "settled",
+                row,
+                line,
+                status,
+                attempts,
+                "row {row} (line {line}): {status}, {}",
+                counted(attempts.into(), "attempt")
+            );
+        }
+        RunEvent::Retrying {
+            row,
+            attempt,
+            after,
+            why,
+        } => {
+            let (row, after_s) = (row.0, after.as_secs_f64());
+            info!(
+                event = "retrying",
+                row,
+                attempt,
+                after_s,
+                reason = %why,
+                "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+            );
+        }
+        _ => {}
     }
 }
 

@@ -39,6 +39,7 @@ mod screen;
 mod settings;
 mod stop_text;
 mod summary;
+mod table;
 mod tally;
 mod test_report;
 mod time_left;
