@@ -126,7 +126,7 @@ impl Prepared {
                 intake: &intake,
                 notes,
                 campaign: settings.reading.campaign.as_ref(),
-                deed: RunMode::Checked {
+                mode: RunMode::Checked {
                     estimate: estimate.as_ref(),
                 },
             };
@@ -183,7 +183,7 @@ fn ended<'a>(
     report::Ended {
         run: None,
         continue_with: None,
-        mend_with: None,
+        send_rejects_with: None,
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::of(intake),
         tally,

@@ -1,36 +1,59 @@
-//! What statuses and problems mean, and what to do about them, in a few words.
+//! The one table of what statuses and problems mean and what to do about them.
 //!
-//! Rule: names nobody. The page for people says the same at length, step by step.
+//! The summary, the page for people and `docs/problems.md` take their words from here, and a
+//! page in a browser takes them without flags ([`Step::without_flags`]). Nothing here names a
+//! person; text between backquotes is typed as it is.
 
 use std::borrow::Cow;
 
-use super::tally::{Ended, Group};
-use crate::api::wire::LeadForm;
-use crate::intake::OnUncertain;
+use super::ended::{Ended, InDoubt};
+use super::tally::Group;
 use crate::lead::{ErrorCode, Status};
 
-/// What is said of a run on the embedded service.
+/// What is said about a run on the embedded service.
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
-/// What the program does about a row that may have been taken, when it comes to it again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum InDoubt {
-    /// Sends it again: the service refuses what it has.
-    #[default]
-    Refused,
-    /// Sends it again, and the service may make a second lead.
-    Doubled,
-    /// Leaves it alone until it is told otherwise.
-    Held,
+/// Advice about one kind of problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice {
+    /// The problem in a few words.
+    pub title: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What to do in one line, for the summary.
+    pub short: &'static str,
+    /// What to do, step by step.
+    pub steps: &'static [Step],
 }
 
-impl InDoubt {
-    /// As it was said on the command line.
-    pub fn of(on_uncertain: OnUncertain, form: LeadForm) -> InDoubt {
-        match on_uncertain {
-            OnUncertain::Hold => InDoubt::Held,
-            OnUncertain::Resend if form.allow_duplicates => InDoubt::Doubled,
-            OnUncertain::Resend => InDoubt::Refused,
+/// One thing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The same everywhere.
+    Plain(&'static str),
+    /// With a flag on the command line, and without one for a page in a browser.
+    Flag {
+        /// For the command line.
+        with_flags: &'static str,
+        /// For a page in a browser, where settings have labels and no flags.
+        without_flags: &'static str,
+    },
+}
+
+impl Step {
+    /// For people who use the command line, or get a report from those who do.
+    pub fn with_flags(self) -> &'static str {
+        match self {
+            Step::Plain(text) => text,
+            Step::Flag { with_flags, .. } => with_flags,
+        }
+    }
+
+    /// For a page in a browser.
+    pub fn without_flags(self) -> &'static str {
+        match self {
+            Step::Plain(text) => text,
+            Step::Flag { without_flags, .. } => without_flags,
         }
     }
 }
@@ -40,7 +63,7 @@ impl InDoubt {
 pub(super) enum Again {
     /// The command that was stopped.
     SameCommand,
-    /// A command of its own, once the list has been gone through.
+    /// A command of its own, once the whole list was read.
     Rejects,
 }
 
@@ -64,88 +87,59 @@ impl Outlook {
     }
 }
 
-/// What to do about it. What the service said stands in the results, since it may
-/// name a person.
-pub(super) fn advice<'a>(
+/// The line of the summary. What the service said is in the results, since it may name a
+/// person.
+pub(super) fn short_advice<'a>(
     status: Status,
     code: ErrorCode,
     group: &'a Group,
     outlook: Outlook,
 ) -> Cow<'a, str> {
-    match status {
-        Status::Uncertain => uncertain(outlook).into(),
-        Status::Failed => {
+    let short = Advice::of(status, code, outlook).short;
+    match (status, code) {
+        // The text of the first row says more.
+        (
+            Status::Invalid,
+            ErrorCode::PhoneNotE164
+            | ErrorCode::PhoneImpossible
+            | ErrorCode::PhoneInvalid
+            | ErrorCode::PhoneAmbiguous
+            | ErrorCode::PhoneDamaged
+            | ErrorCode::PhoneDoubtful
+            | ErrorCode::CountryNotAllowed,
+        ) => group.example.as_deref().unwrap_or(short).into(),
+        (Status::Failed, _) => {
             let then = match outlook.again {
                 Again::SameCommand => "the same command tries again",
                 Again::Rejects => "import the rejects later",
             };
-            format!("{}; {then}", failed(code)).into()
+            format!("{short}; {then}").into()
         }
-        _ => mending(code, group).into(),
+        _ => short.into(),
     }
 }
 
-/// What to do about rows that may be leads.
-fn uncertain(outlook: Outlook) -> &'static str {
-    match (outlook.again, outlook.in_doubt) {
-        (Again::SameCommand, InDoubt::Refused) => {
-            "these may be leads already: the same command sends them again, and the service refuses those that it has"
+impl Advice {
+    /// For rows that ended so.
+    pub(super) fn of(status: Status, code: ErrorCode, outlook: Outlook) -> Advice {
+        match (status, code) {
+            (Status::Uncertain, _) => uncertain(outlook),
+            (Status::Rejected, ErrorCode::Http(http_status)) => Advice {
+                short: refused(http_status),
+                ..REFUSED
+            },
+            (_, ErrorCode::Http(_)) => try_again(TROUBLE, outlook.again),
+            (_, ErrorCode::Timeout) => try_again(NO_ANSWER, outlook.again),
+            (_, ErrorCode::AnswerLost | ErrorCode::Connection) => {
+                try_again(UNREACHED, outlook.again)
+            }
+            (Status::Failed, ErrorCode::UnreadableAnswer) => Advice {
+                short: TROUBLE.short,
+                ..unreadable(outlook.again)
+            },
+            (_, ErrorCode::UnreadableAnswer) => unreadable(outlook.again),
+            (_, code) => cell(code),
         }
-        (Again::Rejects, InDoubt::Refused) => {
-            "these may be leads already: when they are sent again, the service refuses those that it has"
-        }
-        (Again::SameCommand, InDoubt::Doubled) => {
-            "these may be leads already, and the same command makes them again: look for them at the service first"
-        }
-        (Again::Rejects, InDoubt::Doubled) => {
-            "these may be leads already, and would be made again: look for them at the service before sending them"
-        }
-        (Again::SameCommand, InDoubt::Held) => {
-            "these may be leads already: the same command leaves them alone. Look for them at the service; with --on-uncertain resend they are sent again"
-        }
-        (Again::Rejects, InDoubt::Held) => {
-            "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again"
-        }
-    }
-}
-
-/// Why a row is out of attempts.
-fn failed(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::Timeout => "the service did not answer in time",
-        ErrorCode::Connection => "the connection could not be made or broke",
-        _ => "the service was busy or had an error of its own",
-    }
-}
-
-/// What to do about a row that is not taken as it stands.
-fn mending(code: ErrorCode, group: &Group) -> &str {
-    match code {
-        ErrorCode::PhoneMissing => "fill in the phone number, or leave the row out",
-        // The text of the first row says more.
-        ErrorCode::PhoneNotE164
-        | ErrorCode::PhoneImpossible
-        | ErrorCode::PhoneInvalid
-        | ErrorCode::PhoneAmbiguous
-        | ErrorCode::PhoneDamaged
-        | ErrorCode::PhoneDoubtful
-        | ErrorCode::CountryNotAllowed => group.example.as_deref().unwrap_or(SEE_RESULTS),
-        ErrorCode::FieldCount => {
-            "look for a missing or surplus comma or quote in the row; in the rejects, clear \
-             its leadload_error_code when it is mended"
-        }
-        ErrorCode::RowTooLong => "look for what does not belong into a list of contacts",
-        ErrorCode::UnclosedQuote => {
-            "close the quote in the row, or take it out; in the rejects, clear its \
-             leadload_error_code when it is mended"
-        }
-        ErrorCode::CampaignInvalid => "fill in a campaign's id or name, or give --campaign",
-        ErrorCode::Encoding => {
-            "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from"
-        }
-        ErrorCode::UnreadableAnswer => "the answer could not be read; check the base URL",
-        ErrorCode::Http(http_status) => refused(http_status),
-        ErrorCode::Timeout | ErrorCode::Connection | ErrorCode::AnswerLost => SEE_ERROR,
     }
 }
 
@@ -153,14 +147,144 @@ const SEE_RESULTS: &str = "the column error in the results says what is wrong wi
 
 const SEE_ERROR: &str = "what the service said stands in the results, in the column error";
 
-/// What to do about rows that the service has refused with this status.
+const AS_TEXT: Step = Step::Plain(
+    "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.",
+);
+
+const EXPORT_AGAIN: Step = Step::Plain(
+    "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column; in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
+);
+
+const BY_REJECTS: Step = Step::Plain(
+    "Nothing has to be changed in the list: import the rejects file as it is, some time later.",
+);
+
+const BY_SAME_COMMAND: Step = Step::Flag {
+    with_flags: "Nothing has to be changed in the list: the same command tries these rows again.",
+    without_flags: "Nothing has to be changed in the list: resume the run, and these rows are tried again.",
+};
+
+const CHECK_ADDRESS: Step = Step::Flag {
+    with_flags: "Have the address of the service checked (`--base-url`).",
+    without_flags: "Have the address of the service checked.",
+};
+
+const REFUSED: Advice = Advice {
+    title: "Refused by the service",
+    meaning: "The service got the row and did not take it. Its words are beside each example and, for every row, in the column `error` of the results.",
+    short: SEE_ERROR,
+    steps: &[
+        Step::Plain("Read what the service says, and fix those cells in the rejects file."),
+        Step::Plain("If it is right that the service does not take these people, delete the rows."),
+    ],
+};
+
+const TROUBLE: Advice = Advice {
+    title: "The service had trouble of its own",
+    meaning: "The service answered that it cannot take the row just now, several times. The row itself may be in order.",
+    short: "the service was busy or had an error of its own",
+    steps: &[],
+};
+
+const UNREACHED: Advice = Advice {
+    title: "The service could not be reached",
+    meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
+    short: "the connection could not be made or broke",
+    steps: &[],
+};
+
+const NO_ANSWER: Advice = Advice {
+    short: "the service did not answer in time",
+    ..UNREACHED
+};
+
+/// Advice about rows that only need another attempt.
+fn try_again(advice: Advice, again: Again) -> Advice {
+    Advice {
+        steps: match again {
+            Again::SameCommand => &[BY_SAME_COMMAND],
+            Again::Rejects => &[BY_REJECTS],
+        },
+        ..advice
+    }
+}
+
+fn unreadable(again: Again) -> Advice {
+    Advice {
+        title: "The answer of the service could not be read",
+        meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
+        short: "the answer could not be read; check the base URL",
+        steps: match again {
+            Again::SameCommand => &[CHECK_ADDRESS, BY_SAME_COMMAND],
+            Again::Rejects => &[CHECK_ADDRESS, BY_REJECTS],
+        },
+    }
+}
+
+/// For rows that may be leads: what the program does with them, and what people can do.
+fn uncertain(Outlook { again, in_doubt }: Outlook) -> Advice {
+    let (short, steps): (_, &[Step]) = match (again, in_doubt) {
+        (Again::SameCommand, InDoubt::Refused) => (
+            "these may be leads already: the same command sends them again, and the service refuses those that it has",
+            &[Step::Flag {
+                with_flags: "Nothing has to be done first: the same command sends these rows again, and the service refuses those that it has. They come back as `duplicate`.",
+                without_flags: "Nothing has to be done first: resume the run. These rows are sent again, and the service refuses those that it has. They come back as `duplicate`.",
+            }],
+        ),
+        (Again::Rejects, InDoubt::Refused) => (
+            "these may be leads already: when they are sent again, the service refuses those that it has",
+            &[Step::Plain(
+                "Nothing has to be done first: when the rejects file is imported, the service refuses those that it has. They come back as `duplicate`.",
+            )],
+        ),
+        (Again::SameCommand, InDoubt::Doubled) => (
+            "these may be leads already, and the same command makes them again: look for them at the service first",
+            &[Step::Flag {
+                with_flags: "Look for the numbers at the service before the same command is run again: it makes them again, also those that are there (`--allow-duplicates`).",
+                without_flags: "Look for the numbers at the service before you resume the run: it makes them again, also those that are there.",
+            }],
+        ),
+        (Again::Rejects, InDoubt::Doubled) => (
+            "these may be leads already, and would be made again: look for them at the service before sending them",
+            &[Step::Flag {
+                with_flags: "Look for the numbers at the service before the rejects file is imported: they would be made again, also those that are there (`--allow-duplicates`).",
+                without_flags: "Look for the numbers at the service before the rejects file is imported: they would be made again, also those that are there.",
+            }],
+        ),
+        (again, InDoubt::Held) => (
+            match again {
+                Again::SameCommand => {
+                    "these may be leads already: the same command leaves them alone. Look for them at the service; with --on-uncertain resend they are sent again"
+                }
+                Again::Rejects => {
+                    "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again"
+                }
+            },
+            &[
+                Step::Plain("Look for the numbers at the service."),
+                Step::Flag {
+                    with_flags: "They are left alone until the command is run with `--on-uncertain resend`: then they are sent again.",
+                    without_flags: "They are left alone until you choose to send them again.",
+                },
+            ],
+        ),
+    };
+    Advice {
+        title: "May or may not have become leads",
+        meaning: "The service was asked to make these leads, and its answer was lost. Some of them may be there already.",
+        short,
+        steps,
+    }
+}
+
+/// What to do about rows that the service has refused with this status, in one line.
 fn refused(http_status: u16) -> &'static str {
     match http_status {
         400 | 422 => {
-            "the service does not take these values: the column error in the results says why; mend the rows"
+            "the service does not take these values: the column error in the results says why; fix the rows"
         }
         401 | 403 => {
-            "the service does not allow these rows: the column error in the results says why; ask whoever runs it"
+            "the service does not allow these rows: the column error in the results says why; ask the people who run it"
         }
         404 | 410 => {
             "the service does not know what these rows name: look whether their campaign is still there"
@@ -173,8 +297,200 @@ fn refused(http_status: u16) -> &'static str {
     }
 }
 
+/// For rows that were not sent because of their cells.
+fn cell(code: ErrorCode) -> Advice {
+    match code {
+        ErrorCode::PhoneMissing => Advice {
+            title: "No phone number",
+            meaning: "The phone cell is empty, or has a word or a dash that means nothing.",
+            short: "fill in the phone number, or leave the row out",
+            steps: &[
+                Step::Plain(
+                    "Show these rows alone: turn on the filter (Data, Filter in Excel; Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
+                ),
+                Step::Plain("Fill in the numbers, or delete the rows of people who have none."),
+                Step::Flag {
+                    with_flags: "If the number is in another column, name both columns, `--phone-column Mobile` and `--phone-column Phone`: the first usable number is taken.",
+                    without_flags: "If the number is in another column, choose that column as the one to use if the phone number is empty.",
+                },
+            ],
+        },
+        ErrorCode::PhoneNotE164 => Advice {
+            title: "Not readable as an international number",
+            meaning: "The cell has letters, a remark or an extension in it, or a number without its country.",
+            short: SEE_RESULTS,
+            steps: &[
+                AS_TEXT,
+                Step::Plain(
+                    "Write `+` and the calling code of the country before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
+                ),
+                Step::Flag {
+                    with_flags: "If all numbers without a country are of the same one, leave them as they are and name it: `--region GB` for Britain, `--region DE` for Germany.",
+                    without_flags: "If all numbers without a country are of the same one, leave them as they are and choose that country.",
+                },
+                Step::Plain(
+                    "Move names, remarks and extensions to a column of their own, so that the cell has the number alone.",
+                ),
+            ],
+        },
+        ErrorCode::PhoneImpossible => Advice {
+            title: "Too many or too few digits",
+            meaning: "No number of that country has that many digits, or no country has a calling code like that.",
+            short: SEE_RESULTS,
+            steps: &[
+                Step::Plain(
+                    "Compare with where the list comes from: mostly a digit is missing or is there twice.",
+                ),
+                Step::Plain("Look for a calling code that is there twice, or a wrong one."),
+                Step::Plain(
+                    "If many numbers have lost digits, a spreadsheet has cut them off. Export the list again, with the phone column as text.",
+                ),
+            ],
+        },
+        ErrorCode::PhoneInvalid => Advice {
+            title: "Not in use",
+            meaning: "The number has the right length, but its country has not given out such numbers.",
+            short: SEE_RESULTS,
+            steps: &[
+                Step::Plain(
+                    "Compare with where the list comes from: mostly a digit is wrong, or two are swapped.",
+                ),
+                Step::Flag {
+                    with_flags: "If you know that the number rings, import it with `--phone-rule possible`.",
+                    without_flags: "If you know that the number rings, allow all possible numbers.",
+                },
+                Step::Plain("Otherwise delete the row."),
+            ],
+        },
+        ErrorCode::PhoneAmbiguous => Advice {
+            title: "More than one number in the cell",
+            meaning: "Only one of them can be called, and you have to say which one.",
+            short: SEE_RESULTS,
+            steps: &[
+                AS_TEXT,
+                Step::Plain(
+                    "Keep one number in each cell, and delete the other or move it to another column.",
+                ),
+                Step::Plain(
+                    "To split many cells at once: insert an empty column to the right, select the phone column, then Data, Text to Columns (in Excel and in LibreOffice), and choose the character between the numbers.",
+                ),
+            ],
+        },
+        ErrorCode::PhoneDamaged => Advice {
+            title: "Damaged by a spreadsheet",
+            meaning: "A spreadsheet took the number for an amount and wrote something like 4.4770E+11. The digits are gone from this file, and no cell format brings them back.",
+            short: SEE_RESULTS,
+            steps: &[
+                Step::Plain("Go back to the program that the list comes from."),
+                EXPORT_AGAIN,
+                Step::Plain(
+                    "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
+                ),
+            ],
+        },
+        ErrorCode::PhoneDoubtful => Advice {
+            title: "Perhaps a number of another country",
+            meaning: "The number has no calling code. With the country that is set for the whole list it would be a working number; but it is not written as numbers there are, no such numbers are in use there, or the rest of the list is of another country.",
+            short: SEE_RESULTS,
+            steps: &[
+                AS_TEXT,
+                Step::Plain(
+                    "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
+                ),
+                Step::Plain(
+                    "If the list has a column with countries, fill it in for these rows: it goes before the country of the whole list.",
+                ),
+                Step::Flag {
+                    with_flags: "If you know that they are right as they are, import them with `--phone-rule possible`.",
+                    without_flags: "If you know that they are right as they are, say so and go on.",
+                },
+            ],
+        },
+        ErrorCode::CountryNotAllowed => Advice {
+            title: "A number of another country",
+            meaning: "The import is limited to some countries, and this number is of none of them.",
+            short: SEE_RESULTS,
+            steps: &[
+                Step::Flag {
+                    with_flags: "If these people should be called, add their country: `--countries GB,IE`.",
+                    without_flags: "If these people should be called, add their country.",
+                },
+                Step::Plain("Otherwise delete the rows."),
+            ],
+        },
+        ErrorCode::FieldCount => Advice {
+            title: "Cells missing, or too many",
+            meaning: "The row has more or fewer cells than the header, so nobody can say which is which. Mostly there is a comma or a line break in a cell that has no quotes around it.",
+            short: "look for a missing or surplus comma or quote in the row; in the rejects, clear its leadload_error_code when it is fixed",
+            steps: &[
+                Step::Plain(
+                    "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
+                ),
+                Step::Plain(
+                    "In a rejects file, then clear the row's cell `leadload_error_code`: that says that the row is fixed.",
+                ),
+            ],
+        },
+        ErrorCode::UnclosedQuote => Advice {
+            title: "A quotation mark that is never closed",
+            meaning: "A cell begins with a quotation mark and does not end with one, so its end cannot be found.",
+            short: "close the quote in the row, or take it out; in the rejects, clear its leadload_error_code when it is fixed",
+            steps: &[
+                Step::Plain(
+                    "Find the line in a text editor (Notepad, TextEdit) and delete the quotation mark, or add the missing one.",
+                ),
+                Step::Plain(
+                    "Or save the list again as CSV from the spreadsheet, which sets the marks itself.",
+                ),
+            ],
+        },
+        ErrorCode::RowTooLong => Advice {
+            title: "Far too long for a contact",
+            meaning: "The row has more text than any contact has: a document, a picture, or many rows run together.",
+            short: "look for what does not belong into a list of contacts",
+            steps: &[Step::Plain(
+                "Find the line in the list, and delete what does not belong there.",
+            )],
+        },
+        ErrorCode::CampaignInvalid => Advice {
+            title: "No campaign for the row",
+            meaning: "The row does not say for which campaign it is, or names one in a way that cannot be read.",
+            short: "fill in a campaign's id or name, or give --campaign",
+            steps: &[
+                Step::Plain(
+                    "Fill in the id or the name of the campaign, as the service has it. Fill Down (Ctrl+D) copies it to the cells below.",
+                ),
+                Step::Flag {
+                    with_flags: "Or give one campaign for all rows without their own: `--campaign 101`.",
+                    without_flags: "Or choose one campaign for all rows without their own.",
+                },
+            ],
+        },
+        ErrorCode::Encoding => Advice {
+            title: "Letters that cannot be read",
+            meaning: "The row has bytes that are no characters in the encoding of the file: often accented letters from another program.",
+            short: "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
+            steps: &[
+                Step::Plain(
+                    "Save the list again where it comes from: in Excel as CSV UTF-8, in LibreOffice with the character set Unicode (UTF-8).",
+                ),
+                Step::Flag {
+                    with_flags: "Or name the encoding that the file has: `--encoding windows-1252`.",
+                    without_flags: "Or choose the encoding that the file has.",
+                },
+            ],
+        },
+        // `Advice::of` knows these by their status.
+        ErrorCode::AnswerLost
+        | ErrorCode::Timeout
+        | ErrorCode::Connection
+        | ErrorCode::UnreadableAnswer
+        | ErrorCode::Http(_) => try_again(UNREACHED, Again::Rejects),
+    }
+}
+
 /// What a status means, in a few words.
-pub(super) fn meaning(status: Status) -> &'static str {
+pub fn meaning(status: Status) -> &'static str {
     match status {
         Status::Created => "the service made the lead",
         Status::Duplicate => "the campaign had the number already",
@@ -189,3 +505,43 @@ pub(super) fn meaning(status: Status) -> &'static str {
         Status::Ready => "would be sent",
     }
 }
+
+/// Why a row makes no lead although nothing is wrong with it: a title and a sentence. A
+/// duplicate `after_lost` an answer is most likely our own lead.
+pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, &'static str) {
+    match status {
+        Status::Duplicate if after_lost => (
+            "In the campaign, most likely by this import",
+            "The answer to the first attempt was lost on the way. The second was told that the \
+             campaign has the number, so the first has most likely made the lead.",
+        ),
+        Status::Duplicate => (
+            "In the campaign already",
+            "These people were brought to the campaign before, perhaps by another way than \
+             leadload. The service refuses a second lead, so nobody is called twice.",
+        ),
+        Status::Repeated => (
+            "More than once in the list",
+            "Each number is sent once to a campaign. The first row that has it counts, and its \
+             other rows are not sent. Rows are counted from 1, without the header.",
+        ),
+        Status::AlreadyImported => (
+            "Imported before",
+            "An earlier run has brought these people to the campaign, so they are not sent again.",
+        ),
+        Status::Excluded => (
+            "Not among the rows to send",
+            "The person who started the import said which rows to send (`--only`), and these are not among them.",
+        ),
+        Status::Suppressed => (
+            "On a do-not-call list",
+            "These people must not be called. A person who is on the list by mistake has to be \
+             taken off it before the next import.",
+        ),
+        _ => (status.as_str(), ""),
+    }
+}
+
+#[cfg(test)]
+#[path = "advice_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! While all requests wait, the last line says for what. On a narrow terminal lines are
-//! broken between words. ASCII only, no colour.
+//! broken at commas. ASCII only, no colour.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use crate::text::grouped;
 /// How often it is drawn, at most: numbers that change faster cannot be read.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// A shorter bar says nothing.
+/// With less room beside the count, the bar has a line of its own.
 const MIN_BAR: usize = 10;
 
 /// The bar on standard error, or none.
@@ -79,10 +79,10 @@ impl Bar {
         let rows = tally.counts.total();
         let total = progress.total().filter(|total| *total > 0);
         let count = row_count(rows, total);
-        let template = if total.is_some() && count.len() + MIN_BAR < width {
-            "[{wide_bar}] {prefix}\n{msg}"
-        } else {
-            "{prefix}\n{msg}"
+        let template = match total {
+            None => "{prefix}\n{msg}",
+            Some(_) if count.len() + MIN_BAR < width => "[{wide_bar}] {prefix}\n{msg}",
+            Some(_) => "[{wide_bar}]\n{prefix}\n{msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
@@ -107,7 +107,9 @@ impl Bar {
         [counts(&tally.counts, self.work), state]
             .iter()
             .filter(|text| !text.is_empty())
-            .flat_map(|text| wrapped(width, text.split(' ')))
+            .flat_map(|text| wrapped(width, text.split_inclusive(", ").map(str::trim_end)))
+            // What is wider than the screen by itself is broken between words.
+            .flat_map(|part| wrapped(width, part.split(' ')))
             .collect()
     }
 
@@ -120,7 +122,7 @@ impl Bar {
     }
 }
 
-/// However a command ends, what it says last stands on a clean screen.
+/// However a command ends, its last words are on a clean screen.
 impl Drop for Bar {
     fn drop(&mut self) {
         self.finish();
@@ -197,8 +199,8 @@ mod tests {
             below(39, None),
             [
                 "1,180 created, 20 rejected",
-                "up to 100/min, 3 in flight, about 1 h",
-                "30 min left",
+                "up to 100/min, 3 in flight,",
+                "about 1 h 30 min left",
             ]
         );
     }

@@ -1,11 +1,12 @@
-//! The list of campaigns, as a table, as JSON and as CSV.
+//! Campaigns: their names, and the list of them as a table, as JSON and as CSV.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::ContentArrangement;
 use serde_json::json;
 
+use super::table::{lines, table};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::results::harmless;
@@ -44,42 +45,25 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
     if campaigns.is_empty() {
         return "no campaigns\n".into();
     }
-    let mut table = Table::new();
-    table.set_header(COLUMNS);
+    let mut table = table(COLUMNS);
+    // Names and ids are copied from here: none is broken.
+    table.set_content_arrangement(ContentArrangement::Disabled);
     for campaign in campaigns {
         table.add_row(cells(campaign).map(printable));
     }
-    lines(table)
+    lines(&table)
 }
 
 /// The same to choose from on standard error: numbered from 1, and no wider than the
 /// screen.
 pub fn numbered_campaigns(campaigns: &[Campaign]) -> String {
-    let mut table = Table::new();
-    table
-        .use_stderr()
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["", "name", "id", "status"]);
+    let mut table = table(["", "name", "id", "status"]);
+    table.use_stderr();
     for (number, campaign) in (1..).zip(campaigns) {
         let [id, name, status, ..] = cells(campaign).map(printable);
         table.add_row([Cow::Owned(u64::to_string(&number)), name, id, status]);
     }
-    lines(table)
-}
-
-fn lines(mut table: Table) -> String {
-    table.load_style(NOTHING);
-    // Every cell has a space on each side, which the screen's edge has no need of.
-    let lines = table.lines();
-    lines
-        .map(|line| {
-            line.strip_prefix(' ')
-                .unwrap_or(&line)
-                .trim_end()
-                .to_owned()
-                + "\n"
-        })
-        .collect()
+    lines(&table)
 }
 
 /// One JSON object.
@@ -108,4 +92,66 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
     // Into memory, where flushing cannot fail.
     let bytes = csv.into_inner().unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// How much is shown of a name, in characters.
+const NAME_LENGTH: usize = 40;
+
+/// Names of campaigns, where any are known.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct CampaignNames(BTreeMap<CampaignId, String>);
+
+impl CampaignNames {
+    /// As the service lists them.
+    pub fn listed(campaigns: &[Campaign]) -> CampaignNames {
+        let mut names = CampaignNames::default();
+        names.extend(campaigns);
+        names
+    }
+
+    /// Takes the names that the service lists.
+    pub fn extend(&mut self, campaigns: &[Campaign]) {
+        let named = campaigns
+            .iter()
+            .filter(|campaign| !campaign.name.is_empty());
+        self.0.extend(
+            named.filter_map(|campaign| {
+                Some((campaign.lead_campaign().ok()?, campaign.name.clone()))
+            }),
+        );
+    }
+
+    /// Name and id, as messages have them: `“Spring” (101)`; the id alone where there is no
+    /// name.
+    pub fn shown(&self, id: CampaignId) -> String {
+        match self.0.get(&id) {
+            Some(name) => format!("“{}” ({id})", shortened(&printable(name), NAME_LENGTH)),
+            None => id.to_string(),
+        }
+    }
+}
+
+impl FromIterator<(CampaignId, String)> for CampaignNames {
+    fn from_iter<T: IntoIterator<Item = (CampaignId, String)>>(names: T) -> CampaignNames {
+        CampaignNames(names.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_is_shown_by_name_and_id_and_its_name_moves_no_cursor() {
+        let names: CampaignNames = [
+            (CampaignId(1), "Spring".to_owned()),
+            (CampaignId(2), "Sp\u{1b}[2J ".to_owned() + &"x".repeat(50)),
+        ]
+        .into_iter()
+        .collect();
+        assert_eq!(names.shown(CampaignId(1)), "“Spring” (1)");
+        let long = format!("“Sp\u{FFFD}[2J {}…” (2)", "x".repeat(32));
+        assert_eq!(names.shown(CampaignId(2)), long);
+        assert_eq!(names.shown(CampaignId(3)), "3");
+    }
 }

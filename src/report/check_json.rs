@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::findings::Checked;
+use super::findings::{Checked, Lookup};
 use super::json::{Summary, line, text};
-use super::lookup::{LookupJson, lookup_json};
 use super::tally::Tally;
+use crate::campaign::{CampaignError, UnclearNames};
 use crate::intake::PlannedInput;
 use crate::mapping::ColumnRole;
 use crate::source::Content;
@@ -27,6 +27,30 @@ struct Check<'a> {
     campaign_names: Option<LookupJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_mapping: Option<Saved<'a>>,
+}
+
+/// What names of campaigns mean.
+#[derive(Serialize)]
+struct LookupJson<'a> {
+    looked_up: bool,
+    /// Why they were not.
+    reason: Option<&'a str>,
+    unclear: Vec<UnclearJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct UnclearJson<'a> {
+    name: &'a str,
+    problem: &'static str,
+    ids: Vec<&'a str>,
+    rows: u64,
+    first: Vec<NamePlace<'a>>,
+}
+
+#[derive(Serialize)]
+struct NamePlace<'a> {
+    file: &'a str,
+    line: u64,
 }
 
 /// Where the mapping was kept.
@@ -194,7 +218,7 @@ fn input(planned: &PlannedInput) -> Input<'_> {
     }
 }
 
-/// What is to be said of how its columns were found.
+/// How its columns were found, where that needs a remark.
 fn note(planned: &PlannedInput) -> Option<String> {
     let notes = planned.mapping.notes.iter();
     let notes: Vec<&str> = notes.map(|note| &*note.text).collect();
@@ -243,4 +267,39 @@ fn groups<'a>(tally: &'a Tally, inputs: &[&'a str]) -> Vec<Group<'a>> {
                 .collect(),
         })
         .collect()
+}
+
+/// Nothing where there are no names.
+fn lookup_json<'a>(lookup: &'a Lookup, inputs: &[&'a str]) -> Option<LookupJson<'a>> {
+    let reason = match lookup {
+        Lookup::NotNeeded => return None,
+        Lookup::NotDone(why) => Some(why.as_str()),
+        Lookup::Done(_) => None,
+    };
+    let names = lookup.unclear().into_iter().flat_map(UnclearNames::names);
+    let unclear = names.map(|(error, name, named)| {
+        let (problem, ids) = match error {
+            CampaignError::Ambiguous { ids, .. } => {
+                ("ambiguous", ids.iter().map(String::as_str).collect())
+            }
+            CampaignError::NotAnInteger { id, .. } => ("not_an_integer", vec![id.as_str()]),
+            CampaignError::Unknown { .. } => ("unknown", Vec::new()),
+        };
+        let first = named.first.iter().map(|(file, line)| NamePlace {
+            file: inputs.get(*file).copied().unwrap_or_default(),
+            line: *line,
+        });
+        UnclearJson {
+            name,
+            problem,
+            ids,
+            rows: named.rows,
+            first: first.collect(),
+        }
+    });
+    Some(LookupJson {
+        looked_up: reason.is_none(),
+        reason,
+        unclear: unclear.collect(),
+    })
 }

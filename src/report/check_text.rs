@@ -1,21 +1,20 @@
 //! What a check has found, for people.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
-
-use super::findings::{Checked, SavedIn};
-use super::lookup::write_campaigns;
+use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
 use super::summary::{places, write_counts, write_files, write_problems};
+use super::table::{lines, table};
 use super::width::paragraph;
 use super::{Ended, Findings, Width};
+use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
-use crate::lead::Status;
+use crate::lead::{Counts, Status};
 use crate::mapping::{ColumnRole, Mapping};
-use crate::text::{counted, grouped, listed, one_line, printable, shortened};
+use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
 /// How much is shown of a value, in characters.
 const SAMPLE_LENGTH: usize = 20;
@@ -25,6 +24,9 @@ const BODY_LENGTH: usize = 1000;
 
 /// How many countries are spelled out.
 pub(super) const MAX_COUNTRIES: usize = 15;
+
+/// How many campaigns are spelled out.
+const MAX_CAMPAIGNS: usize = 15;
 
 /// How many kinds of problems are spelled out.
 pub(super) const MAX_PROBLEMS: usize = 20;
@@ -109,10 +111,7 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
 
 /// Each column, what becomes of it, and some of its values.
 fn mapping_table(planned: &PlannedInput) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["column", "sent as", "for example"]);
+    let mut table = table(["column", "sent as", "for example"]);
     for (column, header) in planned.header.names.iter().enumerate() {
         table.add_row([
             title(column, header),
@@ -124,10 +123,8 @@ fn mapping_table(planned: &PlannedInput) -> String {
         let value = shortened(&printable(value), SAMPLE_LENGTH);
         table.add_row(["--set", &printable(name), &value]);
     }
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
+    let text = lines(&table);
+    let lines: Vec<String> = text.lines().map(|line| format!(" {line}")).collect();
     lines.join("\n")
 }
 
@@ -180,7 +177,71 @@ fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
     Ok(())
 }
 
-/// Where rows stand that are not sent although nothing is wrong with them.
+/// The rows of each campaign, where there are several or any is known by its name alone; and
+/// what was found out of the names.
+pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
+    let tally = checked.ended.tally;
+    let by_name = &tally.by_campaign_name;
+    let campaigns = tally.by_campaign.len() + by_name.len();
+    if campaigns > 1 || *checked.lookup != Lookup::NotNeeded {
+        let by_id = tally.by_campaign.iter();
+        let by_id = by_id.map(|(id, counts)| (checked.ended.campaign_names.shown(*id), *counts));
+        let by_name = by_name.iter();
+        let by_name = by_name.map(|(name, counts)| (format!("`{}`", shown_name(name)), *counts));
+        write_rows(text, by_id.chain(by_name).collect())?;
+    }
+    let said = match checked.lookup {
+        Lookup::NotDone(why) => format!(
+            "The names of campaigns were not looked up at the service: {}.",
+            printable(why)
+        ),
+        Lookup::Done(Some(unclear)) => return write_unclear(text, unclear),
+        _ => return Ok(()),
+    };
+    writeln!(text, "\n{}", paragraph(&said, Width::default()))
+}
+
+fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> std::fmt::Result {
+    if campaigns.is_empty() {
+        return Ok(());
+    }
+    campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
+    writeln!(text, "\nRows by campaign:")?;
+    for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
+        writeln!(
+            text,
+            "  {campaign:<28}{:>9}  {} ready",
+            grouped(counts.total()),
+            grouped(counts.of(Status::Ready))
+        )?;
+    }
+    let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) else {
+        return Ok(());
+    };
+    let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
+    writeln!(
+        text,
+        "  and {} of {}",
+        counted(rows, "row"),
+        counted(others.len() as u64, "more campaign")
+    )
+}
+
+fn write_unclear(text: &mut String, unclear: &UnclearNames) -> std::fmt::Result {
+    writeln!(
+        text,
+        "\nAn import would send nothing, since these names are not clear:"
+    )?;
+    for line in unclear.lines() {
+        writeln!(text, "  {line}")?;
+    }
+    for line in paragraph(&unclear.hint(), Width::default().less(2)).lines() {
+        writeln!(text, "  {line}")?;
+    }
+    Ok(())
+}
+
+/// Where the rows are that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
     let mut left_out = tally

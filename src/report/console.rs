@@ -1,6 +1,6 @@
 //! The two streams: data on standard output, everything else on standard error.
 //!
-//! Where the log is JSON, all of standard error is: what is said here is an event then.
+//! Where the log is JSON, all of standard error is: each message is an event then.
 //! The form is set once, when the log is started.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -15,12 +15,12 @@ use crate::text::printable_lines;
 /// The form of standard error; text until the log is started.
 static FORM: OnceLock<LogFormat> = OnceLock::new();
 
-/// Sets the form of standard error. The first word counts.
-pub(super) fn speak(form: LogFormat) {
+/// Sets the form of standard error. The first call counts.
+pub(super) fn set_form(form: LogFormat) {
     let _ = FORM.set(form);
 }
 
-fn speaks_json() -> bool {
+fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
@@ -41,10 +41,10 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes an error to standard error; said also under `--quiet`. File names may hold
+/// Writes an error to standard error, also under `--quiet`. File names may have
 /// what would steer a terminal.
 pub fn error(text: &str) {
-    if !speaks_json() {
+    if !is_json() {
         let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
         return;
     }
@@ -67,7 +67,7 @@ pub fn stop(by: StoppedBy, text: &str) {
     }
 }
 
-/// Begins a new line on a terminal, where something may stand that is not ours.
+/// Begins a new line on a terminal, where something else may have been printed.
 pub fn begin_line() {
     if io::stderr().is_terminal() {
         note("\n");
@@ -76,7 +76,7 @@ pub fn begin_line() {
 
 /// Writes what is worth knowing beside the log to standard error.
 pub fn note(text: &str) {
-    match speaks_json() {
+    match is_json() {
         true if text.trim().is_empty() => {}
         true => tracing::info!(event = "note", "{}", text.trim_end()),
         false => {

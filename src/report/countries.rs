@@ -1,11 +1,14 @@
-//! Where the countries of numbers come from that have no calling code.
+//! What the lists of a command say as a whole: footers, and where the countries of numbers
+//! come from that have no calling code.
 
 use serde::Serialize;
 
 use crate::intake::{GivenRegion, Intake, PlannedInput};
 use crate::phone::Region;
 use crate::screen::{Completed, Evidence};
-use crate::text::{grouped, listed};
+use crate::shell::quoted;
+use crate::source::FooterLine;
+use crate::text::{grouped, listed, printable};
 
 /// Where they came from and how many there are, for machines.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -130,4 +133,58 @@ fn with(region: Region, by: &'static str, completed: Completed) -> CompletedWith
         not_in_use: completed.not_in_use,
         not_written_so: completed.foreign,
     }
+}
+
+/// What was found beside rows, and where the countries of numbers came from.
+#[derive(Debug, Default)]
+pub struct ListNotes {
+    /// Lines below the rows: the input, counted from 0, and the line.
+    pub footers: Vec<(usize, FooterLine)>,
+    /// Where the countries of numbers without a calling code came from.
+    pub(super) countries: Countries,
+    /// Where rows without a number have one, if they do.
+    pub(super) elsewhere: Option<String>,
+}
+
+impl ListNotes {
+    /// Of these inputs.
+    pub fn of(intake: &Intake) -> ListNotes {
+        let inputs = intake.inputs.iter().enumerate();
+        let footers = inputs.flat_map(|(file, planned)| {
+            let footer = planned.footer().iter();
+            footer.map(move |line| (file, line.clone()))
+        });
+        ListNotes {
+            footers: footers.collect(),
+            countries: Countries::of(intake),
+            elsewhere: elsewhere(intake),
+        }
+    }
+}
+
+/// How many of the rows without a number another column would fill, and what takes it.
+fn elsewhere(intake: &Intake) -> Option<String> {
+    let parts = intake.inputs.iter().flat_map(|planned| {
+        let used = planned.phone_column_names();
+        let used: Vec<String> = used.iter().map(|name| flag(name)).collect();
+        let would_fill = planned.evidence().map(|evidence| &evidence.would_fill);
+        let would_fill = would_fill.into_iter().flatten();
+        let parts = would_fill.map(move |(column, rows)| {
+            let name = planned.flag_text(*column);
+            format!(
+                "{} of them in `{}`: {} {}",
+                grouped(*rows),
+                printable(&name),
+                used.join(" "),
+                flag(&name)
+            )
+        });
+        parts.collect::<Vec<String>>()
+    });
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("there is a number for {}", parts.join("; ")))
+}
+
+fn flag(column: &str) -> String {
+    format!("--phone-column {}", quoted(column))
 }

@@ -7,8 +7,8 @@ use crate::intake::Intake;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, printable};
 
-/// That so many numbers may be of another country that nothing is sent. Names lines and no
-/// numbers.
+/// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
+/// phone numbers.
 #[derive(Debug, Error)]
 #[error("{what}\n\nhint: {hint}")]
 pub struct DoubtError {
@@ -111,7 +111,7 @@ fn are(count: u64) -> String {
     }
 }
 
-/// Where the first of them stand.
+/// Where the first of them are.
 fn lines(first: &[u64], all: u64) -> String {
     let named: Vec<String> = first.iter().map(u64::to_string).collect();
     let word = match named.len() {

@@ -27,7 +27,7 @@ enum Basis {
 }
 
 impl Estimate {
-    /// The time for so many leads within limits; none without any.
+    /// The time for this many leads within limits; none without any.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
         let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
         let time = slowest.time_for(leads);
@@ -48,7 +48,7 @@ impl Estimate {
         }
     }
 
-    /// The time where nobody has said what is allowed.
+    /// The time where the limit is not known.
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
         Estimate {
             least: fastest.time_for(leads),
@@ -76,7 +76,7 @@ impl Estimate {
             }
             Basis::Between(..) if about(self.least) == time => format!("about {time}"),
             Basis::Between(slowest, fastest) => format!(
-                "between {} ({fastest}) and {time} ({slowest}), since nobody has said what this service allows (--rate)",
+                "between {} ({fastest}) and {time} ({slowest}), since the service's limit is not known (--rate)",
                 about(self.least)
             ),
         }
@@ -137,7 +137,7 @@ mod tests {
         let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
         assert_eq!(
             estimate.text(),
-            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since nobody has said what this service allows (--rate)."
+            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since the service's limit is not known (--rate)."
         );
         let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
         assert_eq!(one.text(), "Sending them takes about a second.");

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::ended::Ended;
 use super::estimate::Estimate;
 use super::kinds::Kinds;
-use super::lookup::Lookup;
-use super::tally::Ended;
 use crate::api::wire::LeadForm;
+use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
@@ -26,6 +26,27 @@ pub struct Findings {
     pub tried_before: u64,
     /// Their numbers by country and type.
     pub(super) kinds: Kinds,
+}
+
+/// Whether the names of campaigns were looked up at the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// There are none.
+    NotNeeded,
+    /// They were not, and why.
+    NotDone(String),
+    /// They were, and some of them may not each mean one campaign.
+    Done(Option<UnclearNames>),
+}
+
+impl Lookup {
+    /// The names that do not each mean one campaign.
+    pub fn unclear(&self) -> Option<&UnclearNames> {
+        match self {
+            Lookup::Done(unclear) => unclear.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// A check that has ended, for its report.
@@ -50,7 +71,7 @@ pub struct Checked<'a> {
 pub struct SavedIn {
     /// The profile.
     pub profile: String,
-    /// The file that the profile stands in.
+    /// The file with the profile.
     pub file: PathBuf,
     /// The columns that are new since it was kept before, and that it leaves out.
     pub left_out: Vec<String>,

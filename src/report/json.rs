@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::countries::Countries;
 use super::doubt::DoubtError;
+use super::ended::Ended;
 use super::stop_text::stop_text;
-use super::tally::{Ended, Tally};
+use super::tally::Tally;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::text::without_numbers;

@@ -1,10 +1,10 @@
 //! The beginning and the end of a command, in the log.
 //!
-//! Which fields they have stands with [all others](super::logbook).
+//! Their fields are listed with [all others](super::logbook).
 
 use tracing::info;
 
-use super::tally::Ended;
+use super::ended::Ended;
 use crate::exit::Failure;
 use crate::lead::RunId;
 use crate::text::counted;
@@ -71,7 +71,7 @@ pub fn log_import(start: &Start<'_>) {
     );
 }
 
-/// Logs that a check of so many inputs begins.
+/// Logs that a check of this many inputs begins.
 pub fn log_check(inputs: usize) {
     info!(
         event = "start",

@@ -1,4 +1,4 @@
-//! Who is told of what happens while rows are sent or checked.
+//! The listeners to the events of a run or check.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use super::progress::Work;
 use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Tally};
 use crate::event::RunEvent;
 
-/// All who listen, in the order in which they are told: the sums come first, which the
-/// others show.
+/// All listeners. They take an event in a fixed order: first the sums, which the others
+/// show.
 #[derive(Debug)]
 pub struct Listeners {
     /// What became of the rows.
@@ -19,7 +19,7 @@ pub struct Listeners {
     logbook: Logbook,
     metrics: Metrics,
     total: RowTotal,
-    /// When a check began, which no pulse tells.
+    /// When a check began: it has no pulses.
     check_began: Option<Instant>,
 }
 
@@ -35,7 +35,7 @@ pub enum Show {
 }
 
 impl Listeners {
-    /// Those of an import of so many inputs.
+    /// Those of an import of this many inputs.
     pub fn of_import(inputs: usize, show: Show, log: &Log, metrics: Metrics) -> Listeners {
         let bar = Bar::new(show, Work::Sending, log);
         Listeners::new(inputs, bar, show, metrics)
@@ -64,15 +64,15 @@ impl Listeners {
         }
     }
 
-    /// Whether anybody would say how many rows there are while they are sent, and the place
-    /// to put it.
+    /// Where to put the number of rows, if any listener shows it while rows are sent.
     pub fn wants_total(&self) -> Option<&RowTotal> {
-        let is_told = self.bar.is_shown() || self.logbook.tells() || self.metrics.are_wanted();
+        let is_told =
+            self.bar.is_shown() || self.logbook.logs_progress() || self.metrics.are_wanted();
         is_told.then_some(&self.total)
     }
 
     /// Takes how many rows there are, where that is known before the first is sent.
-    pub fn know_total(&self, rows: u64) {
+    pub fn set_total(&self, rows: u64) {
         self.total.set(rows);
     }
 
@@ -81,7 +81,7 @@ impl Listeners {
         self.total.get()
     }
 
-    /// Tells all.
+    /// Passes an event to all.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         self.tally.note(event);
         if let Some(page) = &mut self.page {

@@ -34,18 +34,18 @@ impl Log {
         let log = Log { bars };
         // A second command in one process, as in tests, keeps the first one's log.
         let _ = tracing::dispatcher::set_global_default(lines(level, format, log.clone()));
-        console::speak(format);
+        console::set_form(format);
         log
     }
 
-    /// The group of bars that log lines stand above; nothing is drawn until it has a target.
+    /// The group of bars that log lines are written above; nothing is drawn until it has a target.
     pub(super) fn bars(&self) -> &MultiProgress {
         &self.bars
     }
 }
 
-/// Whoever writes our own lines from `level` up. What libraries have to say is of no use to
-/// anybody who runs this program.
+/// A subscriber that writes our own lines from `level` up; the lines of libraries are of no
+/// use to operators.
 fn lines<W>(level: Level, format: LogFormat, writer: W) -> Dispatch
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -99,8 +99,7 @@ pub(super) fn logged_as_json(work: impl FnOnce()) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// People are told the sentence alone. File names in it may hold what would steer a
-/// terminal.
+/// The text form is the sentence alone. File names in it may have control characters.
 fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
     match field.name() {
         "message" => write!(out, "{}", printable_lines(&format!("{value:?}"))),

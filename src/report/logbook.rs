@@ -1,8 +1,8 @@
 //! What is worth a line in the log, and when.
 //!
-//! Lines carry row numbers and never a phone number or a variable. What would be said
-//! again and again is said once, and where there is no bar it is said every so often how
-//! the run stands.
+//! Lines carry row numbers and never a phone number or a variable. What would be logged
+//! again and again is logged once, and where there is no bar, progress is logged every so
+//! often.
 //!
 //! # The fields of a line in JSON form
 //!
@@ -11,7 +11,7 @@
 //! with it these; a field without a value is left out. Seconds are `…_s`, rates are
 //! requests per second (`…_per_s`).
 //!
-//! | `event` | told | fields |
+//! | `event` | when | fields |
 //! |-|-|-|
 //! | `start` | when a command with rows begins | `command` (`import`, `check`), `version`, `inputs` (how many); `import`: `run`, `continues` (bool), `service`, `campaign`, `campaign_column` |
 //! | `progress` | after 10 s, then every minute | `rows`, `rows_total`, the counts, `in_flight`, `pace_per_s`, `allowed_per_s` (none: no limit), `elapsed_s`, `left_s`, `waiting` (`refused`, `outage`) |
@@ -27,8 +27,8 @@
 //! | `end` | when a command ends | `exit_code`, `complete` (bool), `stopped_by`; with rows: `run`, `rows`, `rows_total`, the counts, `known_bad`, `requests`, `elapsed_s` |
 //! | `error` | what has ended the command | `hint` |
 //! | `waiting` | with `--wait`: another run is waited for | |
-//! | `warning` | what somebody should look at | |
-//! | `note` | what stands beside the log in text form | |
+//! | `warning` | the operator should look at something | |
+//! | `note` | what is printed beside the log in text form | |
 //!
 //! The counts are a field for every status, by its name: `created`, `duplicate`, ….
 
@@ -49,76 +49,38 @@ use crate::lead::{ErrorCode, Status};
 use crate::rate::Rate;
 use crate::text::counted;
 
-/// When it is first said how a run stands, by the time since the sending began …
+/// When progress is first logged, by the time since the sending began …
 const FIRST: Duration = Duration::from_secs(10);
 
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A pace that is so many times another is told at once …
+/// A rate that is this many times the logged one is logged at once …
 const BIG_CHANGE: f64 = 2.0;
 
-/// … from this share on when so much time has passed since one was told …
+/// … from this factor on when this much time has passed since the last …
 const REAL_CHANGE: (f64, Duration) = (1.1, Duration::from_secs(10));
 
 /// … and one that is nearly the same after this.
 const SMALL_CHANGE: Duration = Duration::from_secs(60);
 
-/// What has been said.
+/// What was logged so far.
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
-    /// When to say next how the run stands.
+    /// When to log progress next.
     next: Duration,
-    /// The latest pace; none before the first.
+    /// The latest rate; none before the first.
     pace: Option<Option<Rate>>,
-    /// The pace that was told last, and when.
+    /// The rate that was logged last, and when.
     paced: Option<(Option<Rate>, Duration)>,
-    /// As what the wait that is on was told.
+    /// The level at which the current wait was logged.
     held_at: Option<Level>,
     has_outage: bool,
 }
 
-/// A line.
-#[derive(Debug, PartialEq)]
-struct Line {
-    level: Level,
-    /// Its word in JSON form.
-    event: &'static str,
-    text: String,
-}
-
-impl Line {
-    fn warn(event: &'static str, text: impl Into<String>) -> Line {
-        Line {
-            level: Level::WARN,
-            event,
-            text: text.into(),
-        }
-    }
-
-    fn info(event: &'static str, text: impl Into<String>) -> Line {
-        Line {
-            level: Level::INFO,
-            event,
-            text: text.into(),
-        }
-    }
-}
-
-/// Logs a line with further fields. The level of an event is fixed where it stands, so it
-/// stands there twice.
-macro_rules! log {
-    ($line:expr, $($fields:tt)*) => {
-        match $line.level {
-            Level::WARN => warn!(event = $line.event, $($fields)*, "{}", $line.text),
-            _ => info!(event = $line.event, $($fields)*, "{}", $line.text),
-        }
-    };
-}
-
 impl Logbook {
-    /// An empty one.
+    /// Nothing yet.
     pub fn new(show: Show) -> Logbook {
         Logbook {
             show,
@@ -130,8 +92,8 @@ impl Logbook {
         }
     }
 
-    /// Whether it is said every so often how the work stands.
-    pub fn tells(&self) -> bool {
+    /// Whether it logs progress.
+    pub fn logs_progress(&self) -> bool {
         match self.show {
             Show::Bar => false,
             Show::Log => enabled!(Level::INFO),
@@ -142,211 +104,149 @@ impl Logbook {
     /// Logs what is worth a line.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
-            RunEvent::Settled { row, outcome, .. } => {
-                let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
-                let attempts = outcome.attempts;
-                debug!(
-                    event = "settled",
-                    row,
-                    line,
-                    status,
-                    attempts,
-                    "row {row} (line {line}): {status}, {}",
-                    counted(attempts.into(), "attempt")
-                );
-            }
-            RunEvent::Retrying {
-                row,
-                attempt,
-                after,
-                why,
-            } => {
-                let (row, after_s) = (row.0, after.as_secs_f64());
-                info!(
-                    event = "retrying",
-                    row,
-                    attempt,
-                    after_s,
-                    reason = %why,
-                    "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
-                );
-            }
-            _ => {
-                for line in self.lines(event, tally, progress) {
-                    self.log(&line, event, tally, progress);
-                }
-            }
-        }
-    }
-
-    /// Logs how a check stands that began so long ago, if it is time to say so.
-    pub fn note_check(&mut self, elapsed: Duration, tally: &Tally, progress: &Progress) {
-        if let Some(line) = self.standing(elapsed, || checked(tally, progress)) {
-            self.log_progress(&line, elapsed, tally, progress);
-        }
-    }
-
-    /// The lines for an event that is about the run as a whole.
-    fn lines(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) -> Vec<Line> {
-        match event {
-            RunEvent::Held { wait, hint, why } => {
-                self.held(*wait, *hint, *why).into_iter().collect()
-            }
+            RunEvent::Settled { .. } | RunEvent::Retrying { .. } => log_row(event),
+            RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
-                self.paced(progress.elapsed()).into_iter().collect()
+                self.log_pace(progress.elapsed());
             }
-            RunEvent::Outage {
-                why, reason, next, ..
-            } => vec![self.outage(*why, *reason, *next, tally)],
+            RunEvent::Outage { .. } => self.log_outage(event, tally),
             RunEvent::Recovered { outage } => {
                 self.has_outage = false;
-                let outage = seconds(outage.as_secs_f64());
-                let text = format!("the service answers again, after {outage}");
-                vec![Line::warn("recovered", text)]
-            }
-            RunEvent::CampaignStopped { campaign, by } => {
-                let text = format!(
-                    "campaign {campaign} takes no more leads ({by}); its rows wait, and the others go on"
+                let outage_s = outage.as_secs_f64();
+                let outage = seconds(outage_s);
+                warn!(
+                    event = "recovered",
+                    outage_s, "the service answers again, after {outage}"
                 );
-                vec![Line::warn("campaign_stopped", text)]
             }
-            RunEvent::Stopping { by, in_flight } => {
-                let requests = counted(*in_flight as u64, "request");
-                let text = format!("stopping ({by}); {requests} in flight, to be awaited");
-                vec![Line::warn("stopping", text)]
-            }
+            RunEvent::CampaignStopped { campaign, by } => warn!(
+                event = "campaign_stopped",
+                campaign = campaign.0,
+                stopped_by = by.as_str(),
+                "campaign {campaign} takes no more leads ({by}); its rows wait, and the others go on"
+            ),
+            RunEvent::Stopping { by, in_flight } => warn!(
+                event = "stopping",
+                stopped_by = by.as_str(),
+                in_flight,
+                "stopping ({by}); {} in flight, to be awaited",
+                counted(*in_flight as u64, "request")
+            ),
             RunEvent::Pulse(pulse) => {
                 self.held_at = self.held_at.filter(|_| pulse.pause.is_some());
-                let paced = self.paced(pulse.elapsed);
-                let standing = self.standing(pulse.elapsed, || standing(tally, progress));
-                paced.into_iter().chain(standing).collect()
+                self.log_pace(pulse.elapsed);
+                self.log_progress(pulse.elapsed, tally, progress, standing);
             }
-            RunEvent::Settled { .. } | RunEvent::Retrying { .. } | RunEvent::InFlight(_) => {
-                Vec::new()
-            }
+            RunEvent::InFlight(_) => {}
         }
     }
 
-    fn held(&mut self, wait: Duration, hint: Wait, why: ErrorCode) -> Option<Line> {
-        let text = |says| {
-            let wait = wait.as_secs_f64();
-            format!("the service refuses for now ({why}){says}; all wait {wait:.1} s")
-        };
-        let line = match hint {
-            Wait::Unsaid | Wait::Said(_) => Line::info("held", text("")),
-            Wait::Senseless => Line::warn("held", text(" and says no sensible time")),
-            Wait::Bounded => Line::warn("held", text(" and for longer than is waited at once")),
+    /// Logs the progress of a check that began this long ago, if it is time to.
+    pub fn note_check(&mut self, elapsed: Duration, tally: &Tally, progress: &Progress) {
+        self.log_progress(elapsed, tally, progress, checked);
+    }
+
+    fn log_held(&mut self, wait: Duration, hint: Wait, why: ErrorCode) {
+        let (level, says) = match hint {
+            Wait::Unsaid | Wait::Said(_) => (Level::INFO, ""),
+            Wait::Senseless => (Level::WARN, " and says no sensible time"),
+            Wait::Bounded => (Level::WARN, " and for longer than is waited at once"),
         };
         // All that was in flight is refused at once: that is one wait.
-        let is_told =
-            self.held_at == Some(line.level) || self.held_at.is_some() && line.level == Level::INFO;
-        if is_told {
-            return None;
+        if self.held_at == Some(level) || self.held_at.is_some() && level == Level::INFO {
+            return;
         }
-        self.held_at = Some(line.level);
-        Some(line)
+        self.held_at = Some(level);
+        let wait_s = wait.as_secs_f64();
+        let text = format!("the service refuses for now ({why}){says}; all wait {wait_s:.1} s");
+        // The level of an event is fixed where it is logged.
+        if level == Level::WARN {
+            warn!(event = "held", wait_s, reason = %why, "{text}");
+        } else {
+            info!(event = "held", wait_s, reason = %why, "{text}");
+        }
     }
 
-    fn outage(
-        &mut self,
-        why: ErrorCode,
-        reason: Option<&str>,
-        next: Duration,
-        tally: &Tally,
-    ) -> Line {
-        let why = match reason {
+    fn log_outage(&mut self, event: &RunEvent<'_>, tally: &Tally) {
+        let RunEvent::Outage {
+            since,
+            why,
+            reason,
+            next,
+        } = event
+        else {
+            return;
+        };
+        let (since, next_s) = (since.to_string(), next.as_secs_f64());
+        let next = seconds(next_s);
+        let words = match reason {
             Some(reason) => format!("{why}: {reason}"),
             None => why.to_string(),
         };
-        let next = seconds(next.as_secs_f64());
         if std::mem::replace(&mut self.has_outage, true) {
-            let text = format!("still no usable answer ({why}); trying again in {next}");
-            return Line::info("outage", text);
+            info!(event = "outage", since, reason = %why, next_s,
+                "still no usable answer ({words}); trying again in {next}");
+            return;
         }
-        // Somebody who has mistyped the address sees it here first.
+        // A mistyped address shows here first.
         let hint = match tally.counts.of(Status::Created) {
             0 => " (is the base URL right?)",
             _ => "",
         };
-        Line::warn(
-            "outage",
-            format!(
-                "the service gives no usable answers ({why}); all rows wait, and one is tried again in {next}{hint}"
-            ),
-        )
+        warn!(event = "outage", since, reason = %why, next_s,
+            "the service gives no usable answers ({words}); all rows wait, and one is tried again in {next}{hint}");
     }
 
-    /// The pace, where it is another one than was told, by as much as is worth a line.
-    fn paced(&mut self, now: Duration) -> Option<Line> {
-        let rate = self.pace?;
+    /// Logs the rate, where it differs from the one logged by as much as is worth a line.
+    fn log_pace(&mut self, now: Duration) {
+        let Some(rate) = self.pace else {
+            return;
+        };
         if let Some((told, at)) = self.paced
-            && now.saturating_sub(at) < kept_back(told, rate)?
+            && kept_back(told, rate).is_none_or(|back| now.saturating_sub(at) < back)
         {
-            return None;
+            return;
         }
         self.paced = Some((rate, now));
-        let text = match rate {
-            Some(rate) => format!("up to {rate} are sent from now on"),
-            None => "no limit of our own from now on".to_owned(),
-        };
-        Some(Line::info("paced", text))
+        let allowed_per_s = rate.map(|rate| rate.pace());
+        match rate {
+            Some(rate) => info!(
+                event = "paced",
+                allowed_per_s, "up to {rate} are sent from now on"
+            ),
+            None => info!(
+                event = "paced",
+                allowed_per_s, "no limit of our own from now on"
+            ),
+        }
     }
 
-    /// How the work stands, if it is time to say so.
-    fn standing(&mut self, now: Duration, text: impl FnOnce() -> String) -> Option<Line> {
+    /// Logs progress, if it is time to.
+    fn log_progress(
+        &mut self,
+        now: Duration,
+        tally: &Tally,
+        progress: &Progress,
+        text: impl FnOnce(&Tally, &Progress) -> String,
+    ) {
         if self.show == Show::Bar || now < self.next {
-            return None;
+            return;
         }
         self.next = now + EVERY;
-        Some(Line::info("progress", text()))
-    }
-
-    fn log(&self, line: &Line, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
-        match event {
-            RunEvent::Pulse(_) if line.event == "progress" => {
-                self.log_progress(line, progress.elapsed(), tally, progress);
-            }
-            RunEvent::Paced(_) | RunEvent::Pulse(_) => {
-                log!(
-                    line,
-                    allowed_per_s = self.pace.flatten().map(|rate| rate.pace())
-                );
-            }
-            RunEvent::Held { wait, why, .. } => {
-                log!(line, wait_s = wait.as_secs_f64(), reason = %why);
-            }
-            RunEvent::Outage {
-                since, why, next, ..
-            } => {
-                let (since, next_s) = (since.to_string(), next.as_secs_f64());
-                log!(line, since, reason = %why, next_s);
-            }
-            RunEvent::Recovered { outage } => log!(line, outage_s = outage.as_secs_f64()),
-            RunEvent::CampaignStopped { campaign, by } => {
-                log!(line, campaign = campaign.0, stopped_by = by.as_str());
-            }
-            RunEvent::Stopping { by, in_flight } => {
-                log!(line, stopped_by = by.as_str(), in_flight = *in_flight);
-            }
-            RunEvent::Settled { .. } | RunEvent::Retrying { .. } | RunEvent::InFlight(_) => {}
-        }
-    }
-
-    fn log_progress(&self, line: &Line, elapsed: Duration, tally: &Tally, progress: &Progress) {
-        let text = &line.text;
+        let text = text(tally, progress);
         if self.show == Show::Lines && !enabled!(Level::INFO) {
             return console::note(&format!("{text}\n"));
         }
         info_with_counts!(
             tally.counts,
-            event = line.event,
+            event = "progress",
             rows = tally.counts.total(),
             rows_total = progress.total(),
             in_flight = tally.in_flight,
             pace_per_s = progress.pace_seen(),
             allowed_per_s = progress.allowed().map(|rate| rate.pace()),
-            elapsed_s = elapsed.as_secs_f64(),
+            elapsed_s = now.as_secs_f64(),
             left_s = progress.left().map(|left| left.as_secs_f64()),
             waiting = progress.waits_for();
             "{text}"
@@ -354,7 +254,43 @@ impl Logbook {
     }
 }
 
-/// How long after the last one a changed pace is told; none for one that is the same.
+/// Logs what became of a row, or that it is sent again.
+fn log_row(event: &RunEvent<'_>) {
+    match event {
+        RunEvent::Settled { row, outcome, .. } => {
+            let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
+            let attempts = outcome.attempts;
+            debug!(
+                event = "settled",
+                row,
+                line,
+                status,
+                attempts,
+                "row {row} (line {line}): {status}, {}",
+                counted(attempts.into(), "attempt")
+            );
+        }
+        RunEvent::Retrying {
+            row,
+            attempt,
+            after,
+            why,
+        } => {
+            let (row, after_s) = (row.0, after.as_secs_f64());
+            info!(
+                event = "retrying",
+                row,
+                attempt,
+                after_s,
+                reason = %why,
+                "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+            );
+        }
+        _ => {}
+    }
+}
+
+/// How long after the last one a changed rate is logged; none for one that is the same.
 fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
     let change = match (told.map(|rate| rate.pace()), now.map(|rate| rate.pace())) {
         (Some(told), Some(now)) => (told / now).max(now / told),
@@ -371,7 +307,7 @@ fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
     }
 }
 
-/// How the run stands.
+/// The progress of a run.
 fn standing(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{}: {}; {}",
@@ -381,7 +317,7 @@ fn standing(tally: &Tally, progress: &Progress) -> String {
     )
 }
 
-/// How a check stands.
+/// The progress of a check.
 fn checked(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{} checked: {}",
@@ -436,20 +372,23 @@ mod tests {
         }
     }
 
-    /// What is logged of these events, each line with the level's first letter.
+    /// What is logged of these events, each line with its level.
     fn logged(show: Show, events: &[RunEvent<'_>]) -> Vec<String> {
         let total = RowTotal::default();
         total.set(10_000);
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(show);
-        let mut lines = Vec::new();
-        for event in events {
-            progress.note(event);
-            let new = logbook.lines(event, &Tally::midway(), &progress);
-            let new = new.iter();
-            lines.extend(new.map(|line| format!("{}: {}", line.level, line.text)));
-        }
+        let lines = crate::report::log::logged_as_json(|| {
+            for event in events {
+                progress.note(event);
+                logbook.note(event, &Tally::midway(), &progress);
+            }
+        });
+        let word = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap().to_owned();
+        let lines = lines.iter();
         lines
+            .map(|line| format!("{}: {}", word(line, "level"), word(line, "message")))
+            .collect()
     }
 
     #[test]
@@ -575,7 +514,7 @@ mod tests {
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
             lines[0],
-            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; 0/min of 100/min allowed, 3 in flight, about 1 h 30 min left"
+            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; up to 100/min, 3 in flight, about 1 h 30 min left"
         );
         assert_eq!(lines.len(), 3);
         assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());

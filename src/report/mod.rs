@@ -1,7 +1,7 @@
-//! What is told to people and machines while rows are sent, and afterwards.
+//! Output for people and machines, while rows are sent and afterwards.
 //!
-//! Rule: listens, never steers. The pipeline tells [`RunEvent`]s; a [`Tally`]
-//! counts them, a [`Progress`] knows how the run stands, and bar, log, summary, JSON and
+//! Rule: listens, never steers. The pipeline emits [`RunEvent`]s; a [`Tally`]
+//! counts them, a [`Progress`] has the state of the run, and bar, log, summary, JSON and
 //! [`Page`] are made from these.
 //!
 //! What is shown here names nobody: phone numbers and variables, and what the
@@ -12,7 +12,6 @@
 
 mod advice;
 mod bar;
-mod campaign_names;
 mod campaigns;
 mod check_json;
 mod check_text;
@@ -20,63 +19,60 @@ mod clock;
 pub mod console;
 mod countries;
 mod doubt;
+mod ended;
 mod estimate;
 mod findings;
 mod json;
 mod kinds;
 mod lifecycle;
-mod list_notes;
 mod listeners;
-
 mod log;
 mod logbook;
-mod lookup;
 mod metrics;
 mod opening;
 mod overview;
-mod pace_seen;
 mod page;
 mod progress;
-mod row_total;
 mod runs_json;
 mod runs_text;
 mod screen;
 mod settings;
-mod share_to_send;
 mod stop_text;
 mod summary;
+mod table;
 mod tally;
 mod test_report;
 mod time_left;
 mod width;
 
-pub use advice::{InDoubt, TRIAL};
+pub use advice::{Advice, Step, TRIAL, meaning};
 use bar::Bar;
-pub use campaign_names::CampaignNames;
-pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
+pub use campaigns::{
+    CampaignNames, campaign_csv, campaign_json, campaign_table, numbered_campaigns,
+};
 pub use check_json::check_json;
 pub use check_text::check_text;
+pub use countries::ListNotes;
 pub use doubt::{DoubtError, offered};
+pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
-pub use findings::{Checked, Findings, SavedIn};
+pub use findings::{Checked, Findings, Lookup, SavedIn};
 pub use json::{json_failure, json_summary};
 pub use lifecycle::{Start, log_check, log_end, log_failure, log_import};
-pub use list_notes::ListNotes;
 pub use listeners::{Listeners, Show};
 pub use log::Log;
 use logbook::Logbook;
-pub use lookup::Lookup;
 pub use metrics::{JobLabels, Metrics};
 pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
 pub use overview::Overview;
 pub use page::{Page, PageNotes, RunMode};
 use progress::Progress;
-pub use row_total::RowTotal;
+pub use progress::RowTotal;
 pub use runs_json::{copied_json, export_json, forgotten_json, pruned_json, run_json, runs_json};
 pub use runs_text::{copied_text, export_text, forgotten_text, pruned_text, run_text, runs_text};
 pub use settings::{settings_json, settings_text};
 pub use stop_text::stop_text;
 pub use summary::text_summary;
-pub use tally::{Ended, Tally};
+pub use tally::Tally;
 pub use test_report::TestReport;
 pub use width::{Width, paragraph};

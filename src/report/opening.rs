@@ -1,4 +1,4 @@
-//! What is said before anything is read or sent: what was guessed of the inputs, each guess
+//! What is printed before anything is read or sent: what was guessed of the inputs, each guess
 //! with the flag that overrules it, and which run this is or what differs from it.
 
 use std::fmt::Write;
@@ -162,7 +162,7 @@ fn write_input(
         );
         write_line(text, "note", &found, width)?;
     }
-    // Whoever reads the rows next meets the same error and says it.
+    // The next reader of the rows meets the same error and reports it.
     if let Ok(round) = intake.sampled_numbers(planned)
         && round.are_suspicious()
     {
@@ -262,7 +262,7 @@ fn delimiter(delimiter: u8) -> String {
     }
 }
 
-/// What is sent, and of which column where that cannot be told by the name.
+/// What is sent, and from which column where the name does not show it.
 fn variables(planned: &PlannedInput) -> String {
     let Mapping {
         variables,

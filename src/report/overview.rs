@@ -1,7 +1,7 @@
 //! What an import would do, before it does it: some ten lines, and the question.
 //!
-//! In what form the inputs were read, and which columns are sent, stands above, in the
-//! opening lines.
+//! In what form the inputs were read, and which columns are sent, is in the opening lines
+//! above.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub struct Overview<'a> {
     pub estimate: Option<Estimate>,
     /// The country of numbers without a calling code, and who gives it.
     pub region: Option<String>,
-    /// What stands below the lists and is not sent.
+    /// Lines below the lists, which are not sent.
     pub footers: Vec<FooterLine>,
 }
 
@@ -242,7 +242,7 @@ impl Overview<'_> {
         Some(format!("{which}: the service may call people at once"))
     }
 
-    /// What is asked, without what may be answered.
+    /// The question, without the possible answers.
     pub fn question(&self, width: Width) -> String {
         let targets = self.targets();
         let to = match targets[..] {
@@ -261,7 +261,7 @@ impl Overview<'_> {
         paragraph(&question, width.less(ROOM_FOR_ANSWER))
     }
 
-    /// The same where the overview is not shown: what must be known stands before it.
+    /// The same where the overview is not shown: what must be known comes before it.
     pub fn question_alone(&self, width: Width) -> String {
         format!(
             "{}\n{}",

@@ -1,18 +1,35 @@
-//! How a run stands, and how to say it: what the bar and the log have in common.
+//! The progress of a run and its words, for the bar and the log.
 //!
-//! Rule: pure; made of events. What it says names nobody.
+//! Rule: pure; made of events. Its words name nobody.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::row_total::RowTotal;
 use super::time_left::{TimeLeft, about};
 use crate::event::{Pause, PauseReason, RunEvent};
 use crate::lead::{Counts, Status};
 use crate::rate::Rate;
 use crate::text::{counted, grouped};
 
-/// What has been told of a run so far, but for what became of its rows.
+/// The number of rows of all inputs: counted beside the work, and known some time after it
+/// began. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct RowTotal(Arc<OnceLock<u64>>);
+
+impl RowTotal {
+    /// Sets it; the first value stays, since inputs do not change while they are read.
+    pub fn set(&self, rows: u64) {
+        let _ = self.0.set(rows);
+    }
+
+    /// The number, where it is known.
+    pub fn get(&self) -> Option<u64> {
+        self.0.get().copied()
+    }
+}
+
+/// The state of a run, except what became of its rows.
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
@@ -341,7 +358,7 @@ mod tests {
     fn rows_are_counted_against_their_total() {
         assert_eq!(row_count(1200, Some(8800)), "1,200 of 8,800 rows (13 %)");
         assert_eq!(row_count(0, Some(0)), "0 rows");
-        // A file that has grown meanwhile.
+        // A file that has grown since.
         assert_eq!(row_count(9, Some(8)), "9 of 8 rows (100 %)");
     }
 

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::summary::{shown, write_counts};
+use super::table::{lines, table};
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{InputRecord, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
@@ -32,22 +32,16 @@ const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 const WORDS: [usize; 3] = [2, 3, 4];
 
 /// All runs in a table, the latest last. On a terminal it is as wide as that; elsewhere
-/// each run has one line. The service is told where there is more than one.
+/// each run has one line. The service is shown where there is more than one.
 pub fn runs_text(runs: &[RunRecord]) -> String {
     let Some(first) = runs.first() else {
         return "no runs yet\n".into();
     };
     let tells_service = runs.iter().any(|run| run.service != first.service);
     let service = |text: &str| tells_service.then(|| text.to_owned());
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(
-        COLUMNS
-            .map(str::to_owned)
-            .into_iter()
-            .chain(service("service")),
-    );
+    let header = COLUMNS.map(str::to_owned).into_iter();
+    let header: Vec<String> = header.chain(service("service")).collect();
+    let mut table = table(header);
     for run in runs {
         let cells = cells(run).into_iter().chain(service(&run.service));
         table.add_row(cells.map(|cell| printable(&cell).into_owned()));
@@ -62,11 +56,7 @@ pub fn runs_text(runs: &[RunRecord]) -> String {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
-    // Every cell has a space on each side, which the screen's edge has no need of.
-    let lines = table
-        .lines()
-        .map(|line| line.trim_end()[1..].to_owned() + "\n");
-    lines.collect()
+    lines(&table)
 }
 
 fn cells(run: &RunRecord) -> [String; 8] {
@@ -266,7 +256,7 @@ pub fn pruned_text(pruned: Pruned) -> String {
         0 => "nothing to prune\n".into(),
         runs => format!(
             "Pruned {}: the cells and texts of {} are gone, and options and names of files\n\
-             Numbers, campaigns and lead ids are kept, so that nobody is sent again\n",
+             Numbers, campaigns and lead ids are kept, so nobody is sent again\n",
             counted(runs, "run"),
             counted(pruned.rows, "row")
         ),

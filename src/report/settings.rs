@@ -1,20 +1,18 @@
-//! The settings in force, for people and for machines.
+//! The settings in use, for people and for machines.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::ContentArrangement;
 use serde::Serialize;
 
 use super::json::{line, text};
+use super::table::{lines, table};
 use crate::settings::{Origin, Profile, SettingInUse};
 use crate::text::printable;
 
 /// The settings as people read them.
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
+    let mut table = table(["setting", "value", "from"]);
     // A path that is cut into pieces cannot be copied.
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["setting", "value", "from"]);
     for setting in settings {
         table.add_row([
             setting.name.to_owned(),
@@ -22,13 +20,12 @@ pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> St
             source(setting.origin, profile),
         ]);
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-    format!("{}\n{}\n", heading(profile), lines.join("\n"))
+    format!("{}\n{}", heading(profile), lines(&table))
 }
 
 fn heading(profile: Option<&Profile>) -> String {
     let Some(profile) = profile else {
-        return "No file of settings is in force (`leadload config init` makes one).\n".into();
+        return "No settings file is in use (`leadload config init` makes one).\n".into();
     };
     let file = printable(&profile.file.display().to_string()).into_owned();
     let name = match &profile.name {

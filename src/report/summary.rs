@@ -1,21 +1,20 @@
 //! The summary for people, to be read in ten seconds.
 //!
-//! It tells what became of the rows, what to do about the most frequent problems, where
+//! It says what became of the rows, what to do about the most frequent problems, where
 //! the files are, and last, where it is seen first, the command that comes next. No line
 //! but a path or a command is wider than an old screen.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use super::advice::{InDoubt, Outlook, TRIAL, advice, meaning};
-use super::tally::{Ended, Group, Tally};
+use super::advice::{Outlook, TRIAL, meaning, short_advice};
+use super::ended::Ended;
+use super::tally::{Group, Tally};
 use super::width::{Width, paragraph};
 use crate::command_line::CommandLine;
-use crate::exit::StoppedBy;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::results::Written;
-use crate::stop::Stop;
 use crate::text::{counted, grouped, in_lines, printable};
 
 /// How many kinds of problems are spelled out.
@@ -28,33 +27,6 @@ const MAX_CAMPAIGNS: usize = 5;
 /// there by chance.
 const FEWEST_KNOWN: u64 = 3;
 
-/// What the command does that was stopped, when it is given again.
-pub(super) fn same_command(ended: &Ended<'_>) -> &'static str {
-    let by_ledger = |stop: &Stop| stop.by() == StoppedBy::Ledger;
-    match ended.run {
-        Some(_) if ended.stop.as_ref().is_some_and(by_ledger) => {
-            "When the ledger is mended, the same command goes on where this stopped"
-        }
-        Some(_) => "The same command goes on where this stopped",
-        None => "The same command sends the whole list again",
-    }
-}
-
-/// What to know before a command is given again that was stopped and kept no ledger.
-pub(super) fn without_ledger(ended: &Ended<'_>) -> Option<&'static str> {
-    match (ended.run, ended.in_doubt) {
-        // Nobody is called by a trial.
-        _ if ended.sandbox => None,
-        (Some(_), _) => None,
-        (None, InDoubt::Doubled) => Some(
-            "Without a ledger nobody knows which rows were sent, and where duplicates are allowed the service makes their leads a second time.",
-        ),
-        (None, InDoubt::Refused | InDoubt::Held) => Some(
-            "Without a ledger nobody knows which rows were sent: only the service can refuse what it has.",
-        ),
-    }
-}
-
 /// The summary of a command that has ended.
 pub fn text_summary(ended: &Ended<'_>) -> String {
     let mut text = String::new();
@@ -65,7 +37,7 @@ pub fn text_summary(ended: &Ended<'_>) -> String {
 
 fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let counts = &ended.tally.counts;
-    let rows = rows_done(ended);
+    let rows = ended.rows_done();
     let took = seconds(ended.elapsed_s);
     match &ended.stop {
         Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by())?,
@@ -85,22 +57,22 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     if ended.sandbox {
         write_paragraph(text, TRIAL)?;
     }
-    match (&ended.continue_with, &ended.mend_with) {
+    match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
             // What a trial without a ledger has made is forgotten.
             if ended.run.is_some() || !ended.sandbox {
                 write_campaigns(text, ended)?;
             }
-            if let Some(said) = without_ledger(ended) {
+            if let Some(said) = ended.without_ledger() {
                 write_paragraph(text, said)?;
             }
-            write_command(text, same_command(ended), command)
+            write_command(text, ended.same_command(), command)
         }
         (None, Some(command)) => {
-            let what = if has_something_to_mend(ended.tally) {
-                "When the rejects are mended, send them"
+            let what = if ended.has_something_to_fix() {
+                "When the rejects are fixed, send them"
             } else {
-                "When the service is well again, send the rejects"
+                "When the service is back, send the rejects"
             };
             write_command(text, what, command)
         }
@@ -108,8 +80,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     }
 }
 
-/// What stands below the lists and was not sent, in full: somebody may see that it is a
-/// contact after all.
+/// Lines below the lists, which were not sent, in full: one may be a contact after all.
 fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let footers = &ended.list_notes.footers;
     if footers.is_empty() {
@@ -135,15 +106,6 @@ fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// How many rows have an outcome, and of how many where it is not all.
-pub(super) fn rows_done(ended: &Ended<'_>) -> String {
-    let done = ended.tally.counts.total();
-    match ended.rows_total.filter(|_| ended.stop.is_some()) {
-        Some(total) => format!("{} of {}", grouped(done), counted(total, "row")),
-        None => counted(done, "row"),
-    }
-}
-
 /// A paragraph of its own, broken between words.
 fn write_paragraph(text: &mut String, said: &str) -> std::fmt::Result {
     writeln!(text, "\n{}", paragraph(said, Width::default()))
@@ -157,7 +119,7 @@ fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::f
     }
 }
 
-/// That most of the list was sent before, by us or by somebody else.
+/// That most of the list was sent before, by us or another way.
 fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
     let counts = &tally.counts;
     let is_most = |rows: u64, all: u64| rows >= FEWEST_KNOWN && 2 * rows > all;
@@ -216,13 +178,6 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// Whether anything but the service has to get better before rejects are sent. Rows that
-/// are known to be bad are no rejects.
-pub(super) fn has_something_to_mend(tally: &Tally) -> bool {
-    let counts = &tally.counts;
-    counts.of(Status::Invalid) + counts.of(Status::Rejected) > tally.known_bad
-}
-
 /// The rows by status, with what each status means.
 pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Result {
     for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
@@ -255,7 +210,7 @@ pub(super) fn write_problems(
             counted(group.rows, "row"),
             places(group, inputs),
         )?;
-        let mut advice = advice(*status, *code, group, Outlook::after(ended));
+        let mut advice = short_advice(*status, *code, group, Outlook::after(ended));
         if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.list_notes.elsewhere) {
             advice = format!("{advice}; {elsewhere}").into();
         }
@@ -292,11 +247,11 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
         writeln!(text, "Results: {}", shown(path))?;
     }
     for rejects in &written.rejects {
-        let more = match (&ended.mend_with, &ended.stop) {
+        let more = match (&ended.send_rejects_with, &ended.stop) {
             // Its exit code does not tell that there are any.
             (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
             // Where the command is not shown, in a few words.
-            (None, None) => " (mend these rows and import this file)".to_owned(),
+            (None, None) => " (fix these rows and import this file)".to_owned(),
             (Some(_), None) => String::new(),
         };
         writeln!(text, "Rejects: {}{more}", shown(&rejects.path))?;
@@ -318,7 +273,7 @@ pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-/// Where the rows stand that ended alike, or the first few of them: `in lines 3, 7`.
+/// Where the rows are that ended alike, or the first few of them: `in lines 3, 7`.
 pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
     let first = group.first.iter().map(|place| (place.file, place.line));
     in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)

@@ -22,7 +22,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         sandbox: false,
         in_doubt: InDoubt::default(),
         continue_with,
-        mend_with: None,
+        send_rejects_with: None,
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::default(),
     }
@@ -115,11 +115,11 @@ fn without_a_ledger_the_same_command_sends_the_whole_list_and_it_is_said_who_ref
     assert!(trial.ends_with(again), "{trial}");
 }
 
-fn complete<'a>(tally: &'a Tally, mend_with: Option<CommandLine>) -> Ended<'a> {
+fn complete<'a>(tally: &'a Tally, send_rejects_with: Option<CommandLine>) -> Ended<'a> {
     Ended {
         stop: None,
         exit_code: ExitCode::Problems,
-        mend_with,
+        send_rejects_with,
         ..stopped(StoppedBy::Signal, tally, None)
     }
 }
@@ -133,22 +133,22 @@ fn tally_of(counts: &[(Status, u64)]) -> Tally {
 }
 
 #[test]
-fn rejects_that_need_no_mending_are_sent_when_the_service_is_well() {
+fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
     let line = || {
         Some(CommandLine::of(
             &["leadload", "import", "r.csv"].map(Into::into),
         ))
     };
     for (status, said) in [
-        (Status::Invalid, "When the rejects are mended, send them:"),
-        (Status::Rejected, "When the rejects are mended, send them:"),
+        (Status::Invalid, "When the rejects are fixed, send them:"),
+        (Status::Rejected, "When the rejects are fixed, send them:"),
         (
             Status::Failed,
-            "When the service is well again, send the rejects:",
+            "When the service is back, send the rejects:",
         ),
         (
             Status::Uncertain,
-            "When the service is well again, send the rejects:",
+            "When the service is back, send the rejects:",
         ),
     ] {
         let mut tally = tally_of(&[(status, 1), (Status::Invalid, 2), (Status::Rejected, 3)]);
@@ -290,12 +290,12 @@ fn after_a_stop_nothing_else_than_going_on_is_advised() {
     let text = text_summary(&ended);
     let said = "\nRejects: leads.rejects.csv (1,200 rows)\n";
     assert!(text.contains(said), "{text}");
-    assert!(!text.contains("mend"), "{text}");
+    assert!(!text.contains("fix"), "{text}");
     let ended = Ended {
         written: rejects(),
         ..complete(&tally, None)
     };
-    let said = "\nRejects: leads.rejects.csv (mend these rows and import this file)\n";
+    let said = "\nRejects: leads.rejects.csv (fix these rows and import this file)\n";
     assert!(text_summary(&ended).contains(said));
 }
 

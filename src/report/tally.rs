@@ -3,15 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::advice::InDoubt;
-use super::campaign_names::CampaignNames;
-use super::list_notes::ListNotes;
-use crate::command_line::CommandLine;
 use crate::event::RunEvent;
 use crate::exit::ExitCode;
-use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
 use crate::phone::RoundNumbers;
-use crate::results::Written;
 use crate::source::Row;
 use crate::stop::Stop;
 
@@ -21,7 +16,7 @@ const MAX_PLACES: usize = 3;
 /// How many campaigns are counted that are known by name alone.
 const MAX_NAMES: usize = 1000;
 
-/// Rows that ended alike, and where the first of them stand.
+/// Rows that ended alike, and where the first of them are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
     /// How many there are.
@@ -32,7 +27,7 @@ pub struct Group {
     pub example: Option<String>,
 }
 
-/// Where a row stands.
+/// Where a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Its input, counted from 0.
@@ -67,7 +62,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet, of so many inputs.
+    /// Nothing yet, of this many inputs.
     pub fn new(inputs: usize) -> Tally {
         Tally {
             rows_by_file: vec![0; inputs],
@@ -123,8 +118,8 @@ impl Tally {
         }
     }
 
-    /// Takes a row of a campaign that is known by its name alone. More names than anybody
-    /// has campaigns come from a column that holds something else.
+    /// Takes a row of a campaign that is known by its name alone. A column with more names
+    /// than there are campaigns has something else in it.
     pub fn note_campaign_name(&mut self, name: String, status: Status) {
         let names = &mut self.by_campaign_name;
         if names.len() < MAX_NAMES || names.contains_key(&name) {
@@ -136,8 +131,7 @@ impl Tally {
         let key = (outcome.status, outcome.error_code);
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
-        // What is wrong with a cell is said without it; what the service says may
-        // name a person.
+        // Our errors do not quote the cell; the service's may name a person.
         if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
             group.example.clone_from(&outcome.error);
         }
@@ -146,14 +140,14 @@ impl Tally {
             line: row.line(),
             row: row.id(),
         };
-        // Rows come as they are answered; the first are those that stand first.
+        // Rows come as they are answered; the first of the list are kept.
         let at = group.first.partition_point(|other| *other < place);
         group.first.insert(at, place);
         group.first.truncate(MAX_PLACES);
     }
 
-    /// Rows that ask for attention, by status and error code, the most frequent first
-    /// and as they stand in the input among equals.
+    /// Rows that need attention, by status and error code, the most frequent first
+    /// and in the order of the input among equals.
     pub fn problems(&self) -> Vec<(Status, ErrorCode, &Group)> {
         let mut problems: Vec<_> = self
             .groups
@@ -174,53 +168,17 @@ impl Tally {
         }
     }
 
-    /// How many rows of a campaign ask for attention.
+    /// How many rows of a campaign need attention.
     pub fn problems_of(&self, campaign: CampaignId) -> u64 {
         let problems = self.by_campaign.get(&campaign).map_or(0, Counts::problems);
         let known_bad = self.known_bad_by_campaign.get(&campaign);
         problems.saturating_sub(known_bad.copied().unwrap_or_default())
     }
 
-    /// Whether any row asks for attention.
+    /// Whether any row needs attention.
     pub fn has_problems(&self) -> bool {
         self.counts.problems() > self.known_bad
     }
-}
-
-/// A command that has ended, for its summary.
-#[derive(Debug)]
-pub struct Ended<'a> {
-    /// The run's number, where there is a ledger.
-    pub run: Option<RunId>,
-    /// What became of the rows.
-    pub tally: &'a Tally,
-    /// The inputs' names.
-    pub inputs: Vec<&'a str>,
-    /// Why it ended early, and a text for people.
-    pub stop: Option<Stop>,
-    /// The exit code.
-    pub exit_code: ExitCode,
-    /// Requests started.
-    pub requests: u64,
-    /// How many rows the inputs have, where that is known.
-    pub rows_total: Option<u64>,
-    /// How long it took, in seconds.
-    pub elapsed_s: f64,
-    /// The files left behind.
-    pub written: Written,
-    /// Whether it was a trial on the embedded service.
-    pub sandbox: bool,
-    /// What becomes of rows that may have been taken.
-    pub in_doubt: InDoubt,
-    /// The command, where it ended early: given again, it goes on, or without a ledger sends
-    /// the whole list.
-    pub continue_with: Option<CommandLine>,
-    /// The command that sends the rejects when they are mended, where there are any.
-    pub mend_with: Option<CommandLine>,
-    /// What campaigns are called.
-    pub campaign_names: CampaignNames,
-    /// What the lists say as a whole.
-    pub list_notes: ListNotes,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What came of a test lead, for whoever waits for the call.
+//! What became of a test lead, for the person who waits for the call.
 //!
 //! Rule: the number is not repeated but for its last three digits, neither by us nor in the
 //! service's words.
@@ -8,8 +8,8 @@ use std::fmt::Write;
 use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
 use super::campaigns::{status, with_id};
+use super::ended::Ended;
 use super::json::json_test_summary;
-use super::tally::Ended;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
@@ -85,28 +85,28 @@ impl TestReport<'_> {
         match self.ended.sandbox {
             true => writeln!(text, "  {TRIAL}"),
             false if outcome.status == Status::Created => {
-                writeln!(text, "  {}", self.who_rings())
+                writeln!(text, "  {}", self.will_it_ring())
             }
             false => Ok(()),
         }
     }
 
-    /// Whether the phone will ring, as far as the campaign's state tells.
-    fn who_rings(&self) -> String {
+    /// Whether the phone will ring, as far as the campaign's state shows.
+    fn will_it_ring(&self) -> String {
         let campaign = with_id(self.campaigns, self.claim.campaign);
         match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
             Some((campaign, status)) if campaign.is_active() => {
                 format!("The campaign is {status}: the service may call at once.")
             }
             Some((_, status)) => {
-                format!("The campaign is {status}: nobody may call before it is started.")
+                format!("The campaign is {status}: it calls nobody until it is started.")
             }
             None => NOT_KNOWN.to_owned(),
         }
     }
 }
 
-/// What is said where nobody knows in what state the campaign is.
+/// Where the campaign's state is not known.
 const NOT_KNOWN: &str =
     "It is not known whether the campaign is calling: if no call comes, look at its state.";
 

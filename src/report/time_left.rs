@@ -1,23 +1,48 @@
-//! How long it will take from now on, as far as that can be told honestly.
+//! The rate at which rows are answered, and how long it will take from now on.
 //!
-//! Rule: pure; made of events. The rows that are left, at the pace that is allowed or the
-//! one that is seen, whichever is less; and what is left of a pause. Nothing is said where
-//! nobody knows: during an outage, and as long as the rows have not been counted.
+//! Rule: pure; made of events, and time is what the pulses say. The time is that of the rows
+//! left at the rate allowed or the one seen, whichever is less, and the rest of a pause.
+//! Nothing is said where nobody knows: during an outage, and until the rows are counted.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::pace_seen::PaceSeen;
-use super::share_to_send::ShareToSend;
-use crate::event::{PauseReason, Pulse, RunEvent};
+use crate::event::{Pause, PauseReason, Pulse, RunEvent};
 
-/// What the estimate is made of.
+/// How much sending the rate is measured over.
+const LOOK_BACK: Duration = Duration::from_secs(60);
+
+/// With less sending than this, or fewer rows, there is no rate yet.
+const MIN_SENDING: Duration = Duration::from_secs(10);
+const MIN_ROWS: u64 = 20;
+
+/// How many of the rows read last say which share of the rest has to be sent. Lists have
+/// stretches of rows that are settled already or invalid, and take no time.
+const ROWS_BACK: f64 = 5000.0;
+
+/// What rate and time are made of.
 #[derive(Debug, Default)]
 pub(super) struct TimeLeft {
-    seen: PaceSeen,
-    to_send: ShareToSend,
-    /// Rows that had been read by the latest pulse.
-    read: u64,
-    pulse: Option<Pulse>,
+    /// What was between two pulses, the latest last.
+    spans: VecDeque<Span>,
+    /// Rows answered since the latest pulse.
+    answered: u64,
+    /// The row up to which rows are counted below.
+    counted: u64,
+    /// Rows read, and those of them to send; the older, the less they count.
+    read: f64,
+    to_send: f64,
+    latest: Option<Pulse>,
+}
+
+#[derive(Debug, Default)]
+struct Span {
+    sending: Duration,
+    /// Waiting because the service refused; time in an outage counts nowhere.
+    refused: Duration,
+    /// How many such waits began.
+    refusals: u32,
+    answered: u64,
 }
 
 impl TimeLeft {
@@ -30,42 +55,105 @@ impl TimeLeft {
         }
     }
 
+    /// Rows that are not sent are settled as they are read, in order: those between two of
+    /// them are still to be sent.
     fn settle(&mut self, row: u64, sent: bool) {
         if sent {
-            self.seen.answer()
-        } else {
-            self.to_send.known(row)
+            self.answered += 1;
+        } else if row > self.counted {
+            self.count(row, 1);
         }
     }
 
+    fn count(&mut self, up_to: u64, not_sent: u64) {
+        let rows = up_to.saturating_sub(self.counted);
+        let kept = (1.0 - 1.0 / ROWS_BACK).powf(rows as f64);
+        self.read = self.read * kept + rows as f64;
+        self.to_send = self.to_send * kept + rows.saturating_sub(not_sent) as f64;
+        self.counted = self.counted.max(up_to);
+    }
+
     fn pulse(&mut self, pulse: &Pulse) {
-        self.read = pulse.read;
-        self.to_send.read(self.read);
-        self.seen.pulse(pulse);
-        self.pulse = Some(*pulse);
+        self.count(pulse.read, 0);
+        let answered = std::mem::take(&mut self.answered);
+        // What was before the first pulse includes rows that were not sent.
+        if let Some(latest) = self.latest.replace(*pulse) {
+            let time = pulse.elapsed.saturating_sub(latest.elapsed);
+            let (refused, away) = match latest.pause {
+                None => (Duration::ZERO, Duration::ZERO),
+                Some(pause) if is_refused(Some(pause)) => (pause.left.min(time), Duration::ZERO),
+                Some(_) => (Duration::ZERO, time),
+            };
+            self.push(Span {
+                sending: time.saturating_sub(refused).saturating_sub(away),
+                refused,
+                refusals: u32::from(is_refused(pulse.pause) && !is_refused(latest.pause)),
+                answered,
+            });
+        }
     }
 
-    /// Rows answered in a second, over the last minute or so.
+    fn push(&mut self, span: Span) {
+        match self.spans.back_mut() {
+            // A long pause is one span, or there would be thousands of them.
+            Some(last) if span.sending.is_zero() && last.sending.is_zero() => {
+                last.refused += span.refused;
+                last.refusals += span.refusals;
+                last.answered += span.answered;
+            }
+            _ => self.spans.push_back(span),
+        }
+        while let Some(first) = self.spans.front()
+            && self.sending() >= LOOK_BACK + first.sending
+        {
+            self.spans.pop_front();
+        }
+    }
+
+    fn sending(&self) -> Duration {
+        self.spans.iter().map(|span| span.sending).sum()
+    }
+
+    /// Rows answered in a second, over the last minute of sending, where there is enough to
+    /// tell. Where the service has refused more than once in that time, its pauses are how it
+    /// limits us, and they count.
     pub(super) fn pace_seen(&self) -> Option<f64> {
-        self.seen.per_second()
+        let (mut rows, mut refusals, mut refused) = (0, 0, Duration::ZERO);
+        for span in &self.spans {
+            rows += span.answered;
+            refusals += span.refusals;
+            refused += span.refused;
+        }
+        let sending = self.sending();
+        // Few answers in a whole minute are a slow rate, not little evidence.
+        let is_enough =
+            sending >= LOOK_BACK && rows > 0 || sending >= MIN_SENDING && rows >= MIN_ROWS;
+        let time = if refusals > 1 {
+            sending + refused
+        } else {
+            sending
+        };
+        is_enough.then(|| rows as f64 / time.as_secs_f64())
     }
 
-    /// The time until all of so many rows have their outcome.
+    /// The time until all rows have their outcome.
     pub(super) fn estimate(&self, total: u64) -> Option<Duration> {
-        let pulse = self.pulse.as_ref()?;
+        let pulse = self.latest.as_ref()?;
         let pause = match pulse.pause {
-            None => Duration::ZERO,
-            Some(pause) => match pause.reason {
-                PauseReason::Refused(_) => pause.left,
-                PauseReason::Outage { .. } => return None,
-            },
+            Some(pause) if !is_refused(Some(pause)) => return None,
+            pause => pause.map_or(Duration::ZERO, |pause| pause.left),
         };
-        let unread = total.saturating_sub(self.read) as f64;
-        let rows = pulse.waiting as f64 + unread * self.to_send.share();
+        let share = if self.read > 0.0 {
+            self.to_send / self.read
+        } else {
+            1.0
+        };
+        let unread = total.saturating_sub(pulse.read) as f64;
+        let rows = pulse.waiting as f64 + unread * share;
         let allowed = pulse
             .allowed
             .map(|rate| rate.time_for(1).as_secs_f64().recip());
-        let pace = match (allowed, self.seen.trusted()) {
+        let pace = match (allowed, self.pace_seen()) {
             (Some(allowed), Some(seen)) => allowed.min(seen),
             (allowed, seen) => allowed.or(seen)?,
         };
@@ -74,8 +162,12 @@ impl TimeLeft {
     }
 }
 
-/// A time as it is told of what is to come: `about 1 h 40 min left`. Coarser the longer it
-/// is, so that it does not flicker, and rather more than less.
+fn is_refused(pause: Option<Pause>) -> bool {
+    pause.is_some_and(|pause| matches!(pause.reason, PauseReason::Refused(_)))
+}
+
+/// A time to come: `about 1 h 40 min left`. Rounded up, and coarser the longer it is, so
+/// that it does not flicker.
 pub(super) fn about(time: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -107,13 +199,13 @@ mod tests {
     use crate::rate::Rate;
 
     /// How far ahead rows are read: as the pipeline does it, farther than is looked back on
-    /// to tell how many are to be sent.
+    /// to see which share has to be sent.
     const AHEAD: usize = 20_000;
 
     impl TimeLeft {
         /// So many rows that were sent are answered.
         pub(in crate::report) fn answered(&mut self, rows: u32) {
-            (0..rows).for_each(|_| self.seen.answer());
+            self.answered += u64::from(rows);
         }
     }
 
@@ -152,7 +244,7 @@ mod tests {
             self.read == self.rows.len() && self.waiting.is_empty()
         }
 
-        /// A second in which so many rows are answered.
+        /// A second in which `answers` rows are answered.
         fn second(&mut self, answers: f64, allowed: Option<Rate>, pause: Option<Pause>) {
             while self.read < self.rows.len() && self.waiting.len() < AHEAD {
                 self.read += 1;
@@ -223,7 +315,7 @@ mod tests {
         for (estimate, truth) in &estimates {
             assert!(estimate >= &(truth * 0.95 - 3.0), "{estimate} of {truth}");
         }
-        // A minute after it has stopped growing the truth is told.
+        // A minute after it has stopped growing the estimate is right.
         assert_near(&estimates[570..], 0.05);
         // But for the one time when what is seen takes the place of what is allowed.
         let grows = estimates[15..]
@@ -317,7 +409,7 @@ mod tests {
         for left in (1..=30).rev() {
             run.second(0.0, allowed, refused(left));
             let estimate = run.estimate().unwrap();
-            // The second before the pause was told of is one of work without answers.
+            // The second before the pause was reported is one of work without answers.
             let truth = 900.0 + left as f64;
             assert!(
                 (truth..truth * 1.02 + 1.0).contains(&estimate),
@@ -356,6 +448,16 @@ mod tests {
         run.second(0.0, allowed, None);
         let estimate = run.estimate().unwrap();
         assert!((935.0..980.0).contains(&estimate), "{estimate}");
+    }
+
+    #[test]
+    fn a_pause_of_hours_takes_no_room() {
+        let mut run = Run::of(vec![Kind::ToSend; 10_000]);
+        (0..10).for_each(|_| run.second(10.0, None, None));
+        (0..7200)
+            .rev()
+            .for_each(|left| run.second(0.0, None, refused(left)));
+        assert!(run.time_left.spans.len() < 15);
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Width {
         }
     }
 
-    /// The same with room for so many characters more.
+    /// The same, less some characters.
     pub fn less(self, room: usize) -> Width {
         Width(self.0.saturating_sub(room))
     }

@@ -354,7 +354,7 @@ fn show_takes_the_command_line_of_an_import_as_it_is() {
         "101",
     ];
     let output = folder.leadload(&line).expect(0);
-    assert!(output.stdout.contains("No file of settings is in force"));
+    assert!(output.stdout.contains("No settings file is in use"));
     output.shows("50/s");
     folder
         .leadload(&["import", "--sandbox", "--campaign", "101"])

@@ -75,7 +75,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
              give --region\n  \
            http_422: 1 row, in line 6\n    \
              the service does not take these values: the column error in the results\n    \
-             says why; mend the rows\n  \
+             says why; fix the rows\n  \
            phone_missing: 1 row, in line 8\n    \
              fill in the phone number, or leave the row out\n  \
            and 1 row with other problems\n\
@@ -83,7 +83,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          Results: leads.results.csv\n\
          Rejects: leads.rejects.csv\n\
          \n\
-         When the rejects are mended, send them:\n  \
+         When the rejects are fixed, send them:\n  \
            PROGRAM import leads.rejects.csv --rate none"
             .replace("PROGRAM", env!("CARGO_BIN_EXE_leadload"))
     );

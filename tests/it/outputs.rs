@@ -312,7 +312,7 @@ fn a_bar_that_is_asked_for_is_drawn_also_where_there_is_no_terminal() {
             .import(&service(), &args)
             .expect(0)
             .stderr
-            .contains("rows")
+            .contains("created")
     };
     assert!(bar("always"));
     assert!(

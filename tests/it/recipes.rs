@@ -262,6 +262,7 @@ fn other_pages_run_nothing() {
         "container.md",
         "kubernetes.md",
         "powershell.md",
+        "problems.md",
         "sandbox.md",
     ] {
         assert_eq!(commands(&read(&docs(name))).len(), 0, "{name}");

@@ -59,7 +59,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     Problems:
       http_422: 3 rows, in lines 3, 4, 6
         the service does not take these values: the column error in the results
-        says why; mend the rows
+        says why; fix the rows
       http_409: 2 rows, in lines 7, 8
         the service says that these rows conflict with what it has: the column
         error in the results says with what
@@ -69,7 +69,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     Results: leads.results.csv
     Rejects: leads.rejects.csv
 
-    When the rejects are mended, send them:
+    When the rejects are fixed, send them:
       leadload import leads.rejects.csv --rate none
     ");
 }
@@ -137,7 +137,7 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
 
     This was a trial on the sandbox: nothing left this computer.
 
-    When the rejects are mended, send them:
+    When the rejects are fixed, send them:
       leadload import leads.sandbox.rejects.csv --sandbox --campaign 'Spring promo'
     ");
     let command = last_command(&output);

@@ -72,7 +72,7 @@ impl Ending<'_> {
             sandbox: self.settings.reading.outputs.sandbox,
             in_doubt: self.in_doubt(),
             continue_with: None,
-            mend_with: None,
+            send_rejects_with: None,
             campaign_names: std::mem::take(&mut self.campaign_names),
             list_notes: ListNotes::of(self.intake),
         };
@@ -125,7 +125,7 @@ impl Ending<'_> {
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
         ended.continue_with = stop.is_some().then(|| self.line.clone());
-        ended.mend_with = match stop {
+        ended.send_rejects_with = match stop {
             Some(_) => None,
             None => {
                 let rejects = ended.written.rejects_paths().map(Path::to_owned);
@@ -147,7 +147,7 @@ impl Ending<'_> {
             intake: self.intake,
             notes,
             campaign: self.settings.reading.campaign.as_ref(),
-            deed: RunMode::Sent {
+            mode: RunMode::Sent {
                 service: self.settings.service.clone(),
                 goes_on: self.run.is_some_and(|run| run.begun.continues),
             },

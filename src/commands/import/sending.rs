@@ -52,7 +52,7 @@ pub(super) async fn send(
     let mut listeners = Listeners::of_import(intake.inputs.len(), show, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     match (rows, listeners.wants_total()) {
-        (Some(rows), _) => listeners.know_total(rows),
+        (Some(rows), _) => listeners.set_total(rows),
         (None, Some(total)) => inputs::count_rows(&intake, total),
         (None, None) => {}
     }

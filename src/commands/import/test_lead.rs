@@ -236,7 +236,7 @@ impl TestLead {
             sandbox: self.settings.reading.outputs.sandbox,
             in_doubt: InDoubt::default(),
             continue_with: None,
-            mend_with: None,
+            send_rejects_with: None,
             campaign_names: CampaignNames::default(),
             list_notes: ListNotes::default(),
         }

@@ -13,12 +13,12 @@ use super::labels::JobLabels;
 /// More is in no file of ours, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A run writes every ten seconds, but not while it reads a long list or waits for somebody
-/// to answer a question. Figures without an end that are older than this are those of a run
+/// A run writes every ten seconds, but not while it reads a long list or waits for an
+/// answer to a question. Figures without an end that are older than this are those of a run
 /// that was killed.
 const LONGEST_SILENCE: Duration = Duration::from_secs(3600);
 
-/// Figures that stand in the file.
+/// The metrics in the file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Earlier {
     /// When an import with the same labels was last complete, in seconds.

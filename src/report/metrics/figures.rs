@@ -14,7 +14,7 @@ pub(super) const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
 pub(super) const LAST_UPDATE: &str = "run_last_update_time_seconds";
 pub(super) const EXIT_CODE: &str = "exit_code";
 
-/// How things stand.
+/// The values of all metrics.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) labels: JobLabels,

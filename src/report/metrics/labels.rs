@@ -1,4 +1,4 @@
-//! Whose figures they are: two labels on every sample.
+//! Which job the metrics belong to: two labels on every sample.
 //!
 //! Two jobs may keep their files in one folder of the collector, which reads all of them as
 //! one: samples of the same name with the same labels would fail the whole scrape.
@@ -15,7 +15,7 @@ pub struct JobLabels {
 }
 
 impl JobLabels {
-    /// The labels of an import. Folders are nobody's business, and standard input is `-`.
+    /// The labels of an import. Without folders; standard input is `-`.
     pub fn new(profile: Option<&str>, inputs: &[PathBuf]) -> JobLabels {
         let input = inputs.first().map(|path| {
             let name = path.file_name().unwrap_or(path.as_os_str());
@@ -27,7 +27,7 @@ impl JobLabels {
         }
     }
 
-    /// These and further labels, as they stand behind a name.
+    /// These and further labels, as they are written behind a name.
     pub(super) fn with(&self, further: &[(&str, &str)]) -> String {
         let ours = [("profile", &*self.profile), ("input", &*self.input)];
         let all = ours.iter().chain(further);
@@ -38,8 +38,8 @@ impl JobLabels {
     }
 }
 
-/// A name that somebody has typed. A token in its place must not end in a file that
-/// everybody can read.
+/// A name as it was typed. A token in its place must not get into a file that everybody can
+/// read.
 fn shown(name: String) -> String {
     if looks_secret(&name) {
         "(not shown)".to_owned()

@@ -1,11 +1,11 @@
-//! The figures of a run in the text form of Prometheus, in a file for the textfile
+//! The metrics of a run in the text form of Prometheus, in a file for the textfile
 //! collector of its node exporter.
 //!
 //! Rules:
 //!
 //! - A reader sees one state of the run, whole: each is written beside and renamed. The
 //!   collector reads what ends in `.prom`, so what is written beside does not.
-//! - Every label is there from the beginning, with 0, so that no rule has to tell nothing
+//! - Every label is there from the beginning, with 0, so that no alert has to distinguish nothing
 //!   from none. What is not known is left out: `leadload_exit_code` until the command has
 //!   ended, `leadload_rows_expected` until the rows are counted, the allowed pace where
 //!   there is no limit.
@@ -14,14 +14,14 @@
 //! - Every family is a gauge. What belongs to a run begins with 0 again in the next one,
 //!   and a counter is what never falls.
 //! - It is written however the command ends. Only the figures of a run that is at work are
-//!   left alone by a command that gives way to it (exit code 6), or ends while it waits for
+//!   left alone by a command that finds it at work (exit code 6), or ends while it waits for
 //!   it, should both write the same file.
 //! - When an import was last complete is carried on from the file that is replaced.
-//! - Nobody is named but the first input's file: no campaigns, no phone numbers.
-//! - Only a file that leadload has written is replaced, or an empty one, so that a slip of
-//!   the finger costs no list of contacts.
-//! - A file that cannot be written is told before anything is sent. What fails later is
-//!   told once, and the run goes on.
+//! - Names the first input's file and no campaigns or phone numbers.
+//! - Only a file that leadload has written is replaced, or an empty one, so that a mistyped name
+//!   costs no list of contacts.
+//! - A file that cannot be written is reported before anything is sent. What fails later is
+//!   reported once, and the run goes on.
 
 mod earlier;
 mod figures;
@@ -42,8 +42,9 @@ use self::earlier::Earlier;
 use self::figures::Figures;
 pub use self::labels::JobLabels;
 use self::place::{MetricsError, Stands, refuse_place};
+use super::ended::Ended;
 use super::progress::Progress;
-use super::tally::{Ended, Tally};
+use super::tally::Tally;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
@@ -63,7 +64,7 @@ struct MetricsFile {
     /// When to write next, by the time since the sending began.
     next: Duration,
     has_failed: bool,
-    /// Whether the figures of this command stand there.
+    /// Whether the metrics of this command are in the file.
     has_begun: bool,
 }
 
@@ -73,7 +74,7 @@ impl Metrics {
     ///
     /// # Errors
     ///
-    /// Where what stands there must stay.
+    /// Where the file there must be kept.
     pub fn new(path: Option<&Path>, labels: JobLabels) -> Result<Metrics, MetricsError> {
         let Some(path) = path else {
             return Ok(Metrics::default());
@@ -98,7 +99,7 @@ impl Metrics {
     ///
     /// # Errors
     ///
-    /// Where that cannot be, or what stands there must stay. Nothing is written there from
+    /// Where that fails, or the file there must be kept. Nothing is written there from
     /// then on.
     pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
         let Some(file) = &self.0 else {
@@ -111,7 +112,7 @@ impl Metrics {
         begun
     }
 
-    /// Whether anybody reads them.
+    /// Whether they are wanted.
     pub(super) fn are_wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -179,7 +180,7 @@ impl MetricsFile {
         if is_taken(&path) {
             return Err(MetricsError::Twice { path });
         }
-        // A ledger may have come to stand there meanwhile.
+        // A ledger may have been made there since.
         refuse_place(&path)?;
         // Now, since another run may have been waited for.
         self.figures.earlier_success = self.earlier().last_success;
@@ -193,7 +194,7 @@ impl MetricsFile {
         Earlier::in_file(&self.path, &self.figures.labels)
     }
 
-    /// Whether the end of a command that has not begun may be written over what stands there.
+    /// Whether the end of a command that has not begun may replace what is there.
     fn takes_place(&mut self, stopped_by: StoppedBy) -> bool {
         // An empty file may be one that the command was to read.
         let is_ours = matches!(
@@ -209,7 +210,7 @@ impl MetricsFile {
     }
 
     fn end(&mut self, exit_code: ExitCode) {
-        // It has been told why, and what stands there is not ours.
+        // It was reported, and the file there is not ours.
         if self.has_failed && exit_code == ExitCode::Usage {
             return;
         }

@@ -24,7 +24,7 @@ pub enum MetricsError {
         /// The place.
         path: PathBuf,
     },
-    /// Somebody else's file.
+    /// A file of another program.
     #[error(
         "`{}` holds something else than metrics of leadload, and is not written over\n\nhint: name another file with `--metrics-file`",
         path.display()
@@ -33,7 +33,7 @@ pub enum MetricsError {
         /// The place.
         path: PathBuf,
     },
-    /// Results, rejects, report or ledger are there, or are to be.
+    /// Results, rejects, report or ledger are there, or will be.
     #[error(
         "`{}` is another file of this import, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`",
         path.display()
@@ -50,7 +50,7 @@ pub enum MetricsError {
     Unwritable {
         /// The place.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         error: io::Error,
     },
 }
@@ -65,7 +65,7 @@ impl From<MetricsError> for Failure {
     }
 }
 
-/// What stands in a place where figures may go.
+/// What is in a place where metrics may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stands {
     /// Nothing.
@@ -76,7 +76,7 @@ pub(super) enum Stands {
     Figures,
 }
 
-/// What stands in the place must be nothing, an empty file, or figures of ours.
+/// The place must have nothing, an empty file, or metrics of ours in it.
 pub(super) fn refuse_place(path: &Path) -> Result<Stands, MetricsError> {
     let owned = || path.to_owned();
     let found = match fs::symlink_metadata(path) {

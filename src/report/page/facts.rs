@@ -10,7 +10,7 @@ use crate::intake::PlannedInput;
 use crate::report::CampaignNames;
 use crate::report::clock::Clock;
 use crate::report::countries::{completed_with, country};
-use crate::report::summary::{rows_done, seconds};
+use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
 /// How many files are named.
@@ -33,7 +33,7 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
                 (footers(page))
                 (lists(page))
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
-                @if let RunMode::Sent { service, goes_on } = &page.deed {
+                @if let RunMode::Sent { service, goes_on } = &page.mode {
                     (fact("Service", html! { bdi { (host(service)) } }))
                     @if let Some(run) = page.ended.run {
                         (fact("Run", html! {
@@ -77,7 +77,7 @@ fn files(page: &Page<'_>) -> Markup {
     };
     // How many there are of each of several is not known.
     let rows_of = |rows: u64| match inputs.len() {
-        1 => rows_done(page.ended),
+        1 => page.ended.rows_done(),
         _ => counted(rows, "row"),
     };
     fact(
@@ -115,7 +115,7 @@ fn countries(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What stands below the lists and was not sent.
+/// Lines below the lists, which were not sent.
 fn footers(page: &Page<'_>) -> Markup {
     let footers = &page.ended.list_notes.footers;
     html! {

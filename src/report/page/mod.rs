@@ -4,31 +4,21 @@
 //! - It is one file: no script, font, image or style comes from elsewhere, and a policy in
 //!   its head has the browser refuse any.
 //! - Whatever comes from the input or the service is text and cannot become anything else:
-//!   `maud` escapes all that is put in, and what would steer a screen or turn the direction
-//!   of writing is replaced in the page as a whole, last.
+//!   `maud` escapes everything, and characters that steer a screen or turn the direction of
+//!   writing are replaced in the whole page, last.
 //! - It is of bounded size, and so is what is kept for it while rows are sent.
-//! - Nothing is told by colour alone, and it can be read on a phone, in the dark, on paper
+//! - Nothing is shown by colour alone, and it can be read on a phone, in the dark, on paper
 //!   and by a screen reader.
 //!
 //! It may hold phone cells and what the service said, as results do: its file is for its
 //! owner alone.
 
-mod chart;
-mod columns;
-mod countries;
-mod examples;
 mod facts;
-mod headline;
-mod history;
-mod left_out;
-mod mending;
 mod next;
 mod notes;
 mod problems;
 mod prose;
-mod rows;
-mod style;
-mod timeline;
+mod tables;
 
 #[cfg(test)]
 mod tests;
@@ -36,16 +26,23 @@ mod tests;
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use self::prose::{joined, message};
+use super::advice::TRIAL;
 use super::clock::Clock;
+use super::ended::Ended;
 use super::estimate::Estimate;
-use super::tally::Ended;
+use super::stop_text::stop_text;
 use crate::campaign::CampaignChoice;
 use crate::intake::Intake;
-use crate::text::printable_lines;
+use crate::lead::Status;
+use crate::text::{counted, grouped, printable_lines};
 pub use notes::PageNotes;
 
-/// What nothing from elsewhere comes past.
+/// Nothing is loaded from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// How the page looks: kept with it, since nothing is loaded.
+const STYLE: &str = include_str!("style.css");
 
 /// A command that has ended, for its page.
 #[derive(Debug)]
@@ -54,12 +51,12 @@ pub struct Page<'a> {
     pub ended: &'a Ended<'a>,
     /// What was read, and how.
     pub intake: &'a Intake,
-    /// What was noted on the way.
+    /// What was recorded while the command ran.
     pub notes: &'a PageNotes,
     /// The campaign that was chosen for rows without one of their own.
     pub campaign: Option<&'a CampaignChoice>,
     /// Which command it was.
-    pub deed: RunMode<'a>,
+    pub mode: RunMode<'a>,
 }
 
 /// What was done.
@@ -86,25 +83,35 @@ impl Page<'_> {
     }
 
     fn html_at(&self, now: Timestamp, clock: &Clock) -> String {
+        let version = env!("CARGO_PKG_VERSION");
         let page = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
                     meta charset="utf-8";
-                    meta name="generator" content={ "leadload " (env!("CARGO_PKG_VERSION")) };
+                    meta name="generator" content={ "leadload " (version) };
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     meta name="robots" content="noindex";
-                    title { (headline::title(self)) }
-                    style { (PreEscaped(style::SHEET)) }
+                    title { (self.title()) }
+                    style { (PreEscaped(STYLE)) }
                 }
                 body {
-                    main { (self.body(now, clock)) }
+                    main {
+                        (self.header())
+                        (facts::section(self, now, clock))
+                        (tables::rows(self))
+                        (problems::section(self))
+                        (problems::left_out(self))
+                        (tables::countries(self))
+                        (tables::columns(self))
+                        (next::section(self))
+                    }
                     footer {
                         p {
-                            "Written by leadload " (env!("CARGO_PKG_VERSION")) ". This page can hold "
-                            "phone numbers: keep it and pass it on with the same care as the list itself."
+                            "Written by leadload " (version) ". This page can contain phone "
+                            "numbers: keep it and pass it on with the same care as the list itself."
                         }
                     }
                 }
@@ -113,23 +120,105 @@ impl Page<'_> {
         printable_lines(&page.into_string())
     }
 
-    fn body(&self, now: Timestamp, clock: &Clock) -> Markup {
+    /// What the page is called in a tab and in a list of files.
+    fn title(&self) -> String {
+        let files = match &self.ended.inputs[..] {
+            [one] => (*one).to_owned(),
+            [one, others @ ..] => {
+                format!("{one} and {}", counted(others.len() as u64, "more file"))
+            }
+            [] => String::new(),
+        };
+        match (self.is_check(), self.ended.sandbox) {
+            (true, _) => format!("Check of {files}"),
+            (false, true) => format!("Trial import of {files}"),
+            (false, false) => format!("Import of {files}"),
+        }
+    }
+
+    /// The top of the page: what happened, in a sentence.
+    fn header(&self) -> Markup {
+        let (badge, class) = self.badge();
         html! {
-            (headline::header(self))
-            (facts::section(self, now, clock))
-            (rows::section(self))
-            (problems::section(self))
-            (left_out::section(self))
-            (countries::section(self))
-            (history::section(self, clock))
-            (columns::section(self))
-            (next::section(self))
+            header {
+                p.kicker { "leadload report" }
+                h1 { bdi { (self.title()) } }
+                div class={ "verdict " (class) } {
+                    p.badge { (badge) }
+                    p.sentence { (self.sentence()) }
+                    @if self.ended.sandbox && !self.is_check() { p { (TRIAL) } }
+                    @if let Some(stop) = &self.ended.stop {
+                        div.words { (message(&stop_text(stop))) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The outcome in a word or two, and the class that colours it.
+    fn badge(&self) -> (&'static str, &'static str) {
+        let tally = self.ended.tally;
+        match (&self.ended.stop, self.is_check(), tally.has_problems()) {
+            (Some(_), _, _) => ("Stopped before the end", "stopped"),
+            (None, true, false) if tally.counts.of(Status::Ready) == 0 => {
+                ("Checked: nothing to send", "mixed")
+            }
+            (None, true, false) => ("Checked: ready", "good"),
+            (None, true, true) => ("Checked: some rows need fixing", "mixed"),
+            (None, false, false) => ("Complete", "good"),
+            (None, false, true) => ("Complete, but some rows need attention", "mixed"),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let ended = self.ended;
+        let rows = self.rows_in_words();
+        if ended.stop.is_some() {
+            format!("The import stopped early. Until then: {rows}.")
+        } else if ended.tally.counts.is_empty() {
+            "There are no rows in the list, so there was nothing to do.".to_owned()
+        } else if self.is_check() {
+            format!("This was a check: nothing was sent. The result: {rows}.")
+        } else {
+            format!("The whole list was read: {rows}.")
+        }
+    }
+
+    /// All rows by what they mean to the person who ordered the import.
+    fn rows_in_words(&self) -> String {
+        let counts = &self.ended.tally.counts;
+        let problems = counts.problems().saturating_sub(self.ended.tally.known_bad);
+        let (created, ready) = (counts.of(Status::Created), counts.of(Status::Ready));
+        let left_out = counts.total() - problems - created - ready;
+        let parts = [
+            (created, "became a lead", "became leads"),
+            (ready, "is ready to be sent", "are ready to be sent"),
+            (left_out, "was left out", "were left out"),
+            (problems, "needs attention", "need attention"),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(rows, _, _)| *rows > 0)
+            .map(|(rows, one, several)| {
+                format!(
+                    "{} {}",
+                    grouped(rows),
+                    if rows == 1 { one } else { several }
+                )
+            })
+            .collect();
+        let total = self.ended.rows_total.unwrap_or(counts.total());
+        let parts = joined(&parts);
+        match counts.total() {
+            0 => format!("of {} none was finished", counted(total, "row")),
+            done if done == total => format!("of {}, {parts}", counted(total, "row")),
+            _ => format!("{} were finished; {parts}", self.ended.rows_done()),
         }
     }
 
     /// Whether rows were only checked.
     fn is_check(&self) -> bool {
-        matches!(self.deed, RunMode::Checked { .. })
+        matches!(self.mode, RunMode::Checked { .. })
     }
 
     /// The name of an input.

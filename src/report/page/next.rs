@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::prose::marked;
 use super::{Page, RunMode};
 use crate::lead::Status;
-use crate::report::summary::{has_something_to_mend, same_command, shown, without_ledger};
+use crate::report::summary::shown;
 use crate::text::counted;
 
 /// How many files are named of a kind.
@@ -32,7 +32,7 @@ fn files(page: &Page<'_>) -> Markup {
         .map(|path| (path.as_path(), "what became of each row"));
     let what = match page.ended.stop {
         Some(_) => "the rows that ended badly so far",
-        None => "the rows to mend, ready to be imported again",
+        None => "the rows to fix, ready to be imported again",
     };
     let rejects = written.rejects_paths();
     let rejects = rejects.map(|path| (path, what));
@@ -40,7 +40,7 @@ fn files(page: &Page<'_>) -> Markup {
     let kept = kept.iter().map(|path| {
         (
             path.as_path(),
-            "an older file, which stood in the place of a new one",
+            "an older file of the same name, kept under this one",
         )
     });
     let all: Vec<(&Path, &str)> = results.chain(rejects).chain(kept).collect();
@@ -68,28 +68,28 @@ fn steps(page: &Page<'_>) -> Markup {
     let is_ready = ended.tally.counts.of(Status::Ready) > 0;
     html! {
         @if let Some(command) = &ended.continue_with {
-            @if let Some(said) = without_ledger(ended) { p { (said) } }
-            p { (same_command(ended)) @if command.shown().is_some() { ":" } @else { "." } }
+            @if let Some(said) = ended.without_ledger() { p { (said) } }
+            p { (ended.same_command()) @if command.shown().is_some() { ":" } @else { "." } }
             @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
         ul.steps {
-            @if let RunMode::Checked { estimate } = &page.deed {
+            @if let RunMode::Checked { estimate } = &page.mode {
                 @if has_problems && is_ready {
-                    li { "Mend the rows above in the list and check it again, or send what is ready and mend the rest afterwards: an import leaves a file of the rows to mend." }
+                    li { "Fix the rows above in the list and check it again, or send what is ready and fix the rest afterwards: an import leaves a file of the rows to fix." }
                 } @else if has_problems {
-                    li { "Nothing is ready to be sent. Mend the rows above in the list and check it again." }
+                    li { "Nothing is ready to be sent. Fix the rows above in the list and check it again." }
                 } @else if !is_ready {
-                    li { "Nothing of this list is left to be sent." }
+                    li { "Nothing in this list is left to send." }
                 }
-                @if is_ready { li { (marked("To send, run the same command with `import` in the place of `check`.")) } }
+                @if is_ready { li { (marked("To send, run the same command with `import` instead of `check`.")) } }
                 @if let Some(estimate) = estimate.filter(|_| is_ready) {
                     li { (estimate.text()) }
                 }
             } @else {
-                @if ended.stop.is_none() && !has_problems { li { "Nothing is left to be done for this list." } }
-                @if has_problems && ended.stop.is_none() { (mend(page)) }
-                @if has_something_to_mend(ended.tally) && ended.continue_with.is_some() {
-                    li { "Rows to mend can wait until then: when the whole list has been gone through, the rejects file has all of them." }
+                @if ended.stop.is_none() && !has_problems { li { "Nothing is left to do for this list." } }
+                @if has_problems && ended.stop.is_none() { (fix(page)) }
+                @if ended.has_something_to_fix() && ended.continue_with.is_some() {
+                    li { "Rows to fix can wait until then: when the whole list was read, the rejects file has all of them." }
                 }
                 @if ended.sandbox { li { (marked("When the trial looks right, run the same command without `--sandbox`.")) } }
             }
@@ -97,25 +97,25 @@ fn steps(page: &Page<'_>) -> Markup {
     }
 }
 
-/// How rejects are given back.
-fn mend(page: &Page<'_>) -> Markup {
+/// How rejects are fixed and sent.
+fn fix(page: &Page<'_>) -> Markup {
     let written = &page.ended.written;
     html! {
         @if written.rejects.is_empty() {
-            li { "Mend the rows above in the list and import it again: people who are leads by then are not sent twice." }
+            li { "Fix the rows above in the list and import it again: people who are leads by then are not sent twice." }
         } @else {
             li {
-                "Mend the rows in "
+                "Fix the rows in "
                 @for (at, path) in written.rejects_paths().take(MAX_FILES).enumerate() {
                     @if at > 0 { ", " }
                     bdi { (shown(path)) }
                 }
-                ". There are the columns of the list, and behind them what is wrong with each row. Keep the "
+                ". It has the columns of the list, and behind them what is wrong with each row. Keep the "
                 "name and the format when you save."
             }
-            @if let Some(command) = &page.ended.mend_with {
+            @if let Some(command) = &page.ended.send_rejects_with {
                 li {
-                    "Then have it imported."
+                    "Then import it."
                     @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }
                     @if let Some(line) = command.shown() { pre { code { (line) } } }
                 }

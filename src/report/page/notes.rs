@@ -1,44 +1,58 @@
-//! What the page needs of a run beside its sums, kept while the run goes on.
+//! What the page needs of a run beside its sums: a listener of bounded size.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
-use jiff::Timestamp;
-
-use super::examples::Examples;
-use super::timeline::Timeline;
 use crate::event::RunEvent;
 use crate::intake::PlannedInput;
-use crate::lead::Status;
+use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::mapping::Mapping;
 use crate::phone::NumberKind;
 use crate::report::kinds::Kinds;
+use crate::source::Row;
+use crate::text::{one_line, shortened};
 
-/// A listener of bounded size.
+/// How many examples are kept of each kind.
+const MAX_EXAMPLES: usize = 5;
+
+/// How much is kept of a cell, and of what is wrong with a row, in characters.
+const MAX_CELL: usize = 60;
+const MAX_ERROR: usize = 400;
+
+/// The first rows of each kind that made no lead, and the countries of the numbers.
 #[derive(Debug)]
 pub struct PageNotes {
     inputs: Arc<[PlannedInput]>,
-    began: Instant,
-    pub(super) examples: Examples,
+    examples: BTreeMap<(Status, Option<ErrorCode>), Vec<Example>>,
     /// The numbers that were sent or are ready to be, by country and type.
     pub(super) kinds: Kinds,
-    pub(super) timeline: Timeline,
+}
+
+/// A row that made no lead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Example {
+    /// Its input, counted from 0.
+    pub(super) file: usize,
+    /// Its line there, from 1.
+    pub(super) line: u64,
+    /// Its phone cell as it was read.
+    pub(super) cell: String,
+    /// What is wrong with it.
+    pub(super) error: Option<String>,
 }
 
 impl PageNotes {
-    /// Nothing yet, of these inputs. The sending begins now.
+    /// Nothing yet, of these inputs.
     pub fn new(inputs: &Arc<[PlannedInput]>) -> PageNotes {
         PageNotes {
             inputs: Arc::clone(inputs),
-            began: Instant::now(),
-            examples: Examples::default(),
+            examples: BTreeMap::new(),
             kinds: Kinds::default(),
-            timeline: Timeline::new(Timestamp::now()),
         }
     }
 
     /// Takes an event.
     pub(in crate::report) fn note(&mut self, event: &RunEvent<'_>) {
-        self.timeline.note(event, self.began.elapsed());
         let RunEvent::Settled {
             row,
             phone,
@@ -49,11 +63,47 @@ impl PageNotes {
             return;
         };
         if let Some(input) = self.inputs.get(row.file()) {
-            self.examples.note(&input.mapping, *row, outcome);
+            add_example(&mut self.examples, &input.mapping, *row, outcome);
         }
         let counts = outcome.attempts > 0 || outcome.status == Status::Ready;
         if let Some(phone) = phone.filter(|_| counts) {
             self.kinds.note(NumberKind::of(phone));
         }
+    }
+
+    /// The first rows that ended so.
+    pub(super) fn examples(&self, status: Status, code: Option<ErrorCode>) -> &[Example] {
+        self.examples
+            .get(&(status, code))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+fn add_example(
+    examples: &mut BTreeMap<(Status, Option<ErrorCode>), Vec<Example>>,
+    mapping: &Mapping,
+    row: Row<'_>,
+    outcome: &RowOutcome,
+) {
+    if matches!(outcome.status, Status::Created | Status::Ready) || outcome.is_known_bad {
+        return;
+    }
+    let key = (outcome.status, outcome.error_code);
+    let examples = examples.entry(key).or_default();
+    // Rows come as they are answered; kept are the first of the list.
+    let place = (row.file(), row.line());
+    let at = examples.partition_point(|other| (other.file, other.line) < place);
+    if at < MAX_EXAMPLES {
+        examples.truncate(MAX_EXAMPLES - 1);
+        let error = outcome.error.as_deref();
+        examples.insert(
+            at,
+            Example {
+                file: row.file(),
+                line: row.line(),
+                cell: shortened(&one_line(&mapping.phone_cell(row)), MAX_CELL),
+                error: error.map(|error| shortened(&one_line(error), MAX_ERROR)),
+            },
+        );
     }
 }

@@ -1,13 +1,15 @@
-//! What is wrong, the most frequent first, and how to mend it.
+//! What is wrong, the most frequent first, and how to fix it; and the rows left out with
+//! nothing wrong.
+
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
 use super::Page;
-use super::examples::Example;
-use super::mending::Mending;
+use super::notes::Example;
 use super::prose::marked;
 use crate::lead::{ErrorCode, Status};
-use crate::report::advice::Outlook;
+use crate::report::advice::{Advice, Outlook, left_out as reason, meaning};
 use crate::report::check_text::MAX_PROBLEMS;
 use crate::report::tally::Group;
 use crate::text::counted;
@@ -15,18 +17,15 @@ use crate::text::counted;
 /// Each problem with its examples.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let problems = page.ended.tally.problems();
-    let others: u64 = problems
-        .iter()
-        .skip(MAX_PROBLEMS)
-        .map(|(_, _, group)| group.rows)
-        .sum();
+    let others = problems.iter().skip(MAX_PROBLEMS);
+    let others: u64 = others.map(|(_, _, group)| group.rows).sum();
     html! {
         section {
-            h2 { "Problems and how to mend them" }
+            h2 { "Problems and how to fix them" }
             @if problems.is_empty() {
                 p { "None." }
             } @else {
-                p.intro { "The most frequent first. The examples are as they stand in the list." }
+                p.intro { "The most frequent first. The examples are as they are in the list." }
             }
             @for (status, code, group) in problems.iter().take(MAX_PROBLEMS) {
                 (problem(page, *status, *code, group))
@@ -39,37 +38,79 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> Markup {
-    let mending = Mending::of(status, code, Outlook::after(page.ended));
+    let advice = Advice::of(status, code, Outlook::after(page.ended));
     html! {
         article.problem {
-            h3 { (mending.title) }
+            h3 { (advice.title) }
             p.tags {
                 strong { (counted(group.rows, "row")) }
                 " " code { (status) } " " code { (code) }
             }
-            p { (marked(mending.meaning)) }
-            h4 { "How to mend it" }
+            p { (marked(advice.meaning)) }
+            h4 { "How to fix it" }
             ul.steps {
                 @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.list_notes.elsewhere) {
                     li { "In another column " (marked(elsewhere)) }
                 }
-                @for step in mending.steps { li { (marked(step)) } }
+                @for step in advice.steps { li { (marked(step.with_flags())) } }
             }
-            (examples(page, page.notes.examples.of(status, Some(code)), group.rows))
+            (examples(page, page.notes.examples(status, Some(code)), group.rows))
+        }
+    }
+}
+
+/// Rows that made no lead although nothing is wrong with them; nothing where there are none.
+pub(super) fn left_out(page: &Page<'_>) -> Markup {
+    let tally = page.ended.tally;
+    // A duplicate is another thing where the answer to an earlier attempt was lost.
+    let mut groups: BTreeMap<(Status, bool), (u64, &[Example])> = BTreeMap::new();
+    let unproblematic = |(status, _): &(Status, _)| !status.is_problem();
+    for ((status, code), group) in tally.groups.iter().filter(|(key, _)| unproblematic(key)) {
+        let kind = (*status, *code == Some(ErrorCode::AnswerLost));
+        let (rows, found) = groups.entry(kind).or_default();
+        *rows += group.rows;
+        if found.is_empty() {
+            *found = page.notes.examples(*status, *code);
+        }
+    }
+    html! {
+        @if !groups.is_empty() || tally.known_bad > 0 {
+            section {
+                h2 { "Left out, with nothing to fix" }
+                @for ((status, after_lost), (rows, found)) in &groups {
+                    @let (title, why) = reason(*status, *after_lost);
+                    article.problem {
+                        h3 { (title) }
+                        p.tags { strong { (counted(*rows, "row")) } " " code { (status) } " " (meaning(*status)) }
+                        p { (marked(why)) }
+                        (examples(page, found, *rows))
+                    }
+                }
+                @if tally.known_bad > 0 {
+                    article.problem {
+                        h3 { "Known to be bad" }
+                        p.tags { strong { (counted(tally.known_bad, "row")) } }
+                        p {
+                            "These rows were invalid or refused in an earlier run, and their cells have not "
+                            "changed since. " (marked("`--known-bad skip` leaves them alone."))
+                        }
+                    }
+                }
+            }
         }
     }
 }
 
 /// Rows, with the cell that the number was looked for in.
-pub(super) fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Markup {
+fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Markup {
     let has_files = page.ended.inputs.len() > 1;
     let has_errors = examples.iter().any(|example| example.error.is_some());
     let shown = examples.len() as u64;
-    let caption = match shown == rows {
-        true if rows == 1 => "The row".to_owned(),
-        true if rows == 2 => "Both rows".to_owned(),
-        true => format!("All {rows} rows"),
-        false => format!("The first {shown} of {}", counted(rows, "row")),
+    let caption = match rows {
+        1 => "The row".to_owned(),
+        2 if shown == 2 => "Both rows".to_owned(),
+        _ if shown == rows => format!("All {rows} rows"),
+        _ => format!("The first {shown} of {}", counted(rows, "row")),
     };
     html! {
         @if !examples.is_empty() {
@@ -81,7 +122,7 @@ pub(super) fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Mark
                             @if has_files { th scope="col" { "File" } }
                             th.number scope="col" { "Line" }
                             th scope="col" { "Phone cell" }
-                            @if has_errors { th scope="col" { "What is said of it" } }
+                            @if has_errors { th scope="col" { "What is wrong" } }
                         }
                     }
                     tbody {
@@ -89,7 +130,9 @@ pub(super) fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Mark
                             tr {
                                 @if has_files { td.wide { bdi { (page.input(example.file)) } } }
                                 th.number scope="row" { (example.line) }
-                                td.found { (cell(&example.cell)) }
+                                td.found {
+                                    @if example.cell.is_empty() { em { "(empty)" } } @else { bdi.cell { (example.cell) } }
+                                }
                                 @if has_errors { td.wide { bdi { (marked(example.error.as_deref().unwrap_or_default())) } } }
                             }
                         }
@@ -97,11 +140,5 @@ pub(super) fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Mark
                 }
             }
         }
-    }
-}
-
-fn cell(text: &str) -> Markup {
-    html! {
-        @if text.is_empty() { em { "(empty)" } } @else { bdi.cell { (text) } }
     }
 }

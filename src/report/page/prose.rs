@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// A sentence in which what stands between backquotes is to be typed or found as it is.
+/// A sentence in which text between backquotes is typed or found as it is.
 pub(super) fn marked(text: &str) -> Markup {
     let are_paired = text.matches('`').count().is_multiple_of(2);
     html! {

@@ -84,7 +84,7 @@ fn page_of_a_stopped_run_of(
     }
     let command = ["leadload", "import", "leads.csv"].map(Into::into);
     let mut ended = Ended {
-        mend_with: None,
+        send_rejects_with: None,
         campaign_names: Default::default(),
         list_notes: ListNotes::default(),
         run: Some(RunId(7)),
@@ -115,7 +115,7 @@ fn page_of_a_stopped_run_of(
         intake: &intake,
         notes: &notes,
         campaign: Some(&CampaignChoice::Name(error.to_owned())),
-        deed: RunMode::Sent {
+        mode: RunMode::Sent {
             service: "https://app.example.com".to_owned(),
             goes_on: false,
         },
@@ -148,8 +148,8 @@ fn a_page_begins_with_who_wrote_it_and_lets_nothing_in() {
 fn a_stopped_run_is_told_in_words_and_in_local_time() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     for said in [
-        "The import stopped before its end, because the time that it was given was up.",
-        "of 3 rows, 1 became a lead and 2 need attention. Nothing is lost",
+        "The import stopped early. Until then: ",
+        "of 3 rows, 1 became a lead and 2 need attention.",
         "<strong>What to do: </strong>more time",
         "<time datetime=\"2026-11-22T01:30:00Z\">22 November 2026, 02:30:00</time>",
         "1 min 5 s",
@@ -181,10 +181,9 @@ fn where_it_is_known_of_how_many_rows_it_was_stopped_that_is_said() {
 fn a_stop_without_a_ledger_is_told_with_what_the_same_command_does_then() {
     let page = page_of_a_stopped_run_of(|ended| ended.run = None, "phone,name", "x", "why");
     for said in [
-        "The rest of the list was not sent: the same command sends all of it again.",
         "<p>Without a ledger nobody knows which rows were sent: only the service can refuse what it has.</p>",
         "<p>The same command sends the whole list again:</p><pre><code>leadload import leads.csv</code></pre>",
-        "Rows to mend can wait until then",
+        "Rows to fix can wait until then",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
@@ -196,11 +195,11 @@ fn after_a_stop_rejects_are_named_and_not_what_comes_next() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     for said in [
         "<bdi>leads.rejects.csv</bdi></dt><dd>the rows that ended badly so far</dd>",
-        "Rows to mend can wait until then: when the whole list has been gone through, the rejects file has all of them.",
+        "Rows to fix can wait until then: when the whole list was read, the rejects file has all of them.",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
-    assert!(!page.contains("Mend the rows in"), "{page}");
+    assert!(!page.contains("Fix the rows in"), "{page}");
 }
 
 #[test]

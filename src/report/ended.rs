@@ -1,0 +1,118 @@
+//! A command with rows that has ended: the one value from which the summary, JSON, the page,
+//! metrics and the last line of the log are made.
+
+use super::campaigns::CampaignNames;
+use super::countries::ListNotes;
+use super::tally::Tally;
+use crate::api::wire::LeadForm;
+use crate::command_line::CommandLine;
+use crate::exit::{ExitCode, StoppedBy};
+use crate::intake::OnUncertain;
+use crate::lead::{RunId, Status};
+use crate::results::Written;
+use crate::stop::Stop;
+use crate::text::{counted, grouped};
+
+/// What the program does about a row that may have been taken, when it comes to it again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InDoubt {
+    /// Sends it again: the service refuses what it has.
+    #[default]
+    Refused,
+    /// Sends it again, and the service may make a second lead.
+    Doubled,
+    /// Leaves it alone until `--on-uncertain resend` is given.
+    Held,
+}
+
+impl InDoubt {
+    /// As the command line has it.
+    pub fn of(on_uncertain: OnUncertain, form: LeadForm) -> InDoubt {
+        match on_uncertain {
+            OnUncertain::Hold => InDoubt::Held,
+            OnUncertain::Resend if form.allow_duplicates => InDoubt::Doubled,
+            OnUncertain::Resend => InDoubt::Refused,
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// The run's number, where there is a ledger.
+    pub run: Option<RunId>,
+    /// What became of the rows.
+    pub tally: &'a Tally,
+    /// The inputs' names.
+    pub inputs: Vec<&'a str>,
+    /// Why it ended early, and a text for people.
+    pub stop: Option<Stop>,
+    /// The exit code.
+    pub exit_code: ExitCode,
+    /// Requests started.
+    pub requests: u64,
+    /// How many rows the inputs have, where that is known.
+    pub rows_total: Option<u64>,
+    /// How long it took, in seconds.
+    pub elapsed_s: f64,
+    /// The files left behind.
+    pub written: Written,
+    /// Whether it was a trial on the embedded service.
+    pub sandbox: bool,
+    /// What becomes of rows that may have been taken.
+    pub in_doubt: InDoubt,
+    /// The command, where it ended early: given again, it goes on, or without a ledger sends
+    /// the whole list.
+    pub continue_with: Option<CommandLine>,
+    /// The command that sends the rejects when they are fixed, where there are any.
+    pub send_rejects_with: Option<CommandLine>,
+    /// What campaigns are called.
+    pub campaign_names: CampaignNames,
+    /// What the lists say as a whole.
+    pub list_notes: ListNotes,
+}
+
+impl Ended<'_> {
+    /// How many rows have an outcome, and of how many where it is not all.
+    pub(super) fn rows_done(&self) -> String {
+        let done = self.tally.counts.total();
+        match self.rows_total.filter(|_| self.stop.is_some()) {
+            Some(total) => format!("{} of {}", grouped(done), counted(total, "row")),
+            None => counted(done, "row"),
+        }
+    }
+
+    /// What the stopped command does when it is run again.
+    pub(super) fn same_command(&self) -> &'static str {
+        let is_by_ledger = |stop: &Stop| stop.by() == StoppedBy::Ledger;
+        match self.run {
+            Some(_) if self.stop.as_ref().is_some_and(is_by_ledger) => {
+                "When the ledger is fixed, the same command goes on where this stopped"
+            }
+            Some(_) => "The same command goes on where this stopped",
+            None => "The same command sends the whole list again",
+        }
+    }
+
+    /// What to know before a command is run again that was stopped and kept no ledger.
+    pub(super) fn without_ledger(&self) -> Option<&'static str> {
+        match (self.run, self.in_doubt) {
+            // Nobody is called by a trial.
+            _ if self.sandbox => None,
+            (Some(_), _) => None,
+            (None, InDoubt::Doubled) => Some(
+                "Without a ledger nobody knows which rows were sent, and where duplicates are allowed the service makes their leads a second time.",
+            ),
+            (None, InDoubt::Refused | InDoubt::Held) => Some(
+                "Without a ledger nobody knows which rows were sent: only the service can refuse what it has.",
+            ),
+        }
+    }
+
+    /// Whether rows must be changed before the rejects are sent. Rows known to be bad are no
+    /// rejects.
+    pub(super) fn has_something_to_fix(&self) -> bool {
+        let counts = &self.tally.counts;
+        counts.of(Status::Invalid) + counts.of(Status::Rejected) > self.tally.known_bad
+    }
+}

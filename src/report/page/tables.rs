@@ -1,0 +1,226 @@
+//! Tables: rows by status and campaign, numbers by country, and the columns sent.
+
+use std::cmp::Reverse;
+
+use maud::{Markup, html};
+
+use super::Page;
+use super::prose::share;
+use crate::intake::PlannedInput;
+use crate::lead::{Counts, Status};
+use crate::report::advice::meaning;
+use crate::report::check_text::{MAX_COUNTRIES, samples, sent_as, title};
+use crate::report::summary::round_numbers;
+use crate::text::{counted, grouped, one_line, shortened};
+
+/// How many campaigns are listed.
+const MAX_CAMPAIGNS: usize = 20;
+
+/// How many files are shown, and how many columns of each.
+const MAX_FILES: usize = 10;
+const MAX_COLUMNS: usize = 100;
+
+/// How much is shown of a value that is the same for every row, in characters.
+const MAX_VALUE: usize = 60;
+
+/// Rows by status with what each means, and by campaign where there are several.
+pub(super) fn rows(page: &Page<'_>) -> Markup {
+    let tally = page.ended.tally;
+    html! {
+        section {
+            h2 { "What became of the rows" }
+            @if tally.counts.is_empty() {
+                p { "There are no rows." }
+            } @else {
+                (by_status(&tally.counts))
+                @if tally.by_campaign.len() > 1 { (by_campaign(page)) }
+                @if tally.round_numbers.are_suspicious() {
+                    p.note { strong { "Look at the numbers. " } (round_numbers(&tally.round_numbers)) }
+                }
+            }
+        }
+    }
+}
+
+fn by_status(counts: &Counts) -> Markup {
+    let total = counts.total();
+    html! {
+        div.scroll {
+            table.status.stack {
+                caption { "Rows by status" }
+                thead {
+                    tr {
+                        th scope="col" { "Status" }
+                        th.number scope="col" { "Rows" }
+                        th.number scope="col" { "Share" }
+                        th scope="col" { "What it means" }
+                    }
+                }
+                tbody {
+                    @for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
+                        tr {
+                            th scope="row" { (status) }
+                            td.number { (grouped(rows)) }
+                            td.number { (share(rows, total)) }
+                            td.wide { (meaning(status)) }
+                        }
+                    }
+                }
+                tfoot {
+                    tr {
+                        th scope="row" { "all" }
+                        td.number { (grouped(total)) }
+                        td.number { (share(total, total)) }
+                        td {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn by_campaign(page: &Page<'_>) -> Markup {
+    let tally = page.ended.tally;
+    let mut campaigns: Vec<_> = tally.by_campaign.iter().collect();
+    campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
+    let done = if page.is_check() {
+        Status::Ready
+    } else {
+        Status::Created
+    };
+    html! {
+        div.scroll {
+            table {
+                caption { "Rows by campaign" }
+                thead {
+                    tr {
+                        th scope="col" { "Campaign" }
+                        th.number scope="col" { "Rows" }
+                        th.number scope="col" { (done) }
+                        th.number scope="col" { "Need attention" }
+                    }
+                }
+                tbody {
+                    @for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
+                        tr {
+                            th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
+                            td.number { (grouped(counts.total())) }
+                            td.number { (grouped(counts.of(done))) }
+                            td.number { (grouped(tally.problems_of(**campaign))) }
+                        }
+                    }
+                }
+            }
+        }
+        @if let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) {
+            @let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
+            p { "And " (counted(rows, "row")) " of " (counted(others.len() as u64, "more campaign")) "." }
+        }
+    }
+}
+
+/// Numbers by country and type; nothing where there are no numbers.
+pub(super) fn countries(page: &Page<'_>) -> Markup {
+    let countries = page.notes.kinds.countries();
+    let total: u64 = countries.iter().map(|country| country.numbers).sum();
+    let which = if page.is_check() {
+        "that would be sent"
+    } else {
+        "that were sent"
+    };
+    html! {
+        @if total > 0 {
+            section {
+                h2 { "Numbers by country" }
+                div.scroll {
+                    table.countries.stack {
+                        caption { (counted(total, "number")) " " (which) ", by country and type" }
+                        thead {
+                            tr {
+                                th scope="col" { "Country" }
+                                th.number scope="col" { "Numbers" }
+                                th.number scope="col" { "Share" }
+                                th scope="col" { "Type" }
+                            }
+                        }
+                        tbody {
+                            @for country in countries.iter().take(MAX_COUNTRIES) {
+                                tr {
+                                    th scope="row" { (country.name()) }
+                                    td.number { (grouped(country.numbers)) }
+                                    td.number { (share(country.numbers, total)) }
+                                    td.wide { (country.lines()) }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if let Some(others @ [_, ..]) = countries.get(MAX_COUNTRIES..) {
+                    @let numbers: u64 = others.iter().map(|country| country.numbers).sum();
+                    p { "And " (counted(numbers, "number")) " of " (others.len()) " more countries." }
+                }
+            }
+        }
+    }
+}
+
+/// Which columns of each file go to the service, and under which names.
+pub(super) fn columns(page: &Page<'_>) -> Markup {
+    let inputs = &page.intake.inputs;
+    html! {
+        section {
+            h2 { "Columns" }
+            p.intro { "What the service learns about each person, and what stays here." }
+            @for input in inputs.iter().take(MAX_FILES) {
+                (columns_of(input, page.is_check()))
+            }
+            @if inputs.len() > MAX_FILES {
+                p { "And " (counted((inputs.len() - MAX_FILES) as u64, "more file")) "." }
+            }
+        }
+    }
+}
+
+fn columns_of(input: &PlannedInput, has_samples: bool) -> Markup {
+    let headers = &input.header.names;
+    html! {
+        div.scroll {
+            table.columns {
+                caption { bdi { (input.input.name()) } }
+                thead {
+                    tr {
+                        th scope="col" { "Column" }
+                        th scope="col" { "Sent as" }
+                        @if has_samples { th scope="col" { "For example" } }
+                    }
+                }
+                tbody {
+                    @for (column, header) in headers.iter().enumerate().take(MAX_COLUMNS) {
+                        tr {
+                            th scope="row" { bdi { (title(column, header)) } }
+                            td { bdi { (sent_as(&input.mapping, column)) } }
+                            @if has_samples {
+                                td {
+                                    @for (at, sample) in samples(input, column).iter().enumerate() {
+                                        @if at > 0 { " · " }
+                                        bdi { (sample) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    @for (name, value) in &input.mapping.constants {
+                        tr {
+                            th scope="row" { em { "the same for every row" } }
+                            td { bdi { (name) } }
+                            @if has_samples { td { bdi { (shortened(&one_line(value), MAX_VALUE)) } } }
+                        }
+                    }
+                }
+            }
+        }
+        @if headers.len() > MAX_COLUMNS {
+            p { "And " (counted((headers.len() - MAX_COLUMNS) as u64, "more column")) "." }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Tables for people: aligned columns without lines between them.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Row, Table};
+
+/// A table with a header. On a terminal it is no wider than that.
+pub(super) fn table(header: impl Into<Row>) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header);
+    table
+}
+
+/// Its lines. Every cell has a space on each side, which the screen's edge does not need.
+pub(super) fn lines(table: &Table) -> String {
+    let lines = table.lines();
+    lines
+        .map(|line| {
+            line.strip_prefix(' ')
+                .unwrap_or(&line)
+                .trim_end()
+                .to_owned()
+                + "\n"
+        })
+        .collect()
+}
