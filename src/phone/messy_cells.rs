@@ -614,7 +614,7 @@ fn only_numbers_of_the_wanted_countries_are_taken() {
     );
     assert_eq!(of(&["US"], possible, "+12125550123"), "+12125550123");
     assert_eq!(of(&["CA"], possible, "+12125550123"), "country_not_allowed");
-    // Guernsey has a range of Britain's mobiles: whoever wants those wants these.
+    // Guernsey has a range of Britain's mobiles: --countries GB allows both.
     assert_eq!(of(&["GB"], possible, "+447911123456"), "+447911123456");
     assert_eq!(of(&["GG"], possible, "+447911123456"), "+447911123456");
     assert_eq!(

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zip_and_ole_are_told_from_text_by_their_first_bytes() {
+    fn zip_and_ole_are_recognized_by_their_first_bytes() {
         assert!(is_workbook(b"PK\x03\x04\x14\x00"));
         assert!(is_workbook(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00"));
         assert!(!is_workbook(b"PK,name\n"));
