@@ -112,7 +112,7 @@ fn assert_reading(digits: &str) {
 }
 
 impl PhoneReader {
-    /// Whether the rules take a number as it stands.
+    /// Whether the rules take a number as it is.
     fn judged_alone(&self, number: PhoneNumber) -> bool {
         self.rules.judge(number, National::of(number)).is_ok()
     }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plus_counts_wherever_it_stands_before_the_digits() {
+    fn a_plus_counts_anywhere_before_the_digits() {
         for text in [
             "+447911",
             "++447911",

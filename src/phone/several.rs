@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_numbers_are_told_apart_at_what_stands_between_them() {
+    fn two_numbers_are_split_at_what_is_between_them() {
         for text in [
             "089 1234567;0171 7654321",
             "089 1234567, 0171 7654321",

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_found_where_it_stood_first() {
+    fn a_number_is_found_where_it_came_first() {
         let mut numbers = Numbers::default();
         assert_eq!(numbers.get(7), None);
         assert_eq!(numbers.record(7, 1), None);

@@ -75,7 +75,7 @@ pub enum SuppressionError {
     Source(SourceError),
     /// Standard input is for contacts.
     #[error(
-        "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and name that"
+        "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
     )]
     StandardInput,
     /// It has no number.

@@ -3,7 +3,7 @@
 /// What a file is that begins with these bytes (after unpacking), and what to do instead;
 /// none where it may be a list.
 pub(super) fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
-    const UNPACK: &str = "unpack it and name the file inside";
+    const UNPACK: &str = "unpack it and use the file inside";
     const EXPORT: &str =
         "export the list as CSV or as a spreadsheet from the program it comes from";
     let magics: [(&[u8], &str, &str); 9] = [

@@ -24,6 +24,21 @@ pub(super) fn is_torn(row: &[u8], delimiter: u8, cells: usize, columns: usize) -
 /// Whether every quoted cell is closed, and by a quote before a delimiter, a line end
 /// or the end (white space aside, which some programs write there).
 fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
+    after_quoted_cells(row, delimiter, |rest| {
+        let space = |byte: &&u8| matches!(byte, b' ' | b'\t') && **byte != delimiter;
+        let rest = &rest[rest.iter().take_while(space).count()..];
+        rest.first()
+            .is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == delimiter)
+    })
+}
+
+/// Whether every quoted cell has an end.
+pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
+    after_quoted_cells(row, delimiter, |_| true)
+}
+
+/// Whether every quoted cell is closed, and `is_end` accepts what comes after it.
+fn after_quoted_cells(row: &[u8], delimiter: u8, is_end: impl Fn(&[u8]) -> bool) -> bool {
     let mut rest = row;
     loop {
         if rest.first() == Some(&b'"') {
@@ -31,37 +46,13 @@ fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
                 return false;
             };
             rest = &rest[len..];
-            let spaces = rest
-                .iter()
-                .take_while(|byte| matches!(byte, b' ' | b'\t') && **byte != delimiter);
-            rest = &rest[spaces.count()..];
-            let ends = rest
-                .first()
-                .is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == delimiter);
-            if !ends {
+            if !is_end(rest) {
                 return false;
             }
         }
         match memchr::memchr3(delimiter, b'\n', b'\r', rest) {
             Some(end) if rest[end] == delimiter => rest = &rest[end + 1..],
             _ => return true,
-        }
-    }
-}
-
-/// Whether every quoted cell has an end.
-pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
-    let mut rest = row;
-    loop {
-        if rest.first() == Some(&b'"') {
-            let Some(len) = quoted_len(rest) else {
-                return false;
-            };
-            rest = &rest[len..];
-        }
-        match memchr::memchr(delimiter, rest) {
-            Some(end) => rest = &rest[end + 1..],
-            None => return true,
         }
     }
 }

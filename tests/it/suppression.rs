@@ -353,7 +353,7 @@ fn a_row_is_invalid_before_it_is_suppressed_and_suppressed_before_it_is_repeated
 }
 
 #[test]
-fn a_check_tells_how_many_numbers_a_list_has() {
+fn a_check_reports_how_many_numbers_a_list_has() {
     let folder = Folder::with_leads(LEADS);
     folder.write(
         "dnc.csv",
@@ -428,7 +428,7 @@ fn no_sheet_of_a_list_is_passed_over_in_silence() {
 }
 
 #[test]
-fn what_may_be_somebodys_number_counts_or_stops_the_run_wherever_it_stands() {
+fn what_may_be_a_number_counts_or_stops_the_run_in_any_column() {
     let long = format!(
         "note,phone\n,+447400999999\n{},+447400123457\n",
         "x".repeat(1_200_000)
@@ -446,7 +446,7 @@ fn what_may_be_somebodys_number_counts_or_stops_the_run_wherever_it_stands() {
 
 /// Which rows may have been taken is known, and a list that comes later does not hide it.
 #[test]
-fn a_row_that_may_have_been_taken_or_was_made_is_told_of_though_a_later_list_names_it() {
+fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_names_it() {
     let folder = Folder::with_leads(&crate::util::contacts(4));
     let service = crate::util::scenario(&format!(
         "[[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop', store = true }}\n\
@@ -539,7 +539,7 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
 /// A list that is replaced every day often has a link to the latest.
 #[cfg(unix)]
 #[test]
-fn rejects_to_which_a_country_was_added_keep_what_their_run_was_told() {
+fn rejects_to_which_a_country_was_added_keep_the_options_of_their_run() {
     let mut list = "name,phone,consent\n".to_owned();
     for at in 10..40 {
         list += &format!("A{at},+4420794600{at},yes\n");

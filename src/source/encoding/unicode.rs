@@ -93,18 +93,19 @@ impl Utf8Count {
         }
         let mut joined = std::mem::take(&mut self.cut);
         joined.extend_from_slice(bytes);
-        let mut chunks = joined.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            self.characters += count_beyond_ascii(chunk.valid());
-            let invalid = chunk.invalid();
-            let is_cut = chunks.peek().is_none()
-                && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if is_cut {
-                self.cut = invalid.to_vec();
-            } else {
-                self.undecodable += invalid.len() as u64;
-            }
+        let mut rest = &joined[..];
+        // `utf8_chunks` would do the same at half the speed.
+        while let Err(error) = std::str::from_utf8(rest) {
+            let (valid, after) = rest.split_at(error.valid_up_to());
+            self.characters += count_beyond_ascii(valid);
+            let Some(len) = error.error_len() else {
+                self.cut = after.to_vec();
+                return;
+            };
+            self.undecodable += len as u64;
+            rest = &after[len..];
         }
+        self.characters += count_beyond_ascii(rest);
     }
 
     /// How many characters beyond ASCII there are.
@@ -118,10 +119,10 @@ impl Utf8Count {
     }
 }
 
-fn count_beyond_ascii(text: &str) -> u64 {
+fn count_beyond_ascii(text: &[u8]) -> u64 {
     // In runs whose counts fit a byte: the compiler makes vector instructions of that,
     // which are several times as fast.
-    let runs = text.as_bytes().chunks(usize::from(u8::MAX));
+    let runs = text.chunks(usize::from(u8::MAX));
     let is_first = |byte: &u8| u8::from(*byte >= 0xC0);
     runs.map(|run| u64::from(run.iter().map(is_first).sum::<u8>()))
         .sum()

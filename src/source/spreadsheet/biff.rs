@@ -115,15 +115,13 @@ impl Size {
                 (kind::EOF, _) => depth -= 1,
                 _ if depth > 1 => {}
                 (kind::DIMENSIONS, data) => check_dimensions(data)?,
+                // The row, and then the column and the number of each cell.
                 (kind::MUL_RK, data) => {
-                    extent.include(data)?;
-                    // The row, and then the column and the number of each cell.
-                    let more = (data.len() / 6).saturating_sub(1) as u32;
-                    extent.include_column(u32::from(u16_at(data, 2)?) + more)?;
+                    extent.include(data, (data.len() / 6).saturating_sub(1) as u32)?;
                 }
                 (kind::STRING, data) => self.weight.add(COPIES * text_in(data))?,
                 (typ, data) if kind::CELLS.contains(&typ) => {
-                    extent.include(data)?;
+                    extent.include(data, 0)?;
                     let text = match (typ, u32_at(data, 6)) {
                         (kind::LABEL_SST, Ok(index)) => strings.len(index),
                         _ => text_in(data),
@@ -170,36 +168,33 @@ fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
     }
 }
 
-/// The rectangle of a sheet's cells.
+/// The rectangle of a sheet's cells: first and last row and column.
 #[derive(Debug, Default)]
-struct Extent {
-    rows: Option<(u16, u16)>,
-    columns: Option<(u32, u32)>,
-}
+struct Extent(Option<[u32; 4]>);
 
 impl Extent {
-    /// Includes the cell whose row and column the record begins with.
-    fn include(&mut self, data: &[u8]) -> Result<(), WorkbookError> {
-        let row = u16_at(data, 0)?;
-        let (first, last) = self.rows.unwrap_or((row, row));
-        self.rows = Some((first.min(row), last.max(row)));
-        self.include_column(u16_at(data, 2)?.into())
-    }
-
-    fn include_column(&mut self, column: u32) -> Result<(), WorkbookError> {
-        if column >= COLUMNS {
+    /// Includes the cells of a row, from the one whose row and column the record begins with.
+    fn include(&mut self, record: &[u8], more_cells: u32) -> Result<(), WorkbookError> {
+        let row = u32::from(u16_at(record, 0)?);
+        let column = u32::from(u16_at(record, 2)?);
+        let last = column + more_cells;
+        if last >= COLUMNS {
             return Err(damaged());
         }
-        let (first, last) = self.columns.unwrap_or((column, column));
-        self.columns = Some((first.min(column), last.max(column)));
+        let [top, bottom, left, right] = self.0.unwrap_or([row, row, column, last]);
+        self.0 = Some([
+            top.min(row),
+            bottom.max(row),
+            left.min(column),
+            right.max(last),
+        ]);
         Ok(())
     }
 
     fn cells(&self) -> u64 {
-        let (Some(rows), Some(columns)) = (self.rows, self.columns) else {
-            return 0;
-        };
-        (u64::from(rows.1 - rows.0) + 1) * (u64::from(columns.1 - columns.0) + 1)
+        self.0.map_or(0, |[top, bottom, left, right]| {
+            u64::from(bottom - top + 1) * u64::from(right - left + 1)
+        })
     }
 }
 

@@ -29,7 +29,7 @@ pub enum WorkbookError {
     },
     /// It cannot be read without a password.
     #[error(
-        "is protected by a password\n\nhint: open it in the spreadsheet program, remove the password from a copy, and name the copy"
+        "is protected by a password\n\nhint: open it in the spreadsheet program, remove the password from a copy, and use the copy"
     )]
     Password,
     /// No worksheet has the name that was asked for.

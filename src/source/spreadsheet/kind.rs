@@ -39,43 +39,32 @@ pub(super) fn kind_of(bytes: &[u8]) -> Result<Kind, WorkbookError> {
     }
     Err(WorkbookError::NotAWorkbook {
         what: "a text or an unknown format",
-        hint: "name a .csv, .xlsx, .xls or .ods file",
+        hint: "use a .csv, .xlsx, .xls or .ods file",
     })
 }
 
 fn kind_of_compound(bytes: &[u8]) -> Result<Kind, WorkbookError> {
     let file = compound::open(bytes)?;
     if file.exists("EncryptedPackage") {
-        return Err(WorkbookError::Password);
-    }
-    if file.exists("Workbook") || file.exists("Book") {
-        return Ok(Kind::Xls);
-    }
-    let (what, hint) = if file.exists("WordDocument") {
-        (
-            "a Word document",
-            "put the contacts on the sheet of a spreadsheet, and name that",
-        )
+        Err(WorkbookError::Password)
+    } else if file.exists("Workbook") || file.exists("Book") {
+        Ok(Kind::Xls)
+    } else if file.exists("WordDocument") {
+        Err(not_a_workbook("a Word document", INTO_A_SPREADSHEET))
     } else {
-        (
-            "a document of another program",
-            "save the contacts as .xlsx or as CSV, and name that",
-        )
-    };
-    Err(WorkbookError::NotAWorkbook { what, hint })
+        Err(not_a_workbook("a document of another program", EXPORT))
+    }
 }
 
 fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, WorkbookError> {
     if let Some(mime) = archive.mime()? {
         return match mime {
             mime if mime.starts_with(ODS_MIME) => Ok(Kind::Ods),
-            mime if mime.starts_with("application/vnd.oasis.opendocument") => {
-                Err(WorkbookError::NotAWorkbook {
-                    what: "an OpenDocument file of another kind",
-                    hint: "put the contacts on the sheet of a spreadsheet, and name that",
-                })
-            }
-            _ => Err(not_a_workbook(archive)),
+            mime if mime.starts_with("application/vnd.oasis.opendocument") => Err(not_a_workbook(
+                "an OpenDocument file of another kind",
+                INTO_A_SPREADSHEET,
+            )),
+            _ => Err(other_archive(archive)),
         };
     }
     if archive.has(|name| name == "xl/workbook.bin") {
@@ -86,32 +75,27 @@ fn kind_of_archive(archive: &mut Archive<'_>) -> Result<Kind, WorkbookError> {
     {
         return Ok(Kind::Xlsx);
     }
-    Err(not_a_workbook(archive))
+    Err(other_archive(archive))
 }
 
 /// What an archive without a workbook in it is.
-fn not_a_workbook(archive: &Archive<'_>) -> WorkbookError {
-    let (what, hint) = if archive.has(|name| name.starts_with("word/")) {
-        (
-            "a Word document",
-            "put the contacts on the sheet of a spreadsheet, and name that",
-        )
+fn other_archive(archive: &Archive<'_>) -> WorkbookError {
+    if archive.has(|name| name.starts_with("word/")) {
+        not_a_workbook("a Word document", INTO_A_SPREADSHEET)
     } else if archive.has(|name| name.starts_with("ppt/")) {
-        (
-            "a presentation",
-            "put the contacts on the sheet of a spreadsheet, and name that",
-        )
+        not_a_workbook("a presentation", INTO_A_SPREADSHEET)
     } else if archive.has(|name| name.ends_with(".iwa")) {
-        (
-            "a document of Apple's Numbers, Pages or Keynote",
-            "export it as Excel or as CSV, and name that",
-        )
+        not_a_workbook("a document of Apple's Numbers, Pages or Keynote", EXPORT)
     } else {
-        (
-            "a zip archive",
-            "unpack it and name the file inside that holds the contacts",
-        )
-    };
+        let hint = "unpack it and use the file inside that has the contacts";
+        not_a_workbook("a zip archive", hint)
+    }
+}
+
+const INTO_A_SPREADSHEET: &str = "put the contacts on a sheet of a spreadsheet, and use that file";
+const EXPORT: &str = "export the contacts as Excel or as CSV, and use that file";
+
+fn not_a_workbook(what: &'static str, hint: &'static str) -> WorkbookError {
     WorkbookError::NotAWorkbook { what, hint }
 }
 
@@ -120,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zip_and_ole_are_told_from_text_by_their_first_bytes() {
+    fn zip_and_ole_are_recognized_by_their_first_bytes() {
         assert!(is_workbook(b"PK\x03\x04\x14\x00"));
         assert!(is_workbook(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00"));
         assert!(!is_workbook(b"PK,name\n"));
