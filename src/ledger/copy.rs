@@ -30,10 +30,6 @@ impl Ledger {
     /// SQLite reads the ledger as it is at one instant, with the log beside it, in which a killed
     /// run may have left what the file alone does not have. A process that sends meanwhile is
     /// not waited for and does not wait. The copy is one file, without what was deleted.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read, or the copy cannot be written.
     pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
         let name = to
             .to_str()

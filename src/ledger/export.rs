@@ -56,11 +56,7 @@ fn select() -> String {
 
 impl Ledger {
     /// Passes every row of the selection to `each`, by run and by row, as they are at this
-    /// instant.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read, and what `each` returns.
+    /// instant, until `each` fails.
     pub fn export<E: From<LedgerError>>(
         &self,
         selection: &Selection,

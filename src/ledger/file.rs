@@ -46,11 +46,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// Opens the ledger to write in it. Where there is none it is made, with its folder, readable
-    /// by its owner only.
-    ///
-    /// # Errors
-    ///
-    /// Where it cannot be made, is not a ledger of this version, or is locked.
+    /// by its owner only. Fails where it is not a ledger of this version.
     pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
         refuse_lost(place)?;
         make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
@@ -63,11 +59,7 @@ impl Ledger {
     }
 
     /// Opens the ledger to read in it, while another process may write; nothing where there is
-    /// none.
-    ///
-    /// # Errors
-    ///
-    /// Where it cannot be read, is not a ledger of this version, or is locked.
+    /// none. Fails where it is not a ledger of this version.
     pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
         refuse_lost(place)?;

@@ -51,11 +51,8 @@ pub struct SenderLock {
 }
 
 impl Ledger {
-    /// Takes the right to send to a service, unless another process has it.
-    ///
-    /// # Errors
-    ///
-    /// Where the file system knows no locks, or the file that is locked cannot be made.
+    /// Takes the right to send to a service, unless another process has it. Fails where the file
+    /// system has no locks.
     pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
         let file = self.lock_file(service)?;
         for attempt in 1..=ATTEMPTS {
@@ -70,10 +67,6 @@ impl Ledger {
     }
 
     /// Takes the right to send to a service, however long another process has it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Ledger::try_lock_sender`].
     pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
         let file = self.lock_file(service)?;
         match file.lock() {
@@ -84,10 +77,6 @@ impl Ledger {
 
     /// Takes the rights to send to every service, so that nothing is sent while they are held;
     /// or none, and returns a service that another process sends to.
-    ///
-    /// # Errors
-    ///
-    /// As [`Ledger::try_lock_sender`], and where the ledger cannot be read.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
         let mut all = Vec::new();
         for service in self.services()? {

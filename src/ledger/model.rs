@@ -17,7 +17,7 @@ type Key = (RunId, u64);
 
 /// What can be done to a ledger.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Action {
     Claim(u64),
     Settle(u64, RowOutcome),
     Release(u64),
@@ -25,35 +25,35 @@ enum Deed {
     FileSome,
     FileAll,
     /// The process is killed; then this, recovery, and the same run again or a new one.
-    Kill(Care, bool),
+    Kill(Upkeep, bool),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Care {
+enum Upkeep {
     Nothing,
     Prune,
     ForgetRun,
     ForgetNumber(u64),
 }
 
-fn any_deed() -> impl Strategy<Value = Deed> {
+fn any_action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        8 => (1..=ROWS).prop_map(Deed::Claim),
-        8 => (1..=ROWS, any_outcome()).prop_map(|(row, outcome)| Deed::Settle(row, outcome)),
-        1 => (1..=ROWS).prop_map(Deed::Release),
-        5 => Just(Deed::Commit),
-        6 => Just(Deed::FileSome),
-        1 => Just(Deed::FileAll),
-        1 => (any_care(), any::<bool>()).prop_map(|(care, is_new)| Deed::Kill(care, is_new)),
+        8 => (1..=ROWS).prop_map(Action::Claim),
+        8 => (1..=ROWS, any_outcome()).prop_map(|(row, outcome)| Action::Settle(row, outcome)),
+        1 => (1..=ROWS).prop_map(Action::Release),
+        5 => Just(Action::Commit),
+        6 => Just(Action::FileSome),
+        1 => Just(Action::FileAll),
+        1 => (any_upkeep(), any::<bool>()).prop_map(|(upkeep, is_new)| Action::Kill(upkeep, is_new)),
     ]
 }
 
-fn any_care() -> impl Strategy<Value = Care> {
+fn any_upkeep() -> impl Strategy<Value = Upkeep> {
     prop_oneof![
-        3 => Just(Care::Nothing),
-        1 => Just(Care::Prune),
-        1 => Just(Care::ForgetRun),
-        1 => (0..NUMBERS).prop_map(Care::ForgetNumber),
+        3 => Just(Upkeep::Nothing),
+        1 => Just(Upkeep::Prune),
+        1 => Just(Upkeep::ForgetRun),
+        1 => (0..NUMBERS).prop_map(Upkeep::ForgetNumber),
     ]
 }
 
@@ -249,13 +249,13 @@ impl World {
     }
 
     /// Does it, where a process would.
-    fn perform(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Claim(row) if !self.rows.contains_key(row) => {
+    fn perform(&mut self, action: &Action) {
+        match action {
+            Action::Claim(row) if !self.rows.contains_key(row) => {
                 self.group.claims.push(claim(*row));
                 self.rows.insert(*row, false);
             }
-            Deed::Settle(row, outcome) if self.rows.get(row) == Some(&false) => {
+            Action::Settle(row, outcome) if self.rows.get(row) == Some(&false) => {
                 self.group.settlements.push(Settlement {
                     claim: claim(*row),
                     outcome: outcome.clone(),
@@ -263,27 +263,27 @@ impl World {
                 });
                 self.rows.insert(*row, true);
             }
-            Deed::Release(row) if self.rows.get(row) == Some(&false) => {
+            Action::Release(row) if self.rows.get(row) == Some(&false) => {
                 self.group.releases.push(RowId(*row));
                 self.rows.insert(*row, true);
             }
-            Deed::Commit => {
+            Action::Commit => {
                 let group = std::mem::take(&mut self.group);
                 self.model.commit(self.run, &group);
                 self.sample.commit(self.run, group);
             }
-            Deed::FileSome => drop(self.sample.ledger.file_some().unwrap()),
-            Deed::FileAll => self.sample.ledger.file_all().unwrap(),
-            Deed::Kill(care, is_new) => self.kill(*care, *is_new),
-            Deed::Claim(_) | Deed::Settle(..) | Deed::Release(_) => {}
+            Action::FileSome => drop(self.sample.ledger.file_some().unwrap()),
+            Action::FileAll => self.sample.ledger.file_all().unwrap(),
+            Action::Kill(upkeep, is_new) => self.kill(*upkeep, *is_new),
+            Action::Claim(_) | Action::Settle(..) | Action::Release(_) => {}
         }
     }
 
-    fn kill(&mut self, care: Care, is_new: bool) {
+    fn kill(&mut self, upkeep: Upkeep, is_new: bool) {
         self.sample = self.sample.killed();
         self.sample.file_in_small_slices();
         (self.group, self.rows) = Default::default();
-        let is_gone = self.care(care);
+        let is_gone = self.upkeep(upkeep);
         assert_eq!(self.sample.recover(), self.model.recover());
         if is_new || is_gone {
             self.run = self.sample.run();
@@ -295,25 +295,25 @@ impl World {
     }
 
     /// Returns whether the run is gone.
-    fn care(&mut self, care: Care) -> bool {
+    fn upkeep(&mut self, upkeep: Upkeep) -> bool {
         let (ledger, model, run) = (&mut self.sample.ledger, &mut self.model, self.run);
-        match care {
-            Care::Nothing => {}
-            Care::Prune => {
+        match upkeep {
+            Upkeep::Nothing => {}
+            Upkeep::Prune => {
                 ledger.prune(jiff::Timestamp::MAX).unwrap();
                 model.prune(run);
             }
-            Care::ForgetRun => {
+            Upkeep::ForgetRun => {
                 let leads = ledger.forget_run(run).unwrap();
                 assert_eq!(leads, model.forget(|key| key.0 == run));
                 model.bad.retain(|_, first| *first != run);
             }
-            Care::ForgetNumber(of) => {
+            Upkeep::ForgetNumber(of) => {
                 let leads = ledger.forget_number(number(of)).unwrap();
                 assert_eq!(leads, model.forget(|key| key.1 % NUMBERS == of));
             }
         }
-        matches!(care, Care::ForgetRun)
+        matches!(upkeep, Upkeep::ForgetRun)
     }
 
     /// What is on file is true; and were the process killed now, all would be known.
@@ -322,7 +322,7 @@ impl World {
         let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
         assert_eq!(killed.recover(), model.recover());
         for run in model.bad.values() {
-            killed.note_rejects(*run);
+            killed.record_rejects(*run);
         }
         let mut recall = killed.recall();
         let mut look = recall.look().unwrap();
@@ -369,12 +369,12 @@ proptest! {
 
     #[test]
     fn whatever_is_done_the_ledger_knows_what_its_model_knows(
-        deeds in prop::collection::vec(any_deed(), 1..60),
+        actions in prop::collection::vec(any_action(), 1..60),
     ) {
         let mut world = World::new();
-        for deed in &deeds {
-            world.perform(deed);
-            if matches!(deed, Deed::Commit | Deed::FileSome | Deed::FileAll | Deed::Kill(..)) {
+        for action in &actions {
+            world.perform(action);
+            if matches!(action, Action::Commit | Action::FileSome | Action::FileAll | Action::Kill(..)) {
                 world.check();
             }
         }

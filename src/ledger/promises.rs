@@ -119,7 +119,7 @@ fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
 fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
     let mut sample = Sample::new();
     let mut group = claims([1, 2]);
-    // No table takes a refusal without a reason.
+    // No table takes an invalid row without a reason.
     group.invalid = vec![invalid_row(3, "x")];
     group.invalid[0].outcome.error_code = None;
     assert!(sample.ledger.commit(RUN, &group).is_err());
@@ -310,7 +310,7 @@ fn the_earliest_lead_is_the_one_that_settles_a_number() {
 fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
     let mut sample = Sample::new();
     let later = sample.run();
-    let (refused, rejected_cells) = (invalid_row(1, "x").cells, CellsDigest([9; 16]));
+    let (invalid, rejected_cells) = (invalid_row(1, "x").cells, CellsDigest([9; 16]));
     let mut group = claims([2, 3]);
     group.invalid = vec![invalid_row(1, "x")];
     for (row, outcome) in [(2, rejected()), (3, created())] {
@@ -320,23 +320,23 @@ fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
             cells: Some(CellsDigest([row as u8 + 7; 16])),
         });
     }
-    // A run that was killed has left no rejects: nobody has heard of its bad rows.
+    // A run that was killed has left no rejects: its bad rows were not reported.
     let killed = sample.run();
     sample.commit(killed, group.clone());
     sample.commit(RUN, group.clone());
-    for digest in [refused, rejected_cells] {
+    for digest in [invalid, rejected_cells] {
         assert!([killed, RUN, later].map(|run| sample.is_known_bad(digest, run)) == [false; 3]);
     }
-    sample.note_rejects(RUN);
+    sample.record_rejects(RUN);
     sample.commit(later, group);
-    for digest in [refused, rejected_cells] {
+    for digest in [invalid, rejected_cells] {
         assert!(!sample.is_known_bad(digest, RUN));
         assert!(sample.is_known_bad(digest, later));
     }
     assert!(!sample.is_known_bad(CellsDigest([10; 16]), later));
 }
 
-/// A run with a refused cell, a rejected row, an unfiled one and an open claim.
+/// A run with an invalid row, a rejected row, an unfiled one and an open claim.
 fn with_texts() -> Sample {
     let mut sample = Sample::new();
     sample.commit(RUN, claims([1, 2]));
@@ -373,7 +373,7 @@ fn pruned_texts_are_nowhere_in_the_files_and_numbers_stay() {
     assert_eq!(sample.status(1), Some(Status::Rejected));
     assert_eq!(sample.status(2), Some(Status::Rejected));
     assert_eq!(sample.status(4), Some(Status::Uncertain));
-    sample.note_rejects(RUN);
+    sample.record_rejects(RUN);
     assert!(sample.is_known_bad(CellsDigest([3; 16]), RunId(2)));
 }
 

@@ -34,37 +34,21 @@ SELECT id FROM (
 )
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
-/// What is removed of some runs, and whether the rows that it changes are counted.
-const PRUNE: [(&str, bool); 6] = [
-    (
-        "UPDATE sent SET error = NULL
-         WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
-        true,
-    ),
-    (
-        "UPDATE invalid_rows SET cell = NULL, error = NULL
-         WHERE (cell IS NOT NULL OR error IS NOT NULL)
-             AND run IN (SELECT value FROM json_each(?1))",
-        true,
-    ),
-    (
-        "UPDATE inputs SET name = NULL, path = NULL
-         WHERE run IN (SELECT value FROM json_each(?1))",
-        false,
-    ),
-    (
-        "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-        false,
-    ),
-    (
-        "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-        false,
-    ),
-    (
-        "UPDATE runs SET options = NULL, defaults = NULL
-         WHERE id IN (SELECT value FROM json_each(?1))",
-        false,
-    ),
+const PRUNE_ROWS: [&str; 2] = [
+    "UPDATE sent SET error = NULL
+     WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
+    "UPDATE invalid_rows SET cell = NULL, error = NULL
+     WHERE (cell IS NOT NULL OR error IS NOT NULL)
+         AND run IN (SELECT value FROM json_each(?1))",
+];
+
+const PRUNE_NAMES: [&str; 4] = [
+    "UPDATE inputs SET name = NULL, path = NULL
+     WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
+    "UPDATE runs SET options = NULL, defaults = NULL
+     WHERE id IN (SELECT value FROM json_each(?1))",
 ];
 
 const MARK_PRUNED: &str =
@@ -107,7 +91,16 @@ impl Ledger {
         }
         self.file_everything()?;
         let ids = serde_json::json!(runs).to_string();
-        let rows = self.changing(|change| prune(change, &ids))?;
+        let rows = self.changing(|change| {
+            let mut rows = 0;
+            for sql in PRUNE_ROWS {
+                rows += change.execute(sql, [&ids])? as u64;
+            }
+            for sql in PRUNE_NAMES {
+                change.execute(sql, [&ids])?;
+            }
+            Ok(rows)
+        })?;
         self.scrub()?;
         let now = Timestamp::now().as_second();
         self.changing(|change| change.execute(MARK_PRUNED, (&ids, now)))?;
@@ -173,16 +166,6 @@ impl Ledger {
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;
         if is_held { Err(not_yet()) } else { Ok(()) }
     }
-}
-
-/// Returns how many rows had something to remove.
-fn prune(change: &Transaction<'_>, runs: &str) -> rusqlite::Result<u64> {
-    let mut rows = 0;
-    for (sql, is_of_rows) in PRUNE {
-        let changed = change.execute(sql, [runs])?;
-        rows += if is_of_rows { changed as u64 } else { 0 };
-    }
-    Ok(rows)
 }
 
 /// What the journal has of a number: claims, since all outcomes have been filed.

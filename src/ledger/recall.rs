@@ -71,10 +71,6 @@ impl Ledger {
     }
 
     /// The same, with rows of the service that are not filed yet as they are at this instant.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be read, or there is no room for temporary files.
     pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
         let recall = self.recall()?;
         recall.ledger.reading(|db| {

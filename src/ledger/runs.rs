@@ -28,11 +28,8 @@ impl Ledger {
     }
 
     /// Goes on with the latest run of this identity, unless that is complete: then a new
-    /// one begins. Everything that is known of this start is on disk afterwards.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be written; then nothing has begun.
+    /// one begins. Everything that is known of this start is on disk afterwards; after an error
+    /// nothing has begun.
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
         let begun = self.changing(|change| begin(change, run, now))?;
         self.mark_file(begun.run, begun.start);
@@ -46,11 +43,7 @@ impl Ledger {
             .map(|Json(counts)| counts)
     }
 
-    /// Records how a start has ended.
-    ///
-    /// # Errors
-    ///
-    /// Where the ledger cannot be written; then the start looks as if it had been killed.
+    /// Records how a start has ended. Where that fails it looks as if it had been killed.
     pub fn end(
         &mut self,
         run: RunId,

@@ -47,7 +47,7 @@ impl Sample {
         run_of(&self.ledger.db, self.service)
     }
 
-    /// Notes that the run goes on, later than anything is pruned.
+    /// Records that the run goes on, later than anything is pruned.
     pub(super) fn start(&self, run: RunId) {
         let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, host, version)
             VALUES (?1, 2, 9000000000, 1, 'h', '1')";
@@ -111,10 +111,10 @@ impl Sample {
         self.row(RUN, row).map(|record| record.outcome.status)
     }
 
-    /// Notes that a rejects file of the run holds its bad rows.
-    pub(super) fn note_rejects(&self, run: RunId) {
-        let note = "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1";
-        self.ledger.db.execute(note, [run.0]).unwrap();
+    /// Records that a rejects file of the run has its bad rows.
+    pub(super) fn record_rejects(&self, run: RunId) {
+        let record = "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1";
+        self.ledger.db.execute(record, [run.0]).unwrap();
     }
 
     pub(super) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
@@ -128,7 +128,7 @@ impl Sample {
         self.ledger.db.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Whether the bytes stand anywhere in the ledger's files.
+    /// Whether the bytes are anywhere in the ledger's files.
     pub(super) fn holds(&self, text: &str) -> bool {
         files(self.folder.path()).iter().any(|file| {
             let bytes = fs::read(file).unwrap();

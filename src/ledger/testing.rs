@@ -29,7 +29,7 @@ impl TestLedger {
         service(&self.ledger, "https://another.example")
     }
 
-    /// A run of one input that holds nothing but this byte.
+    /// A run of one input that holds only this byte.
     pub(super) fn run_of(&self, content: u8) -> NewRun {
         NewRun {
             service: self.service,
@@ -55,7 +55,7 @@ fn service(ledger: &Ledger, address: &str) -> ServiceId {
     ServiceId(id.unwrap())
 }
 
-/// An input that holds nothing but this byte.
+/// An input that holds only this byte.
 pub(super) fn input(content: u8) -> InputRecord {
     InputRecord {
         name: Some(format!("{content}.csv")),
@@ -67,7 +67,7 @@ pub(super) fn input(content: u8) -> InputRecord {
     }
 }
 
-/// So many seconds after the beginning of time.
+/// That many seconds after 1970.
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }

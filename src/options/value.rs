@@ -282,7 +282,7 @@ impl Value for Encoding {
             EncodingError::Unknown { nearest: None, .. } => {
                 "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
             }
-            EncodingError::Unsupported { .. } => {
+            EncodingError::Unsupported => {
                 "browsers and leadload no longer read it: convert the file to UTF-8".into()
             }
         })

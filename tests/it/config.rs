@@ -985,7 +985,7 @@ mod at_a_terminal {
             (&["config", "init"][..], "there is no terminal to ask"),
             (
                 &["runs", "forget", "--number", "+447911000001"],
-                "nobody is there to be asked",
+                "there is no terminal to ask",
             ),
         ] {
             let line = [line, &["--log-format", "json"]].concat();
