@@ -189,7 +189,7 @@ fn cell(code: ErrorCode) -> Mending {
         },
         ErrorCode::FieldCount => Mending {
             title: "Cells missing, or too many",
-            meaning: "The row has other than as many cells as the header, so nobody can say which is which. Mostly there is a comma or a line break in a cell that has no quotes around it.",
+            meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs under which header. Mostly a cell without quotes around it has a comma or a line break in it.",
             steps: &[
                 "Put each cell of the row under its header. In a rejects file, cells that were too many stand in the column `leadload_surplus`.",
                 "In a rejects file, then clear the row's cell `leadload_error_code`: that says that the row is mended.",
