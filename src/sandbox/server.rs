@@ -36,13 +36,9 @@ const GRACE: Duration = Duration::from_millis(200);
 
 type SharedState = State<Arc<Shared>>;
 
-/// Serves until `shutdown`. Requests that wait or hang end then; a connection that is stuck
-/// elsewhere ends with the runtime.
-pub(super) async fn run(
-    tcp: TcpListener,
-    shared: Arc<Shared>,
-    shutdown: impl Future<Output = ()>,
-) -> io::Result<()> {
+/// Serves until the sandbox stops. Requests that wait or hang end then; a connection that is
+/// stuck elsewhere ends with the runtime.
+pub(super) async fn run(tcp: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
     let listener = CuttableListener {
         tcp,
         shared: Arc::clone(&shared),
@@ -50,8 +46,7 @@ pub(super) async fn run(
     let routes = routes(Arc::clone(&shared)).into_make_service_with_connect_info::<Cut>();
     let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped(&shared));
     let stop = async {
-        shutdown.await;
-        shared.stopping.send_replace(true);
+        stopped(&shared).await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
