@@ -131,30 +131,24 @@ impl Client {
             };
             let is_lasting = matches!(&received, Err(failed) if failed.is_lasting());
             // Judged as a lead request would be: refusals are the same.
-            let pause = match self.judge(&received) {
+            let verdict = self.judge(&received);
+            let text = verdict.refusal().unwrap_or_default().to_owned();
+            let pause = match verdict {
                 Verdict::Fatal { cause, text, .. } => {
                     return Err(ListError::Refused { cause, text });
-                }
-                Verdict::RetryLater { wait, text, .. } => {
-                    failed = text;
-                    wait.time()
                 }
                 // The same request would get the same answer.
                 Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
                     return Err(ListError::NoAnswer(text));
                 }
-                Verdict::NeverTaken { text, .. } if is_lasting => {
-                    return Err(ListError::NoAnswer(text));
-                }
-                Verdict::PerhapsTaken { text, .. } if is_lasting => {
+                Verdict::NeverTaken { .. } if is_lasting => return Err(ListError::NoAnswer(text)),
+                Verdict::PerhapsTaken { .. } if is_lasting => {
                     return Err(ListError::Unreadable(text));
                 }
-                Verdict::NeverTaken { text, .. } | Verdict::PerhapsTaken { text, .. } => {
-                    failed = text;
-                    None
-                }
-                Verdict::Created { .. } | Verdict::TokenReplaced => None,
+                Verdict::RetryLater { wait, .. } => wait.time(),
+                _ => None,
             };
+            failed = text;
             if attempt < ATTEMPTS {
                 let pause =
                     pause.unwrap_or_else(|| Backoff::default().delay(attempt, fastrand::f64()));

@@ -12,7 +12,7 @@ use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::sandbox::{self, Fault, Outage, OutageStyle, RateLimit, SandboxConfig};
+use crate::sandbox::{Fault, Outage, OutageStyle, RateLimit, Sandbox, SandboxConfig};
 use crate::signals;
 
 /// The default address.
@@ -25,27 +25,24 @@ const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 /// # Errors
 /// A scenario or token file that cannot be used, or an address that cannot be listened on.
 pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
-    let config = configure(args).or_stopped(StoppedBy::Usage)?;
-    service::block_on(async { serve(config).await.or_stopped(StoppedBy::Usage) })?;
+    let mut config = configure(args).or_stopped(StoppedBy::Usage)?;
+    let wanted = *config
+        .listen
+        .get_or_insert_with(|| SocketAddr::from(DEFAULT_LISTEN));
+    let sandbox = Sandbox::start(config).map_err(|error| {
+        anyhow!("cannot listen on `{wanted}`: {error}\n\nhint: name another address with `--listen`; port 0 takes a free one")
+    });
+    let sandbox = sandbox.or_stopped(StoppedBy::Usage)?;
+    let serving = wait_for_signal(sandbox.addr());
+    service::block_on(async { serving.await.or_stopped(StoppedBy::Usage) })?;
     Ok(ExitCode::Complete)
 }
 
-async fn serve(config: SandboxConfig) -> anyhow::Result<()> {
+async fn wait_for_signal(addr: SocketAddr) -> io::Result<()> {
     // Before the announcement, so that a signal sent in reply to it is not missed.
     let mut signals = signals::listen()?;
-    let stop = async move {
-        signals.next().await;
-    };
-    let wanted = config
-        .listen
-        .unwrap_or_else(|| SocketAddr::from(DEFAULT_LISTEN));
-    let listener = sandbox::bind(wanted)
-        .await
-        .map_err(|error| {
-            anyhow!("cannot listen on `{wanted}`: {error}\n\nhint: name another address with `--listen`; port 0 takes a free one")
-        })?;
-    announce(listener.local_addr()?)?;
-    sandbox::serve(listener, config, stop).await?;
+    announce(addr)?;
+    signals.next().await;
     Ok(())
 }
 

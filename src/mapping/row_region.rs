@@ -45,41 +45,37 @@ impl RowRegions {
         let mut found = None;
         for column in columns {
             let text = row.text(*column).unwrap_or_default();
-            let cell = if codes.contains(column) {
-                remembered(&mut self.codes, text, CountryCell::read_code)
-            } else {
-                remembered(&mut self.names, text, CountryCell::read)
+            let region = match self.cell(text, codes.contains(column)) {
+                CountryCell::Empty => continue,
+                CountryCell::Unknown => return RowRegion::Unknown(*column),
+                CountryCell::Known(region) => region,
             };
-            match (cell, found) {
-                (CountryCell::Empty, _) => {}
-                (CountryCell::Unknown, _) => return RowRegion::Unknown(*column),
-                (CountryCell::Known(region), None) => found = Some((region, *column)),
+            match found {
+                None => found = Some((region, *column)),
                 // A number in national form is the same number in both.
-                (CountryCell::Known(region), Some((other, _)))
-                    if region.shares_calling_code(other) => {}
-                (CountryCell::Known(_), Some((_, first))) => {
-                    return RowRegion::Disagree(first, *column);
-                }
+                Some((other, _)) if region.shares_calling_code(other) => {}
+                Some((_, first)) => return RowRegion::Disagree(first, *column),
             }
         }
         found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
     }
-}
 
-/// The country in a cell: many rows have the same.
-fn remembered(
-    known: &mut HashMap<String, CountryCell>,
-    text: &str,
-    read: fn(&str) -> CountryCell,
-) -> CountryCell {
-    if let Some(country) = known.get(text) {
-        return *country;
+    /// The country in a cell: many rows have the same.
+    fn cell(&mut self, text: &str, is_code: bool) -> CountryCell {
+        let (known, read): (_, fn(&str) -> CountryCell) = if is_code {
+            (&mut self.codes, CountryCell::read_code)
+        } else {
+            (&mut self.names, CountryCell::read)
+        };
+        if let Some(country) = known.get(text) {
+            return *country;
+        }
+        let country = read(text);
+        if known.len() < MAX_SPELLINGS {
+            known.insert(text.to_owned(), country);
+        }
+        country
     }
-    let country = read(text);
-    if known.len() < MAX_SPELLINGS {
-        known.insert(text.to_owned(), country);
-    }
-    country
 }
 
 #[cfg(test)]

@@ -32,7 +32,6 @@ mod store;
 mod tests;
 mod wire;
 
-use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -40,7 +39,6 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::runtime;
-use tokio::sync::oneshot;
 
 pub use config::{
     Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, OutageStyle, SandboxConfig,
@@ -70,14 +68,16 @@ pub struct RecordedRequest {
 pub struct Sandbox {
     shared: Arc<Shared>,
     addr: SocketAddr,
-    /// Dropping the sender is the signal to stop.
-    stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sandbox {
     /// Starts a sandbox on `config.listen` (a free port of 127.0.0.1 when that is not given) and
     /// returns once it accepts connections.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the configuration contradicts itself or the address is not of
+    /// loopback, else what the operating system says.
     pub fn start(config: SandboxConfig) -> io::Result<Self> {
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
@@ -85,23 +85,21 @@ impl Sandbox {
         let wanted = config
             .listen
             .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = runtime.block_on(bind(wanted))?;
+        refuse_outsiders(wanted)?;
+        let listener = runtime.block_on(TcpListener::bind(wanted))?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared::new(config)?);
-        let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new()
             .name("sandbox".to_owned())
             .spawn({
                 let shared = Arc::clone(&shared);
-                let shutdown = async { drop(stopped.await) };
                 // Once bound, the server does not fail; a broken connection is that
                 // connection's.
-                move || drop(runtime.block_on(server::run(listener, shared, shutdown)))
+                move || drop(runtime.block_on(server::run(listener, shared)))
             })?;
         Ok(Self {
             shared,
             addr,
-            stop: Some(stop),
             thread: Some(thread),
         })
     }
@@ -139,35 +137,12 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        drop(self.stop.take());
+        self.shared.stopping.send_replace(true);
         if let Some(thread) = self.thread.take() {
             // A thread that died has nothing left to stop.
             let _ = thread.join();
         }
     }
-}
-
-/// Binds `addr` if it is a loopback address.
-///
-/// # Errors
-/// `InvalidInput` for any other address, else what the operating system says.
-pub async fn bind(addr: SocketAddr) -> io::Result<TcpListener> {
-    refuse_outsiders(addr)?;
-    TcpListener::bind(addr).await
-}
-
-/// Serves on `listener` until `shutdown` completes. Waiting and hanging requests are ended then.
-///
-/// # Errors
-/// `InvalidInput` when the configuration contradicts itself or the listener is not on loopback.
-pub async fn serve(
-    listener: TcpListener,
-    config: SandboxConfig,
-    shutdown: impl Future<Output = ()>,
-) -> io::Result<()> {
-    refuse_outsiders(listener.local_addr()?)?;
-    let shared = Arc::new(Shared::new(config)?);
-    server::run(listener, shared, shutdown).await
 }
 
 /// Other machines must not reach the numbers kept here.

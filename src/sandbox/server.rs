@@ -13,11 +13,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use futures::{FutureExt, StreamExt, stream};
 use futures_timer::Delay;
+use serde::Serialize;
 use tokio::net::TcpListener;
 
 use super::connection::{Cut, CuttableListener};
@@ -35,13 +36,9 @@ const GRACE: Duration = Duration::from_millis(200);
 
 type SharedState = State<Arc<Shared>>;
 
-/// Serves until `shutdown`. Requests that wait or hang end then; a connection that is stuck
-/// elsewhere ends with the runtime.
-pub(super) async fn run(
-    tcp: TcpListener,
-    shared: Arc<Shared>,
-    shutdown: impl Future<Output = ()>,
-) -> io::Result<()> {
+/// Serves until the sandbox stops. Requests that wait or hang end then; a connection that is
+/// stuck elsewhere ends with the runtime.
+pub(super) async fn run(tcp: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
     let listener = CuttableListener {
         tcp,
         shared: Arc::clone(&shared),
@@ -49,8 +46,7 @@ pub(super) async fn run(
     let routes = routes(Arc::clone(&shared)).into_make_service_with_connect_info::<Cut>();
     let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped(&shared));
     let stop = async {
-        shutdown.await;
-        shared.stopping.send_replace(true);
+        stopped(&shared).await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
@@ -118,19 +114,14 @@ async fn create_lead(
 }
 
 fn record(shared: &Shared, head: &Parts, body: Bytes, arrival_us: u64) {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = head.headers.iter();
+    let headers = headers.map(|(name, value)| (name.to_string(), text(value)));
     shared.state().requests.push(RecordedRequest {
-        headers: header_texts(&head.headers),
+        headers: headers.collect(),
         body,
         arrival_us,
     });
-}
-
-fn header_texts(headers: &HeaderMap) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    headers
-        .iter()
-        .map(|(name, value)| (name.to_string(), text(value)))
-        .collect()
 }
 
 /// Waits for a place and for the delay, then answers or does not.
@@ -257,19 +248,17 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
 
 async fn show_leads(State(shared): SharedState) -> Response {
     let leads: Vec<_> = shared.state().store.leads().collect();
-    show(serde_json::to_string(&leads))
+    show(&leads)
 }
 
 async fn show_stats(State(shared): SharedState) -> Response {
-    let text = serde_json::to_string(&shared.state().stats);
-    show(text)
+    show(&shared.state().stats)
 }
 
-fn show(text: serde_json::Result<String>) -> Response {
-    respond(match text {
-        Ok(text) => replies::json_text(200, text),
-        Err(error) => replies::message(500, &error.to_string()),
-    })
+fn show(value: &impl Serialize) -> Response {
+    // Texts and numbers: writing them to memory does not fail.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    respond(replies::json_text(200, text))
 }
 
 async fn unknown_route(request: Request) -> Response {
