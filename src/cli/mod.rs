@@ -295,7 +295,9 @@ fn redacted(mut error: clap::Error) -> clap::Error {
     ] {
         if let Some(ContextValue::String(text)) = error.get(kind) {
             let is_private = is_personal && kind == ContextKind::InvalidValue;
-            let shown = if is_private || looks_secret(text) && !text.contains(' ') {
+            // Such as `--concurrency <N|auto>`.
+            let is_flag = text.starts_with('-') && text.ends_with('>');
+            let shown = if is_private || looks_secret(text) && !is_flag {
                 "…".to_owned()
             } else {
                 shown_name(text)
