@@ -209,7 +209,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, keep it in a profile by `leadload config init`, or try things out with `--sandbox`\n"
+        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, set up a profile with `leadload config init`, or try things out with `--sandbox`\n"
     );
     let output = folder
         .leadload(&[
@@ -223,7 +223,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or keep it in a profile by `leadload config init`\n"
+        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`\n"
     );
 }
 
@@ -258,15 +258,15 @@ fn a_rate_that_is_none_is_refused() {
                 &format!("--rate={rate}"),
             ])
             .expect(2);
-        output.tells(&format!("`{rate}` cannot be used for `--rate`"));
+        output.tells(&format!("invalid value '{rate}' for '--rate <RATE>'"));
     }
     assert_eq!(
         leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
-        "`--rate none` cannot stand beside another `--rate`\n\nhint: drop one of the two"
+        "`--rate none` cannot be combined with another `--rate`\n\nhint: remove one of the two"
     );
     assert_eq!(
         leads_message(&folder, &["--rate", "5/s", "--rate", "auto"]),
-        "`--rate auto` cannot stand beside another `--rate`\n\nhint: drop one of the two"
+        "`--rate auto` cannot be combined with another `--rate`\n\nhint: remove one of the two"
     );
 }
 

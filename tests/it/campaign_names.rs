@@ -147,14 +147,14 @@ fn a_service_that_does_not_list_its_campaigns_is_a_warning_and_no_end() {
             r#"{"error":"Unauthenticated"}"#,
             "HTTP 401: Unauthenticated",
         ),
-        (200, "<html>", "could not be looked up: "),
+        (200, "<html>", "cannot look up campaign names: "),
     ] {
         let run = folder
             .leadload(&args)
             .env("LEADLOAD_BASE_URL", &always(status, body))
             .env("LEADLOAD_TOKEN", "t0ken");
         let output = run.expect(0);
-        output.tells("WARN the names of campaigns could not be looked up: ");
+        output.tells("WARN cannot look up campaign names: ");
         output.tells(why);
         output.shows("  `Spring promo`                      1  1 ready\n");
         output.shows("were not looked up at the service:");

@@ -72,15 +72,15 @@ fn a_name_that_results_have_or_that_is_given_twice_is_refused_before_anything_is
     for (flags, said) in [
         (
             &["--keep", "Status"][..],
-            "the results have a column `Status` of their own",
+            "the results already have a column `Status`",
         ),
         (
             &["--keep", "line=id"],
-            "the results have a column `line` of their own",
+            "the results already have a column `line`",
         ),
         (
             &["--keep", "file=id"],
-            "the results have a column `file` of their own",
+            "the results already have a column `file`",
         ),
         (
             &["--keep", "id", "--keep", "id=phone"],
@@ -114,8 +114,8 @@ fn fewer_rows_than_there_should_be_are_not_sent() {
             .at(&service)
             .expect(2);
         refused.tells(
-            "error: the input has 5 data rows, and `--min-rows` asks for at least 6, so nothing was sent\n\n\
-             hint: find out why the list is so short; if it is right, say `--min-rows 5`\n",
+            "error: the input has 5 data rows, but `--min-rows` requires at least 6, so nothing was sent\n\n\
+             hint: find out why the list is so short; if it is complete, use `--min-rows 5`\n",
         );
         assert_eq!(refused.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);

@@ -10,9 +10,9 @@ fn more_than_are_allowed_are_not_sent_and_as_many_are() {
             .import_leads(&service, &["--max-new", most])
             .expect(2);
         let error = format!(
-            "error: 5 leads would be sent, and `--max-new` allows {most}, so none was\n\n\
-             hint: `leadload check` with the same files shows what is new; if they are all to \
-             be sent, say `--max-new 5`\n"
+            "error: 5 leads would be sent, but `--max-new` allows {most}, so none was\n\n\
+             hint: `leadload check` with the same files shows what is new; to send them \
+             all, use `--max-new 5`\n"
         );
         assert!(output.stderr.ends_with(&error), "{}", output.stderr);
         assert_eq!(output.stdout, "");
