@@ -18,7 +18,7 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         dry_run: bool => Command;
 
-        /// The most requests in a time, such as `100/min` [default: auto]
+        /// Rate limit, such as `100/min` [default: auto]
         ///
         /// `20/s`, `100/min`, `20/10s` and `0.5/s` limit the requests in any span of that length.
         /// Repeatable: all limits apply. `auto` finds out what the service allows, `none` sets

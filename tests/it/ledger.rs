@@ -261,7 +261,7 @@ fn rejects_of_an_unknown_run_are_told_apart_and_need_their_flags() {
     assert!(
         refused
             .stderr
-            .contains("rejects of run 7, which the ledger does not know, or not any more")
+            .contains("rejects of run 7, but the ledger has no such run")
     );
     assert!(refused.stderr.contains("no campaign is given"));
     folder

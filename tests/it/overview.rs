@@ -191,7 +191,7 @@ fn the_time_that_a_run_is_given_ends_the_question() {
     let run = folder.import_leads(&service, &["--max-duration", "1s"]);
     let (code, shown) = asked(run).end();
     assert_eq!(code, 4, "{shown}");
-    assert!(shown.contains("\nthe time that `--max-duration` allows was over"));
+    assert!(shown.contains("\n`--max-duration` was over"));
     assert!(!shown.contains("error"), "{shown}");
     assert_eq!(sent(&service), [""; 0]);
 }

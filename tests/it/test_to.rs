@@ -273,7 +273,7 @@ fn without_a_row_that_is_ready_there_is_nothing_to_test_with() {
     assert!(
         output
             .stderr
-            .starts_with("error: no row is ready to be sent"),
+            .starts_with("error: no row is ready, so there is nothing to test with"),
         "{}",
         output.stderr
     );

@@ -176,7 +176,7 @@ corpus! {
     ";
     encoding_that_nobody_knows: "phone\n", "--encoding utf-9" => "
         exit 2
-        `utf-9` cannot be used for `--encoding`
+        invalid value 'utf-9' for '--encoding <NAME>': did you mean `UTF-8`?
     ";
     header_decoded_twice: "PrÃ©nom,TÃ©lÃ©phone\nZoé,+33612345678\n", "" => "
         exit 0
