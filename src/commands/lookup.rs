@@ -49,12 +49,13 @@ pub(super) async fn look_up(
     if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
         return Ok(LookedUp::without_names(Lookup::NotNeeded));
     }
-    let service = match Service::new(layers) {
-        Ok(service) => service,
-        Err(error) => {
-            let why = first_words(&error.to_string());
-            return Ok(LookedUp::without_names(Lookup::NotDone(why)));
-        }
+    let Ok(service) = Service::new(layers) else {
+        let why = if settings.service.is_empty() {
+            "no service is given"
+        } else {
+            "no access token is given"
+        };
+        return Ok(LookedUp::without_names(Lookup::NotDone(why.to_owned())));
     };
     let mut names = directory::names_in(intake).await?;
     names.note_default(default);
@@ -70,7 +71,7 @@ pub(super) async fn look_up(
 /// What the names mean, or why that is not known.
 async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<LookedUp, String> {
     let reached = service::reach(service, Limits::within(MAX_WAIT)).await;
-    let reached = reached.map_err(|failure| first_words(&failure.error.to_string()))?;
+    let reached = reached.map_err(|_| "the HTTP client cannot be set up".to_owned())?;
     let listed = reached.client.campaigns_within(MAX_WAIT).await;
     let listed = listed.map_err(|error| error.reason().to_owned())?;
     let (ids, unclear) = names.resolved(&listed, &intake.names());
@@ -79,9 +80,4 @@ async fn ask(service: &Service, names: NamesInRows, intake: &Intake) -> Result<L
         names: CampaignNames::listed(&listed),
         lookup: Lookup::Done(unclear),
     })
-}
-
-/// The error without its hint.
-fn first_words(error: &str) -> String {
-    error.split("\n\n").next().unwrap_or_default().to_owned()
 }

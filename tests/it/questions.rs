@@ -39,6 +39,19 @@ fn of_several_phone_columns_the_order_is_asked() {
 }
 
 #[test]
+fn a_warning_before_a_question_is_shown_once() {
+    let (folder, service) = (Folder::with_leads(TWO), recorder());
+    folder.write("config.toml", "only = ['name=Cy']\n");
+    let args = ["leads.csv", "--config", "config.toml", "--only", "name=Ada"];
+    let mut terminal = start(&folder, &service, &args);
+    terminal.answer("(Enter to stop):", "1\r");
+    terminal.answer("[y/N]", "y\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(shown.matches("`--only` replaces").count(), 1, "{shown}");
+}
+
+#[test]
 fn whoever_answers_nothing_gets_the_error_and_nothing_is_sent() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
