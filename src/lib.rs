@@ -24,9 +24,9 @@
 //!
 //! | module | job | rule |
 //! |-|-|-|
-//! | [`cli`] | what was typed, and how it is explained | no default that depends on anything |
-//! | [`options`] | the options of an import, each declared once, as data | what lists options goes through the declarations |
-//! | [`settings`] | what they mean, laid one over the other: typed, environment, profile, defaults | the only reader of environment variables and of the file of settings; those for proxies, system certificates, the terminal and its time zone are read by libraries |
+//! | [`cli`] | the command line: flags, help, and errors in it | no default that depends on anything |
+//! | [`options`] | the options of an import, each declared once, as data | code that lists options goes through the declarations |
+//! | [`settings`] | what the options mean: the command line over the environment over a profile over defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal and its time zone are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`source`] | files to rows | knows nothing of leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |

@@ -5,14 +5,13 @@
 mod ask;
 mod campaigns;
 mod check;
-mod completions;
 mod config;
 mod directory;
 mod dry_run;
 mod import;
 mod inputs;
 mod lookup;
-mod man;
+mod manual;
 mod places;
 mod questions;
 mod rejects;
@@ -124,8 +123,8 @@ fn perform(
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
         Command::Runs(args) => runs::run(args, &layers),
         Command::Config(command) => config::run(command, &layers),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
         Command::Sandbox(args) => sandbox::run(args),
     }
 }

@@ -1,4 +1,5 @@
-//! `leadload man`: the page of the program, or a page for every command.
+//! `leadload man` and `leadload completions`: the manual, and scripts that complete commands and
+//! flags in a shell.
 
 use std::fs;
 use std::io;
@@ -7,13 +8,22 @@ use anyhow::anyhow;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::cli::{Cli, ManArgs};
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
 
-/// Prints the page, or writes all of them.
-pub fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
+/// Prints the completion script for a shell.
+pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "leadload", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    console::print(&script).or_stopped(StoppedBy::Usage)?;
+    Ok(ExitCode::Complete)
+}
+
+/// Prints the page of the program, or writes a page for every command into a folder.
+pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let program = Cli::command();
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();
