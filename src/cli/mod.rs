@@ -244,11 +244,11 @@ pub struct ManArgs {
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
-    "listen", "scenario", "latency", "rate_limit", "share_429", "drop_after",
+    "last", "listen", "scenario", "latency", "rate_limit", "share_429", "drop_after",
 ];
 
 /// The most flags of which `-h` shows all.
-const MAX_SHORT_HELP: usize = 8;
+const MAX_SHORT_HELP: usize = 6;
 
 /// The command line with the short help that `-h` shows.
 pub fn command() -> clap::Command {

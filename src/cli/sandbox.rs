@@ -59,11 +59,11 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "P", value_parser = share)]
     pub share_503: Option<f64>,
 
-    /// Share of requests whose connection is closed without an answer, the lead not stored
+    /// Share of requests dropped unanswered, lead not stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_before: Option<f64>,
 
-    /// The same with the lead stored
+    /// Share of requests dropped unanswered, lead stored
     #[arg(long, value_name = "P", value_parser = share)]
     pub drop_after: Option<f64>,
 

@@ -135,7 +135,7 @@ options! {
         #[arg(long, value_name = "CC,…", value_delimiter = <Region as Value>::SEPARATOR)]
         countries: Vec<Given<Region>> => Mapping { is_identity: true };
 
-        /// Do-not-call list: numbers on it are not sent. Repeatable
+        /// Do-not-call list: its numbers are not sent. Repeatable
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         suppress: Vec<Given<PathBuf>> => Mapping;
     }
