@@ -1,7 +1,7 @@
 //! What checking and sending have in common: the inputs, opened and planned.
 
 use std::io::IsTerminal;
-use std::path::{PathBuf, absolute};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -272,17 +272,14 @@ fn warn_of_new_columns(planned: &PlannedInput) {
 
 /// Warns that a list on the command line replaces one that may protect people from calls.
 fn warn_of_replaced_lists(layers: &Layers) {
-    let only = layers.replaced(|options| options.mapping.only.as_ref(), PartialEq::eq);
-    let only = only.into_iter().map(|replaced| ("--only", replaced));
-    let is_same = |one: &PathBuf, other: &PathBuf| absolute(one).ok() == absolute(other).ok();
-    let lists = layers.replaced(|options| options.phones.suppress.as_ref(), is_same);
-    let lists = lists.into_iter().map(|replaced| ("--suppress", replaced));
-    for (flag, (text, place)) in only.chain(lists) {
-        warn!(
-            event = "warning",
-            "`{flag}` replaces `{}` of {place}, which does not apply",
-            printable(&text)
-        );
+    for (flag, key) in [("--only", "only"), ("--suppress", "suppress")] {
+        for (text, place) in layers.replaced(key) {
+            warn!(
+                event = "warning",
+                "`{flag}` replaces `{}` of {place}, which does not apply",
+                printable(&text.to_string_lossy())
+            );
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! among the inputs come from, the profile, the settings for all profiles, defaults. They are
 //! combined option by option: the first source that gives one wins, and lists are not merged.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf, absolute};
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use super::{Profile, check_alone};
 use crate::api::BaseUrl;
 use crate::intake::OnUncertain;
 use crate::lead::RunId;
-use crate::options::{Given, Group, LogOptions, Options, RateArg, Scope, TokenSource};
+use crate::options::{Field, Given, Group, LogOptions, Options, RateArg, Scope, TokenSource};
 use crate::phone::Region;
 use crate::rate::Rate;
 
@@ -167,27 +168,27 @@ impl Layers {
         combined(self.layers.iter().filter(|layer| is_meant(layer.origin)))
     }
 
-    /// The values of a list that the command line replaces by others, each with its source.
-    pub fn replaced<T>(
-        &self,
-        list: impl Fn(&Options) -> Option<&Vec<Given<T>>>,
-        is_same: impl Fn(&T, &T) -> bool,
-    ) -> Vec<(String, String)> {
+    /// The values of a list option that the command line replaces by others, each with its
+    /// source.
+    pub fn replaced(&self, key: &str) -> Vec<(OsString, String)> {
+        let texts = |options: &Options| options.field(key).map(Field::texts).unwrap_or_default();
         let Some((typed, weaker)) = self.layers.split_first() else {
             return Vec::new();
         };
-        let Some(typed) = list(&typed.options) else {
+        let typed = texts(&typed.options);
+        if typed.is_empty() {
             return Vec::new();
+        }
+        let is_same = |one: &OsString, other: &OsString| {
+            one == other || absolute(one).ok() == absolute(other).ok()
         };
-        let replaced = weaker.iter().flat_map(|layer| {
-            let values = list(&layer.options).into_iter().flatten();
-            let gone = values.filter(|value| !typed.iter().any(|other| is_same(other, value)));
-            gone.map(|value| {
-                let text = value.text().to_string_lossy();
-                (text.into_owned(), self.describe(layer.origin))
-            })
+        let weaker = weaker.iter().flat_map(|layer| {
+            let texts = texts(&layer.options).into_iter();
+            texts.map(|text| (text, self.describe(layer.origin)))
         });
-        replaced.collect()
+        weaker
+            .filter(|(text, _)| !typed.iter().any(|other| is_same(other, text)))
+            .collect()
     }
 
     fn describe(&self, origin: Origin) -> String {
