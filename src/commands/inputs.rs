@@ -9,7 +9,8 @@ use anyhow::anyhow;
 use console::is_dumb;
 use tracing::warn;
 
-use super::{Request, rejects, service};
+use super::request::Request;
+use super::{rejects, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;

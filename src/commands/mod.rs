@@ -15,6 +15,7 @@ mod manual;
 mod places;
 mod questions;
 mod rejects;
+mod request;
 mod runs;
 mod sandbox;
 mod save_mapping;
@@ -29,45 +30,13 @@ use clap::error::ErrorKind;
 use tracing::Level;
 
 use self::ask::Cancelled;
+use self::request::Request;
 use crate::cli::{self, Command, ConfigCommand};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::options::{Format, Given, LogFormat, LogOptions, Options};
+use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
-use crate::results::OutputChoice;
-use crate::settings::{ImportSettings, Layers, environment};
-
-/// What the user wants from a command that reads lists.
-pub(crate) struct Request {
-    files: Vec<PathBuf>,
-    layers: Layers,
-    /// The command line, with answers to questions as if they had been typed.
-    line: CommandLine,
-}
-
-impl Request {
-    /// Adds an answer.
-    fn add_answer(&mut self, answer: Options) {
-        self.layers.add_answer(answer);
-        self.line = self.line.with_typed(&self.files, self.layers.typed());
-    }
-
-    /// Uses a profile, as if `--profile` had been typed.
-    fn use_profile(&mut self, name: &str) -> Result<(), Failure> {
-        let mut typed = self.layers.typed();
-        typed.place.profile = Some(Given::text_of(name));
-        let (layers, checked) = Layers::load(typed, environment(), true, true);
-        checked.or_stopped(StoppedBy::Usage)?;
-        self.line = self.line.with_typed(&self.files, layers.typed());
-        self.layers = layers;
-        Ok(())
-    }
-
-    /// The settings; outputs that are not named go to `unnamed`.
-    fn settings(&self, unnamed: &OutputChoice) -> Result<ImportSettings, Failure> {
-        ImportSettings::new(&self.layers, unnamed).or_stopped(StoppedBy::Usage)
-    }
-}
+use crate::settings::{Layers, environment};
 
 /// Runs the command that `args` (the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::{Request, inputs, service};
+use super::request::Request;
+use super::{inputs, service};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::LedgerPlace;
 use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};

@@ -5,10 +5,10 @@
 
 use anyhow::anyhow;
 
-use super::Request;
 use super::ask::{self, Terminal, list, note};
 use super::directory::Directory;
 use super::inputs::{self, Planned};
+use super::request::Request;
 use super::service;
 use crate::campaign::picked;
 use crate::exit::{Failure, OrStopped, StoppedBy};

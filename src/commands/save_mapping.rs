@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 
-use super::Request;
+use super::request::Request;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};

@@ -99,6 +99,13 @@ impl<T: Value> ValueParserFactory for Given<T> {
     }
 }
 
+/// The source texts of a list.
+pub fn texts<T>(list: &Option<Vec<Given<T>>>) -> Vec<String> {
+    let list = list.iter().flatten();
+    list.map(|given| given.text().to_string_lossy().into_owned())
+        .collect()
+}
+
 /// Parses a value of a command line.
 #[derive(Debug, Clone)]
 pub struct GivenParser<T>(PhantomData<T>);

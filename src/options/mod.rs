@@ -22,10 +22,13 @@ pub use connection::{ConnectionOptions, LedgerOptions, ProfileOptions};
 pub use declare::{Declaration, Declared, Group, Scope};
 pub use delivery::DeliveryOptions;
 pub use field::{Field, Wrong};
-pub use given::Given;
-pub use output::{Format, LogFormat, LogOptions, OutputOptions, Progress};
+pub use given::{Given, texts};
+pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
-pub use value::{Constant, DefaultRegion, Delimiter, RateArg, TokenSource, Value, ValueError};
+pub use value::{
+    Constant, DefaultRegion, Delimiter, Format, LogFormat, Progress, RateArg, TokenSource, Value,
+    ValueError,
+};
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -6,6 +6,7 @@ use clap::ValueHint;
 
 use super::Given;
 use super::declare::options;
+use super::value::{Format, LogFormat, Progress};
 
 options! {
     /// The files that an import writes, and its standard output.
@@ -73,36 +74,4 @@ impl LogOptions {
     pub fn format(&self) -> LogFormat {
         self.log_format.as_deref().copied().unwrap_or_default()
     }
-}
-
-/// The format of log lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object on each line
-    Json,
-}
-
-/// The format of standard output.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// When to draw a progress bar on standard error.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Progress {
-    /// On a terminal
-    #[default]
-    Auto,
-    /// Also where standard error is no terminal
-    Always,
-    /// Not at all
-    Never,
 }

@@ -14,7 +14,6 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::output::{Format, LogFormat, Progress};
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
@@ -354,6 +353,38 @@ impl Value for RegionColumns {
             _ => RegionColumns::Named(text.to_owned()),
         })
     }
+}
+
+/// The format of log lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object on each line
+    Json,
+}
+
+/// The format of standard output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// When to draw a progress bar on standard error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Also where standard error is no terminal
+    Always,
+    /// Not at all
+    Never,
 }
 
 /// Values that are one of a few words, each with its help.

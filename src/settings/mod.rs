@@ -6,7 +6,11 @@
 //! Rule: the only reader of environment variables, and the only place for defaults that depend
 //! on something. What is decided here is not decided again. Exception: libraries read the
 //! variables for proxies and for the system's certificates, as `api::client` says.
+//!
+//! `layers` and `profile` use each other: a profile is two of the layers, and what a new profile
+//! or a saved mapping has comes from the layers.
 
+mod check;
 mod connection;
 mod environment;
 mod import;
@@ -27,4 +31,4 @@ pub use profile::{MappingToSave, NewProfile, Preset, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};
 
-use import::check_alone;
+use check::check_alone;

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::import::campaign;
+use super::check::campaign;
 use super::layers::settled;
 use super::profile::saved_mapping;
 use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::MappingSpec;
-use crate::options::{Format, Given, Options, Progress, ReadingOptions};
+use crate::options::{Format, Given, Options, Progress, ReadingOptions, texts};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -145,13 +145,6 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
 fn values<T: Clone>(list: &Option<Vec<Given<T>>>) -> Vec<T> {
     let list = list.iter().flatten();
     list.map(|given| (**given).clone()).collect()
-}
-
-/// The source texts of the same.
-pub(super) fn texts<T>(list: &Option<Vec<Given<T>>>) -> Vec<String> {
-    let list = list.iter().flatten();
-    list.map(|given| given.text().to_string_lossy().into_owned())
-        .collect()
 }
 
 /// Where outputs go. Those that are not named go to `unnamed`.

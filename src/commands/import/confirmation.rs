@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use tracing::warn;
 
-use super::prepared::Import;
+use super::prepared::{Import, Prepared};
 use super::record::PlannedRun;
 use crate::campaign::CampaignBook;
 use crate::commands::ask::{Cancelled, Terminal};
@@ -16,22 +17,56 @@ use crate::commands::dry_run::{DryRun, Found};
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::GivenRegion;
-use crate::report::{Log, Overview, Width, console, difference_lines};
+use crate::report::{Log, Overview, Width, console, difference_lines, opening_lines};
 use crate::source::FooterLine;
 use crate::text::{counted, grouped};
 
+/// Shows how the inputs are read and, if a user is there or the settings need it, what
+/// would be sent, and asks whether to send it. Returns the number of rows, if they were
+/// read for this.
+pub(super) async fn agree(
+    prepared: &mut Prepared,
+    terminal: &mut Terminal,
+    log: &Log,
+) -> Result<Option<u64>, Failure> {
+    let Import {
+        settings, intake, ..
+    } = &prepared.import;
+    if prepared.planned.is_none() && !settings.reading.outputs.sandbox {
+        warn!(
+            event = "warning",
+            "without a ledger nothing is remembered: if this run is interrupted or repeated, only the service can refuse leads that it already has"
+        );
+    }
+    if !settings.quiet {
+        console::note(&opening_lines(intake, Width::of_stderr()));
+    }
+    if !prepared.import.is_watched && !prepared.has_names && settings.max_new.is_none() {
+        return Ok(None);
+    }
+    let confirmation = Confirmation {
+        import: &prepared.import,
+        planned: prepared.planned.as_ref(),
+        directory: &mut prepared.directory,
+    };
+    let rows = confirmation
+        .obtain(prepared.book.clone(), terminal, log)
+        .await?;
+    Ok(Some(rows))
+}
+
 /// An import that is ready to begin.
-pub(super) struct Confirmation<'a> {
-    pub(super) import: &'a Import,
+struct Confirmation<'a> {
+    import: &'a Import,
     /// The run, if there is a ledger.
-    pub(super) planned: Option<&'a PlannedRun>,
-    pub(super) directory: &'a mut Directory,
+    planned: Option<&'a PlannedRun>,
+    directory: &'a mut Directory,
 }
 
 impl Confirmation<'_> {
     /// Reads all rows and shows what would happen to them; returns their number, if that many
     /// may be sent and the user agrees.
-    pub(super) async fn obtain(
+    async fn obtain(
         mut self,
         book: CampaignBook,
         terminal: &mut Terminal,

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 
 use super::ask::{self, Terminal};
-use super::{Request, check, inputs, places, questions, service};
+use super::request::Request;
+use super::{check, inputs, places, questions, service};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
@@ -122,7 +123,7 @@ async fn import(
         is_watched,
     };
     let mut prepared = Prepared::new(import, &service, record, &mut terminal).await?;
-    let rows = prepared.agree(&mut terminal, log).await?;
+    let rows = confirmation::agree(&mut prepared, &mut terminal, log).await?;
     send(prepared, rows, terminal, log).await
 }
 

@@ -4,20 +4,19 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use tracing::warn;
 
-use super::confirmation::Confirmation;
 use super::record::{PlannedRun, Record};
 use crate::api::Limits;
 use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
+use crate::commands::request::Request;
 use crate::commands::service::Reached;
-use crate::commands::{Request, inputs, questions, service};
+use crate::commands::{inputs, questions, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain};
 use crate::options::{Given, Options};
-use crate::report::{Log, Metrics, Width, console, opening_lines};
+use crate::report::Metrics;
 use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
@@ -45,7 +44,7 @@ pub(super) struct Prepared {
     pub(super) planned: Option<PlannedRun>,
     pub(super) directory: Directory,
     /// Whether rows name their campaigns.
-    has_names: bool,
+    pub(super) has_names: bool,
 }
 
 impl Prepared {
@@ -93,40 +92,6 @@ impl Prepared {
             directory,
             has_names: !names.is_empty(),
         })
-    }
-
-    /// Shows how the inputs are read and, if a user is there or the settings need it, what
-    /// would be sent, and asks whether to send it. Returns the number of rows, if they were
-    /// read for this.
-    pub(super) async fn agree(
-        &mut self,
-        terminal: &mut Terminal,
-        log: &Log,
-    ) -> Result<Option<u64>, Failure> {
-        let Import {
-            settings, intake, ..
-        } = &self.import;
-        if self.planned.is_none() && !settings.reading.outputs.sandbox {
-            warn!(
-                event = "warning",
-                "without a ledger nothing is remembered: if this run is interrupted or repeated, only the service can refuse leads that it already has"
-            );
-        }
-        if !settings.quiet {
-            console::note(&opening_lines(intake, Width::of_stderr()));
-        }
-        if !self.import.is_watched && !self.has_names && settings.max_new.is_none() {
-            return Ok(None);
-        }
-        let confirmation = Confirmation {
-            import: &self.import,
-            planned: self.planned.as_ref(),
-            directory: &mut self.directory,
-        };
-        let rows = confirmation
-            .obtain(self.book.clone(), terminal, log)
-            .await?;
-        Ok(Some(rows))
     }
 }
 

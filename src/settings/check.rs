@@ -1,0 +1,60 @@
+//! Options that can be wrong whatever the inputs are.
+
+use anyhow::{Result, anyhow, bail};
+
+use crate::campaign::CampaignChoice;
+use crate::options::{DeliveryOptions, Options, RateArg};
+use crate::rate::{Rate, RateChoice};
+
+/// Checks them; the error comes with the option's key.
+pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
+    let Options { delivery, log, .. } = options;
+    rate(delivery).map_err(|error| ("rate", error))?;
+    campaign(options).map_err(|error| ("campaign", error))?;
+    if delivery.again == Some(true) && delivery.allow_duplicates != Some(true) {
+        let error = anyhow!(
+            "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
+        );
+        return Err(("again", error));
+    }
+    if log.quiet == Some(true) && log.verbose > Some(0) {
+        let error = anyhow!("`--quiet` contradicts `--verbose`\n\nhint: remove one of the two");
+        return Err(("quiet", error));
+    }
+    Ok(())
+}
+
+/// The campaign of rows that name none.
+pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
+    let text = options.mapping.campaign.as_deref();
+    Ok(CampaignChoice::parse(text.map_or("", String::as_str))?)
+}
+
+/// The rate of any number of `--rate` flags.
+pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
+    let args: Vec<RateArg> = delivery
+        .rate
+        .iter()
+        .flatten()
+        .map(|given| **given)
+        .collect();
+    match args.as_slice() {
+        [] | [RateArg::Auto] => Ok(RateChoice::Auto),
+        [RateArg::Unlimited] => Ok(RateChoice::Unlimited),
+        several => several
+            .iter()
+            .map(limit)
+            .collect::<Result<_>>()
+            .map(RateChoice::Limits),
+    }
+}
+
+/// One of several limits that apply together.
+fn limit(arg: &RateArg) -> Result<Rate> {
+    let word = match arg {
+        RateArg::Limit(rate) => return Ok(*rate),
+        RateArg::Auto => "auto",
+        RateArg::Unlimited => "none",
+    };
+    bail!("`--rate {word}` cannot be combined with another `--rate`\n\nhint: remove one of the two")
+}
