@@ -424,7 +424,8 @@ fn what_stands_there_already_is_never_written_over() {
         .import_leads(&service, &["--rejects", "none"])
         .expect(0);
     let before = folder.read("leads.results.csv");
-    let not_ours = "holds something else than metrics of leadload, and is not written over";
+    let not_ours =
+        "has something else than metrics of leadload in it, so metrics cannot be written there";
     let no_file = "is not a regular file, so metrics cannot be written there";
     for (place, why) in [
         ("leads.csv", not_ours),

@@ -41,7 +41,7 @@ use tracing::warn;
 use self::earlier::Earlier;
 use self::figures::Figures;
 pub use self::labels::JobLabels;
-use self::place::{MetricsError, Stands, refuse_place};
+use self::place::{Found, MetricsError, refuse_place};
 use super::ended::Ended;
 use super::progress::Progress;
 use super::tally::Tally;
@@ -178,7 +178,10 @@ impl MetricsFile {
     fn begin(&mut self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
         let path = self.path.clone();
         if is_taken(&path) {
-            return Err(MetricsError::Twice { path });
+            return Err(MetricsError::Refused {
+                path,
+                why: "is another file of this import",
+            });
         }
         // A ledger may have been made there since.
         refuse_place(&path)?;
@@ -199,7 +202,7 @@ impl MetricsFile {
         // An empty file may be one that the command was to read.
         let is_ours = matches!(
             refuse_place(&self.path),
-            Ok(Stands::Nothing | Stands::Figures)
+            Ok(Found::Nothing | Found::Figures)
         );
         let earlier = self.earlier();
         self.figures.earlier_success = earlier.last_success;

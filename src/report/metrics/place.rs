@@ -15,32 +15,16 @@ const BEGINNING: &str = "# HELP leadload_";
 /// A place that cannot be written to.
 #[derive(Debug, Error)]
 pub enum MetricsError {
-    /// A folder, a link or a device.
+    /// What is there is none of our metrics, or another file of this import.
     #[error(
-        "`{}` is not a regular file, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`",
+        "`{}` {why}, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`",
         path.display()
     )]
-    NotAFile {
+    Refused {
         /// The place.
         path: PathBuf,
-    },
-    /// A file of another program.
-    #[error(
-        "`{}` holds something else than metrics of leadload, and is not written over\n\nhint: name another file with `--metrics-file`",
-        path.display()
-    )]
-    NotOurs {
-        /// The place.
-        path: PathBuf,
-    },
-    /// Results, rejects, report or ledger are there, or will be.
-    #[error(
-        "`{}` is another file of this import, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`",
-        path.display()
-    )]
-    Twice {
-        /// The place.
-        path: PathBuf,
+        /// What it is.
+        why: &'static str,
     },
     /// The operating system says no.
     #[error(
@@ -59,7 +43,7 @@ impl From<MetricsError> for Failure {
     fn from(error: MetricsError) -> Failure {
         let by = match error {
             MetricsError::Unwritable { .. } => StoppedBy::Disk,
-            _ => StoppedBy::Usage,
+            MetricsError::Refused { .. } => StoppedBy::Usage,
         };
         Failure::new(by, error)
     }
@@ -67,7 +51,7 @@ impl From<MetricsError> for Failure {
 
 /// What is in a place where metrics may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stands {
+pub(super) enum Found {
     /// Nothing.
     Nothing,
     /// A file without content.
@@ -77,25 +61,27 @@ pub(super) enum Stands {
 }
 
 /// The place must have nothing, an empty file, or metrics of ours in it.
-pub(super) fn refuse_place(path: &Path) -> Result<Stands, MetricsError> {
-    let owned = || path.to_owned();
+pub(super) fn refuse_place(path: &Path) -> Result<Found, MetricsError> {
+    let refused = |why| MetricsError::Refused {
+        path: path.to_owned(),
+        why,
+    };
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.as_os_str() != "-" => {
-            return Ok(Stands::Nothing);
+            return Ok(Found::Nothing);
         }
         found => found,
     };
     match found {
-        Ok(found) if !found.is_file() => return Err(MetricsError::NotAFile { path: owned() }),
-        Err(_) => return Err(MetricsError::NotAFile { path: owned() }),
         // There is nothing to lose.
-        Ok(found) if found.len() == 0 => return Ok(Stands::Empty),
-        Ok(_) => {}
+        Ok(found) if found.is_file() && found.len() == 0 => return Ok(Found::Empty),
+        Ok(found) if found.is_file() => {}
+        _ => return Err(refused("is not a regular file")),
     }
     let mut beginning = vec![0; BEGINNING.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
     match read {
-        Ok(()) if beginning == BEGINNING.as_bytes() => Ok(Stands::Figures),
-        _ => Err(MetricsError::NotOurs { path: owned() }),
+        Ok(()) if beginning == BEGINNING.as_bytes() => Ok(Found::Figures),
+        _ => Err(refused("has something else than metrics of leadload in it")),
     }
 }
