@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::clock::Clock;
-use super::listeners::Show;
-use super::progress::{Progress, Work, counts, per_time, row_count};
+use super::progress::{Progress, Show, Work, counts, per_time, row_count};
 use super::screen;
 use super::time_left::about;
 use super::width::wrapped;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::progress::Work;
+use super::progress::{Show, Work};
 use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Tally};
 use crate::event::RunEvent;
 
@@ -21,17 +21,6 @@ pub struct Listeners {
     total: RowTotal,
     /// When a check began: it has no pulses.
     check_began: Option<Instant>,
-}
-
-/// How the work is shown while it is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Show {
-    /// By a bar.
-    Bar,
-    /// By lines in the log, for those who have asked for more.
-    Log,
-    /// By lines on a terminal that can show no bar.
-    Lines,
 }
 
 impl Listeners {

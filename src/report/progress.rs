@@ -179,6 +179,17 @@ pub(super) fn row_count(rows: u64, total: Option<u64>) -> String {
     }
 }
 
+/// How the work is shown while it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// By a bar.
+    Bar,
+    /// By lines in the log, which need `-v`.
+    Log,
+    /// By lines on a terminal that can show no bar.
+    Lines,
+}
+
 /// What is done with the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
