@@ -145,7 +145,7 @@ impl Advice {
 
 const SEE_RESULTS: &str = "the column error in the results says what is wrong with each";
 
-const SEE_ERROR: &str = "what the service said stands in the results, in the column error";
+const SEE_ERROR: &str = "what the service said is in the results, in the column error";
 
 const AS_TEXT: Step = Step::Plain(
     "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.",
@@ -165,13 +165,13 @@ const BY_SAME_COMMAND: Step = Step::Flag {
 };
 
 const CHECK_ADDRESS: Step = Step::Flag {
-    with_flags: "Have the address of the service checked (`--base-url`).",
-    without_flags: "Have the address of the service checked.",
+    with_flags: "Check the address of the service (`--base-url`).",
+    without_flags: "Ask for the right address of the service.",
 };
 
 const REFUSED: Advice = Advice {
     title: "Refused by the service",
-    meaning: "The service got the row and did not take it. Its words are beside each example and, for every row, in the column `error` of the results.",
+    meaning: "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
     short: SEE_ERROR,
     steps: &[
         Step::Plain("Read what the service says, and fix those cells in the rejects file."),
@@ -420,7 +420,7 @@ fn cell(code: ErrorCode) -> Advice {
         },
         ErrorCode::FieldCount => Advice {
             title: "Cells missing, or too many",
-            meaning: "The row has more or fewer cells than the header, so nobody can say which is which. Mostly there is a comma or a line break in a cell that has no quotes around it.",
+            meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Mostly there is a comma or a line break in a cell that has no quotes around it.",
             short: "look for a missing or surplus comma or quote in the row; in the rejects, clear its leadload_error_code when it is fixed",
             steps: &[
                 Step::Plain(
@@ -494,11 +494,11 @@ pub fn meaning(status: Status) -> &'static str {
     match status {
         Status::Created => "the service made the lead",
         Status::Duplicate => "the campaign had the number already",
-        Status::Repeated => "the number stands earlier in the input; not sent",
+        Status::Repeated => "the number is in an earlier row; not sent",
         Status::AlreadyImported => "an earlier run settled it; not sent",
         Status::Excluded => "left out by --only; not sent",
         Status::Suppressed => "on a do-not-call list; not sent",
-        Status::Invalid => "cannot be sent as it stands; not sent",
+        Status::Invalid => "cannot be sent as it is",
         Status::Rejected => "the service refused the row",
         Status::Failed => "not delivered, and safe to send again",
         Status::Uncertain => "may or may not have been taken",
@@ -512,13 +512,13 @@ pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, &'sta
     match status {
         Status::Duplicate if after_lost => (
             "In the campaign, most likely by this import",
-            "The answer to the first attempt was lost on the way. The second was told that the \
+            "The answer to the first attempt was lost on the way. The answer to the second says that the \
              campaign has the number, so the first has most likely made the lead.",
         ),
         Status::Duplicate => (
             "In the campaign already",
             "These people were brought to the campaign before, perhaps by another way than \
-             leadload. The service refuses a second lead, so nobody is called twice.",
+             leadload. The service refuses a second lead, so no one is called twice.",
         ),
         Status::Repeated => (
             "More than once in the list",

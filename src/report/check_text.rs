@@ -83,16 +83,13 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
     writeln!(text, "\n{}", paragraph(&said, Width::default()))?;
     let some = |columns: &[String]| (!columns.is_empty()).then(|| listed(columns));
     for (columns, what) in [
-        (
-            some(&saved.newly_sent),
-            "Sent from now on, and left out before",
-        ),
-        (some(&saved.sent_no_more), "Sent until now, and no longer"),
+        (some(&saved.newly_sent), "Newly sent (left out before)"),
+        (some(&saved.sent_no_more), "No longer sent"),
         (
             some(&saved.lost),
-            "In it no more, since the list has lost them",
+            "No longer in the mapping, because the list does not have them",
         ),
-        (saved.left_out_listed.clone(), "Left out, since new"),
+        (saved.left_out_listed.clone(), "New, so not sent"),
     ] {
         if let Some(columns) = columns {
             let said = format!("{what}: {columns}");
@@ -100,7 +97,7 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
         }
     }
     if saved.left_out_listed.is_some() {
-        let said = "To send what is new, name every column that is to be sent with `--var`, and keep the mapping again.";
+        let said = "To send new columns, name every column to send with `--var`, and save the mapping again.";
         writeln!(text, "{}", paragraph(said, Width::default()))?;
     }
     match saved.next.as_ref().and_then(CommandLine::shown) {
@@ -171,7 +168,7 @@ fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
     if findings.has_unknown_campaign {
         writeln!(
             text,
-            "  (campaign_id is null where no campaign is chosen, or one by its name, which only the service knows)"
+            "  (campaign_id is null: no campaign is chosen, or only the service knows the id of its name)"
         )?;
     }
     Ok(())

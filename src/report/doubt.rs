@@ -25,7 +25,7 @@ impl DoubtError {
         Some(DoubtError {
             what: what(intake, doubt),
             hint: format!(
-                "nothing is sent before you say what is meant. {}If a column names the country, say which with `--region-column`; if the numbers are right as they are, say `--phone-rule possible`",
+                "nothing is sent until you decide. {}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`",
                 fitting(doubt)
             ),
             countries: Countries::of(intake),
@@ -80,7 +80,7 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     }
     if list.foreign > 0 {
         reasons.push(format!(
-            "{} not written as numbers of {country} are",
+            "{} not written like numbers of {country}",
             are(list.foreign)
         ));
     }

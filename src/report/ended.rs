@@ -87,9 +87,9 @@ impl Ended<'_> {
         let is_by_ledger = |stop: &Stop| stop.by() == StoppedBy::Ledger;
         match self.run {
             Some(_) if self.stop.as_ref().is_some_and(is_by_ledger) => {
-                "When the ledger is fixed, the same command goes on where this stopped"
+                "When the ledger is fixed, the same command continues where this stopped"
             }
-            Some(_) => "The same command goes on where this stopped",
+            Some(_) => "The same command continues where this stopped",
             None => "The same command sends the whole list again",
         }
     }
@@ -101,10 +101,10 @@ impl Ended<'_> {
             _ if self.sandbox => None,
             (Some(_), _) => None,
             (None, InDoubt::Doubled) => Some(
-                "Without a ledger nobody knows which rows were sent, and where duplicates are allowed the service makes their leads a second time.",
+                "Without a ledger leadload does not know which rows were sent. Duplicates are allowed, so the service makes their leads a second time.",
             ),
             (None, InDoubt::Refused | InDoubt::Held) => Some(
-                "Without a ledger nobody knows which rows were sent: only the service can refuse what it has.",
+                "Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.",
             ),
         }
     }

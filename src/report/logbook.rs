@@ -130,7 +130,7 @@ impl Logbook {
                 event = "stopping",
                 stopped_by = by.as_str(),
                 in_flight,
-                "stopping ({by}); {} in flight, to be awaited",
+                "stopping ({by}); waiting for {} in flight",
                 counted(*in_flight as u64, "request")
             ),
             RunEvent::Pulse(pulse) => {
@@ -151,7 +151,7 @@ impl Logbook {
         let (level, says) = match hint {
             Wait::Unsaid | Wait::Said(_) => (Level::INFO, ""),
             Wait::Senseless => (Level::WARN, " and says no sensible time"),
-            Wait::Bounded => (Level::WARN, " and for longer than is waited at once"),
+            Wait::Bounded => (Level::WARN, " and for longer than leadload waits at once"),
         };
         // All that was in flight is refused at once: that is one wait.
         if self.held_at == Some(level) || self.held_at.is_some() && level == Level::INFO {
@@ -213,7 +213,7 @@ impl Logbook {
         match rate {
             Some(rate) => info!(
                 event = "paced",
-                allowed_per_s, "up to {rate} are sent from now on"
+                allowed_per_s, "sending up to {rate} from now on"
             ),
             None => info!(
                 event = "paced",
@@ -446,7 +446,7 @@ mod tests {
             logged(Show::Bar, &events),
             [
                 "INFO: the service refuses for now (http_429); all wait 3600.0 s",
-                "WARN: the service refuses for now (http_429) and for longer than is waited at once; all wait 3600.0 s",
+                "WARN: the service refuses for now (http_429) and for longer than leadload waits at once; all wait 3600.0 s",
                 "WARN: the service refuses for now (http_429) and says no sensible time; all wait 3600.0 s",
             ]
         );

@@ -113,7 +113,7 @@ pub fn difference_lines(
     }
     let _ = writeln!(
         text,
-        "  Leads that run {other} has made stay as they are (leadload runs show {other})."
+        "  Leads that run {other} has made are not changed (leadload runs show {other})."
     );
     text
 }
@@ -226,7 +226,7 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
         match planned.header.line {
             Some(line) if is_rejects => format!("line {line}, rejects of an earlier run"),
             Some(line) if planned.form.above > 0 => {
-                format!("line {line}; what stands above it is no list (--no-header)")
+                format!("line {line}; the lines above it are not part of the list (--no-header)")
             }
             Some(line) => format!("line {line} (--no-header)"),
             None => "none: columns are called 1, 2, and so on".to_owned(),
@@ -246,7 +246,7 @@ fn encoding(form: &TextForm) -> String {
         Certainty::DamagedUtf8(bytes) => format!(", but for {}", counted(bytes, "byte")),
         Certainty::Guess(letters) if letters < FEW_LETTERS => {
             format!(
-                ", guessed from {}: look at them",
+                ", guessed from {}: please check them",
                 counted(letters, "letter")
             )
         }

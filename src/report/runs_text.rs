@@ -143,8 +143,8 @@ fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
 
 fn ending(run: &RunRecord) -> String {
     match run.state() {
-        RunState::Stopped(why) => format!("stopped ({why}); the same command goes on with it"),
-        RunState::Killed => "killed; the same command goes on with it".into(),
+        RunState::Stopped(why) => format!("stopped ({why}); the same command continues it"),
+        RunState::Killed => "killed; the same command continues it".into(),
         _ => state(run),
     }
 }
@@ -256,7 +256,7 @@ pub fn pruned_text(pruned: Pruned) -> String {
         0 => "nothing to prune\n".into(),
         runs => format!(
             "Pruned {}: the cells and texts of {} are gone, and options and names of files\n\
-             Numbers, campaigns and lead ids are kept, so nobody is sent again\n",
+             Numbers, campaigns and lead ids are kept, so no one is sent again\n",
             counted(runs, "run"),
             counted(pruned.rows, "row")
         ),

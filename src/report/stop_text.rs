@@ -103,7 +103,7 @@ fn hint(stop: &Stop) -> Option<String> {
             "{RUN_AGAIN} after that; `--max-outage` says how long to wait for the service"
         ),
         StopReason::Stuck(_) => {
-            "this is a bug in leadload, please report it; the same command goes on with these rows"
+            "this is a bug in leadload, please report it; the same command continues with these rows"
                 .to_owned()
         }
         StopReason::Campaigns { refused, .. } => return refused.first().and_then(|(_, stop)| hint(stop)),

@@ -133,7 +133,7 @@ fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
     if is_most(of_others, answered) {
         write_paragraph(
             text,
-            "Most of what was sent was in the campaign already: somebody else, or a run with another ledger, seems to have imported this list.",
+            "Most of these people were in the campaign already: a colleague, or a run with another ledger, seems to have imported this list.",
         )?;
     }
     if is_most(counts.of(Status::AlreadyImported), counts.total()) {

@@ -53,7 +53,7 @@ fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
         assert_eq!(
             text_summary(&ended),
             format!(
-                "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command goes on where this stopped:\n  leadload import\n"
+                "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command continues where this stopped:\n  leadload import\n"
             )
         );
         let json: serde_json::Value =
@@ -70,7 +70,7 @@ fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
     assert_eq!(
         end_of_summary(Some(line.clone())),
         format!(
-            "\nThe same command goes on where this stopped:\n  {}\n",
+            "\nThe same command continues where this stopped:\n  {}\n",
             line.shown().unwrap()
         )
     );
@@ -81,7 +81,7 @@ fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
     let line = CommandLine::of(&["leadload".into(), "import".into(), "a\u{1b}b".into()]);
     assert_eq!(
         end_of_summary(Some(line)),
-        "\nThe same command goes on where this stopped.\n"
+        "\nThe same command continues where this stopped.\n"
     );
 }
 
@@ -322,7 +322,7 @@ fn after_a_stop_the_campaigns_with_most_leads_are_named() {
               4 in campaign 4
               6 in 3 more campaigns
 
-    The same command goes on where this stopped:
+    The same command continues where this stopped:
       leadload import
     ");
 }

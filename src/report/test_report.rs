@@ -99,7 +99,7 @@ impl TestReport<'_> {
                 format!("The campaign is {status}: the service may call at once.")
             }
             Some((_, status)) => {
-                format!("The campaign is {status}: it calls nobody until it is started.")
+                format!("The campaign is {status}: it calls no one until it is started.")
             }
             None => NOT_KNOWN.to_owned(),
         }

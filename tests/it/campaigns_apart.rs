@@ -180,7 +180,7 @@ fn people_are_told_which_campaign_it_is_and_what_to_do() {
         "{stdout}"
     );
     assert!(
-        stdout.contains("The same command goes on where this stopped:"),
+        stdout.contains("The same command continues where this stopped:"),
         "{stdout}"
     );
 }

@@ -488,7 +488,7 @@ fn a_column_that_is_sent_no_more_is_told() {
     let output = folder
         .leadload(&[&save[..], &["--var", "Notes"]].concat())
         .expect(0);
-    output.shows("Sent until now, and no longer: `City`\n");
+    output.shows("No longer sent: `City`\n");
 }
 
 #[test]
@@ -549,7 +549,7 @@ fn only_a_profile_that_is_typed_comes_before_the_mapping_that_was_kept() {
     // By a name that is typed, nobody is taken off a list either.
     let typed = [&save[..], &["--profile", "a", "--format", "text"]].concat();
     let output = by_environment(&typed).expect(0);
-    output.shows("Sent from now on, and left out before: `Notes`");
+    output.shows("Newly sent (left out before): `Notes`");
     output.shows("--campaign ID_OR_NAME");
     let kept = folder.read("config.toml");
     let (_, b) = kept.split_once("[profiles.b]").unwrap();
@@ -655,7 +655,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     let output = folder
         .leadload(&[&anew[..], &["--var", "city=Town"]].concat())
         .expect(0);
-    let said = "Sent from now on, and left out before: `Town`";
+    let said = "Newly sent (left out before): `Town`";
     output.shows(said);
     assert!(folder.read("config.toml").contains("\"city=Town\""));
     folder.leadload(&line).at(&service).expect(0);

@@ -227,6 +227,6 @@ fn the_report_page_says_where_countries_come_from_and_how_many_numbers_they_comp
 fn titles_above_the_header_are_skipped_and_it_is_said() {
     let folder = Folder::with_leads("Export of leads\n\nname,phone\nAda,+447400123456\n");
     let output = folder.leadload(&["check", "leads.csv"]).expect(0);
-    output.shows("header     line 3; what stands above it is no list (--no-header)");
+    output.shows("header     line 3; the lines above it are not part of the list (--no-header)");
     output.shows("ready                    1  would be sent");
 }

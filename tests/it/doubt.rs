@@ -48,7 +48,7 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         assert_eq!(output.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         output.tells(
-            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written as numbers of the United Kingdom are (lines 2, 3, 4 and more)",
+            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written like numbers of the United Kingdom (lines 2, 3, 4 and more)",
         );
         output.tells("They fit the United States (4 of 4)");
         output.tells("say `--region US`");

@@ -65,8 +65,8 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),
         "  created                  1  the service made the lead\n  \
            duplicate                1  the campaign had the number already\n  \
-           repeated                 1  the number stands earlier in the input; not sent\n  \
-           invalid                  3  cannot be sent as it stands; not sent\n  \
+           repeated                 1  the number is in an earlier row; not sent\n  \
+           invalid                  3  cannot be sent as it is\n  \
            rejected                 1  the service refused the row\n\
          \n\
          Problems:\n  \

@@ -170,7 +170,7 @@ fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
         .expect(0);
     output.tells("\n  run 1 of the same input was not finished. This is another run, because:\n");
     output.tells("the values of --set are others");
-    output.tells("Leads that run 1 has made stay as they are");
+    output.tells("Leads that run 1 has made are not changed");
 }
 
 #[test]
@@ -594,7 +594,7 @@ fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 5, "{}", stopped.stderr);
     stopped.tells("was replaced or overwritten while it was in use");
-    stopped.shows("\nWhen the ledger is fixed, the same command goes on where this stopped");
+    stopped.shows("\nWhen the ledger is fixed, the same command continues where this stopped");
     assert!(service.stats().lead_requests < 20);
     assert_unfinished_results_tell_of_all_leads(&folder, &service);
     let other = fs::read(folder.path("elsewhere")).unwrap();

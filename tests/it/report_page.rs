@@ -151,7 +151,7 @@ fn a_stopped_run_says_why_and_how_to_go_on_and_then_that_it_goes_on() {
     first.says("Stopped before the end");
     first.says("the service does not accept the token");
     first.says("50 of 100 rows were finished; 50 became leads");
-    first.says("The same command goes on where this stopped:");
+    first.says("The same command continues where this stopped:");
     first.says("leads.csv --campaign 101 --report page.html");
 
     let service = crate::util::replaced(service, "");
@@ -464,7 +464,7 @@ fn a_page_that_is_lost_meanwhile_is_missed_and_the_same_command_writes_it() {
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);
     output.tells("page.html.part`, which was being written, has been deleted");
-    output.shows("The same command goes on where this stopped");
+    output.shows("The same command continues where this stopped");
     assert_eq!(folder.records("leads.results.csv").len(), 20);
 
     folder.import_leads(&service, &args).expect(0);

@@ -265,7 +265,7 @@ Run 1: complete
 
 4 rows:
   created                  2  the service made the lead
-  invalid                  1  cannot be sent as it stands; not sent
+  invalid                  1  cannot be sent as it is
   rejected                 1  the service refused the row
 
 Starts:
@@ -392,7 +392,7 @@ fn an_export_of_one_run_is_a_results_file() {
         "\
 4 rows
   created                  2  the service made the lead
-  invalid                  1  cannot be sent as it stands; not sent
+  invalid                  1  cannot be sent as it is
   rejected                 1  the service refused the row
 
 Results: x.csv

@@ -486,7 +486,7 @@ mod signals {
         Of this list these leads exist already, and they stay:
                   2 in campaign 101, and perhaps 5 more (uncertain)
 
-        The same command goes on where this stopped:
+        The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5
         ");
     }
@@ -508,7 +508,7 @@ mod signals {
         Of this list these leads exist already, and they stay:
                   2 in campaign 101, and perhaps 5 more (uncertain)
 
-        The same command goes on where this stopped:
+        The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold
         ");
     }

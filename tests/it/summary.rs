@@ -53,7 +53,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     insta::assert_snapshot!(summary(&output), @r"
     10 rows in TIME
       created                  4  the service made the lead
-      invalid                  1  cannot be sent as it stands; not sent
+      invalid                  1  cannot be sent as it is
       rejected                 5  the service refused the row
 
     Problems:
@@ -126,7 +126,7 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
     insta::assert_snapshot!(summary(&output), @r"
     2 rows in TIME
       created                  1  the service made the lead
-      invalid                  1  cannot be sent as it stands; not sent
+      invalid                  1  cannot be sent as it is
 
     Problems:
       phone_not_e164: 1 row, in line 3
@@ -166,7 +166,7 @@ fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
     Of this list these leads exist already, and they stay:
               4 in campaign “Spring promo” (101)
 
-    The same command goes on where this stopped:
+    The same command continues where this stopped:
       leadload import --rate none leads.csv --campaign 'Spring promo' --concurrency 1
     ");
 }

@@ -62,7 +62,7 @@ fn it_says_what_the_number_was_understood_as_and_whether_the_campaign_calls() {
     let args: Vec<&str> = args.split(' ').collect();
     let output = folder.import(&service, &args).expect(0);
     output.shows("to a mobile number of the United Kingdom that ends in 456\n");
-    output.shows("The campaign is stopped: it calls nobody until it is started.\n");
+    output.shows("The campaign is stopped: it calls no one until it is started.\n");
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
                     @if let Some(run) = page.ended.run {
                         (fact("Run", html! {
                             (run)
-                            @if *goes_on { ", which goes on with what an earlier start had sent" }
+                            @if *goes_on { ", which continues what an earlier start has sent" }
                         }))
                     }
                     (fact("Requests", html! {

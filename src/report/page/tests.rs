@@ -155,7 +155,7 @@ fn a_stopped_run_is_told_in_words_and_in_local_time() {
         "1 min 5 s",
         "<dd>UTC+01:00</dd>",
         "<dd><bdi>app.example.com</bdi></dd>",
-        "The same command goes on where this stopped:</p><pre><code>leadload import leads.csv</code></pre>",
+        "The same command continues where this stopped:</p><pre><code>leadload import leads.csv</code></pre>",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
@@ -181,7 +181,7 @@ fn where_it_is_known_of_how_many_rows_it_was_stopped_that_is_said() {
 fn a_stop_without_a_ledger_is_told_with_what_the_same_command_does_then() {
     let page = page_of_a_stopped_run_of(|ended| ended.run = None, "phone,name", "x", "why");
     for said in [
-        "<p>Without a ledger nobody knows which rows were sent: only the service can refuse what it has.</p>",
+        "<p>Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.</p>",
         "<p>The same command sends the whole list again:</p><pre><code>leadload import leads.csv</code></pre>",
         "Rows to fix can wait until then",
     ] {

@@ -85,7 +85,7 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
     let tables = tables.as_table_like_mut();
     let table = tables.map(|tables| tables.entry(name).or_insert(new));
     let table = table.and_then(Item::as_table_like_mut);
-    table.ok_or_else(|| anyhow!("`{key}.{}` is no table", printable(name)))
+    table.ok_or_else(|| anyhow!("`{key}.{}` is not a table", printable(name)))
 }
 
 /// Sets a key, which may be written with `-` instead of `_`; comments around it stay.
