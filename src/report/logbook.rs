@@ -130,8 +130,8 @@ impl Logbook {
                 event = "stopping",
                 stopped_by = by.as_str(),
                 in_flight,
-                "stopping ({by}); waiting for {} in flight",
-                counted(*in_flight as u64, "request")
+                "stopping ({by}); waiting for {}",
+                counted(*in_flight as u64, "answer")
             ),
             RunEvent::Pulse(pulse) => {
                 self.held_at = self.held_at.filter(|_| pulse.pause.is_some());
@@ -487,10 +487,10 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &events),
             [
-                "INFO: up to 100/min are sent from now on",
-                "INFO: up to 120/min are sent from now on",
-                "INFO: up to 125/min are sent from now on",
-                "INFO: up to 60/min are sent from now on",
+                "INFO: sending up to 100/min from now on",
+                "INFO: sending up to 120/min from now on",
+                "INFO: sending up to 125/min from now on",
+                "INFO: sending up to 60/min from now on",
                 "INFO: no limit of our own from now on",
             ]
         );

@@ -105,10 +105,10 @@ fn without_a_ledger_the_same_command_sends_the_whole_list_and_it_is_said_who_ref
         refused.contains("; the same command tries again\n"),
         "{refused}"
     );
-    let said = "\n\nWithout a ledger nobody knows which rows were sent: only the service can refuse\nwhat it has.";
+    let said = "\n\nWithout a ledger leadload does not know which rows were sent: only the service\ncan refuse leads that it has.";
     assert!(refused.ends_with(&format!("{said}{again}")), "{refused}");
     let doubled = text(InDoubt::Doubled, false);
-    let said = "\n\nWithout a ledger nobody knows which rows were sent, and where duplicates are\nallowed the service makes their leads a second time.";
+    let said = "\n\nWithout a ledger leadload does not know which rows were sent. Duplicates are\nallowed, so the service makes their leads a second time.";
     assert!(doubled.ends_with(&format!("{said}{again}")), "{doubled}");
     let trial = text(InDoubt::Refused, true);
     assert!(!trial.contains("Without a ledger"), "{trial}");

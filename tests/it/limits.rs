@@ -43,9 +43,9 @@ fn a_limit_that_answers_state_is_taken_up_and_kept_to() {
     let took: u64 = spaces(&service).iter().sum();
     assert!((900..20_000).contains(&took), "{took}");
     let stderr = output.stderr;
-    assert!(stderr.contains("INFO up to 100/min are sent"), "{stderr}");
-    let told = stderr.matches("INFO up to ").count();
-    assert!(told >= 2, "{stderr}");
+    assert!(stderr.contains("INFO sending up to 100/min"), "{stderr}");
+    let paces = stderr.matches("INFO sending up to ").count();
+    assert!(paces >= 2, "{stderr}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_was_said_is_kept_to_whatever_answers_state() {
     // 24 spaces of 50 ms; at 40 a second it would be half of it.
     assert!(took >= 1000, "{took}");
     assert!(!output.stderr.contains("40/s"), "{}", output.stderr);
-    output.tells("INFO up to 20/s are sent");
+    output.tells("INFO sending up to 20/s");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn a_stopped_run_says_why_and_how_to_go_on_and_then_that_it_goes_on() {
     let summary = folder.import_leads(&service, &args).expect(0).json();
     let second = page(&folder, "page.html");
     says_the_same(&second, &summary);
-    second.says("which goes on with what an earlier start had sent");
+    second.says("which continues what an earlier start has sent");
     second.says("100 numbers that were sent");
     assert_eq!(
         folder.names(),

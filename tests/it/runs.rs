@@ -280,7 +280,7 @@ Options:
     );
     let stopped = runs(&folder, &["show", "2"]).expect(0).stdout;
     assert!(
-        stopped.starts_with("Run 2: stopped (outage); the same command goes on with it\n"),
+        stopped.starts_with("Run 2: stopped (outage); the same command continues it\n"),
         "{stopped}"
     );
     assert!(

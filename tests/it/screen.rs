@@ -64,7 +64,7 @@ fn created(shown: &str) -> u64 {
 #[track_caller]
 fn stopped(mut terminal: Terminal) -> String {
     terminal.type_in(CTRL_C);
-    let shown = terminal.wait_for("goes on where this stopped");
+    let shown = terminal.wait_for("continues where this stopped");
     assert!(!shown.contains("rows ("), "{shown}");
     assert!(!shown.contains("still in flight"), "{shown}");
     let written = terminal.written();
@@ -249,7 +249,7 @@ fn a_second_ctrl_c_leaves_a_clean_screen_too() {
     terminal.type_in(CTRL_C);
     terminal.wait_for("stopping, 1 still in flight");
     terminal.type_in(CTRL_C);
-    let shown = terminal.wait_for("goes on where this stopped");
+    let shown = terminal.wait_for("continues where this stopped");
     assert!(!shown.contains("still in flight"), "{shown}");
     assert!(
         shown.contains("1  may or may not have been taken"),

@@ -43,8 +43,8 @@ fn a_stop_without_a_ledger_is_told_with_the_command_that_sends_the_whole_list_ag
         "\nOf this list these leads exist already, and they stay:\n          5 in campaign ",
     );
     output.shows(
-        "\n\nWithout a ledger nobody knows which rows were sent: only the service can refuse\n\
-         what it has.\n\nThe same command sends the whole list again:\n  ",
+        "\n\nWithout a ledger leadload does not know which rows were sent: only the service\n\
+         can refuse leads that it has.\n\nThe same command sends the whole list again:\n  ",
     );
     let page = folder.read("p.html");
     assert!(page.contains("<p>The same command sends the whole list again:</p><pre>"));

@@ -204,7 +204,7 @@ fn a_list_that_somebody_else_has_imported_is_known_by_its_duplicates() {
     12 rows in TIME
       duplicate               12  the campaign had the number already
 
-    Most of what was sent was in the campaign already: somebody else, or a run with
+    Most of these people were in the campaign already: a colleague, or a run with
     another ledger, seems to have imported this list.
 
     Results: out.csv

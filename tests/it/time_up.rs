@@ -63,7 +63,11 @@ fn what_is_in_flight_when_the_time_is_up_is_awaited() {
     assert_eq!(summary["rows"], 6);
     assert_eq!(service.stats().lead_requests, 6);
     assert!(summary["elapsed_s"].as_f64().unwrap() >= 1.6);
-    assert!(output.stderr.contains("stopping (max_duration); 1 request"));
+    assert!(
+        output
+            .stderr
+            .contains("stopping (max_duration); waiting for 1 answer")
+    );
 }
 
 #[test]
