@@ -51,11 +51,7 @@ pub(super) async fn send(
     }
     let mut listeners = Listeners::of_import(intake.inputs.len(), show, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
-    match (rows, listeners.wants_total()) {
-        (Some(rows), _) => listeners.set_total(rows),
-        (None, Some(total)) => inputs::count_rows(&intake, total),
-        (None, None) => {}
-    }
+    find_total(&mut listeners, rows, &intake);
     let campaign_names = campaign_names(&book, directory.listed());
     let delivery = Delivery {
         settings: &settings,
@@ -79,6 +75,16 @@ pub(super) async fn send(
         run: run.as_ref(),
     };
     ending.close(delivered?, &listeners)
+}
+
+/// Gives the number of rows to the listeners that show it; it is counted beside the sending
+/// where it is not known.
+fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
+    match (rows, listeners.wants_total()) {
+        (Some(rows), _) => listeners.set_total(rows),
+        (None, Some(total)) => inputs::count_rows(intake, total),
+        (None, None) => {}
+    }
 }
 
 /// Begins the run or continues it, and reports which; and its destination, unless the overview
