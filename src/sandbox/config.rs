@@ -11,15 +11,11 @@ use serde::Deserialize;
 
 use super::faults::Faults;
 use super::packing::Packing;
-use super::rate_limit::{RateLimit, RateLimitHint};
+use super::rate_limit::{LONGEST_WAIT_S, RateLimit, RateLimitHint};
 use super::rule::Rule;
 
 /// The token accepted when none is configured.
 const DEFAULT_TOKEN: &str = "sandbox-token";
-/// The longest wait that can be stated, in seconds: a year is enough, and is a date that can be
-/// written.
-pub(super) const LONGEST_WAIT_S: u32 = 365 * 24 * 3600;
-
 /// A scenario. There is no `Debug`, because a token may be in it.
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -20,6 +20,7 @@ mod connection;
 mod faults;
 #[cfg(test)]
 pub(crate) mod memory;
+mod new_lead;
 mod packing;
 mod rate_limit;
 mod replies;

@@ -7,8 +7,11 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-use super::config::LONGEST_WAIT_S;
 use crate::rate::Rate;
+
+/// The longest wait that can be stated, in seconds: a year is enough, and is a date that can be
+/// written.
+pub(super) const LONGEST_WAIT_S: u32 = 365 * 24 * 3600;
 
 /// At most this many requests in this many seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]

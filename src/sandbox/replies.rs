@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::config::{DuplicateStyle, IdType, OutageStyle, SandboxConfig, UnknownCampaign};
 use super::faults::Fault;
+use super::new_lead::NewLead;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
-use super::wire::NewLead;
 
 /// How an exchange ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

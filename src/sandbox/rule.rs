@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use axum::http::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
-use super::wire::{self, NewLead};
+use super::new_lead::{NewLead, phone_digits};
 
 /// When to give which answer.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -76,7 +76,7 @@ impl Rule {
     /// Whether it applies to this attempt.
     pub(super) fn matches(&self, lead: &NewLead, attempt: u16) -> bool {
         let phone = self.phone_number.as_deref();
-        phone.is_none_or(|text| wire::phone_digits(text) == Some(lead.phone))
+        phone.is_none_or(|text| phone_digits(text) == Some(lead.phone))
             && self.campaign_id.is_none_or(|id| id == lead.campaign)
             && self
                 .attempts
@@ -87,7 +87,7 @@ impl Rule {
     /// A mistyped rule would never match, or answer something else.
     pub(super) fn check(&self) -> Result<(), String> {
         if let Some(text) = &self.phone_number
-            && wire::phone_digits(text).is_none()
+            && phone_digits(text).is_none()
         {
             return Err("a rule's `phone_number` must be E.164, such as +14155550123".to_owned());
         }

@@ -14,12 +14,12 @@ use tokio::time::Instant;
 use super::RecordedRequest;
 use super::config::{Outage, SandboxConfig};
 use super::faults::Draw;
+use super::new_lead::NewLead;
 use super::rate_limit::{Limiter, Quota};
 use super::replies::{self, Reply};
 use super::rule::{ScriptedReply, Then};
 use super::stats::Stats;
 use super::store::Store;
-use super::wire::NewLead;
 
 /// Purposes of [`Draw::chance`].
 const FAULT: u64 = 1;

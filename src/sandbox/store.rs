@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::wire::NewLead;
+use super::new_lead::NewLead;
 
 /// A lead as the sandbox keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

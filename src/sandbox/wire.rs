@@ -10,19 +10,10 @@ use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 
 use super::config::{SandboxConfig, VariablesShape};
+use super::new_lead::{NewLead, phone_digits};
 use super::replies::{self, Reply};
 
 const JSON: &str = "application/json";
-
-/// A request for a lead that has nothing wrong with it.
-pub(super) struct NewLead {
-    /// The digits after the `+`; they begin with 1 to 9, so none is lost in a number.
-    pub(super) phone: u64,
-    pub(super) campaign: u64,
-    /// Names and string values.
-    pub(super) variables: Option<Map<String, Value>>,
-    pub(super) allow_duplicate: bool,
-}
 
 /// Checks what every request needs: the token, then `Accept`.
 pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Result<(), Reply> {
@@ -154,16 +145,6 @@ fn read_names(
         }
     }
     Some(object)
-}
-
-/// The digits of an E.164 number: `+`, a first digit of 1 to 9, 7 to 15 digits in all.
-pub(super) fn phone_digits(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix('+')?;
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !plain || digits.starts_with('0') || !(7..=15).contains(&digits.len()) {
-        return None;
-    }
-    digits.parse().ok()
 }
 
 /// What is wrong, by field.
