@@ -32,8 +32,8 @@
 //! | [`mapping`] | header to plan, row to what is sent | pure |
 //! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
 //! | [`campaign`] | ids and names | pure |
-//! | [`screen`] | numbers that repeat, do-not-call lists, numbers that may be somebody else's | bounded memory |
-//! | [`ledger`] | every lead that was ever sent | its promises stand at its head, each with its tests |
+//! | [`screen`] | numbers that repeat, do-not-call lists, numbers that may belong to other people | bounded memory |
+//! | [`ledger`] | every lead that was ever sent | its promises are at its head, each with its tests |
 //! | [`intake`] | the above put together | one path for sending and for checking |
 //! | [`lead`] | the words everyone uses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |

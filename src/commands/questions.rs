@@ -26,7 +26,7 @@ use crate::text::{counted, printable};
 /// The columns left for an answer beside its question.
 const WIDTH_OF_ANSWER: usize = 20;
 
-/// Whether the user may be asked about profile and lists: not in a trial, which calls nobody,
+/// Whether the user may be asked about profile and lists: not in a trial, which calls no one,
 /// not with `--yes`, and not if a list comes from standard input.
 pub(super) fn can_ask(request: &Request) -> bool {
     let options = request.layers.options();

@@ -260,7 +260,7 @@ fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result 
     Ok(())
 }
 
-/// What rows call countries that nobody knows.
+/// The names of countries in rows that are not known.
 fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Result {
     let evidence = intake.inputs.iter().filter_map(PlannedInput::evidence);
     let names = evidence.flat_map(|evidence| &evidence.unknown_countries);

@@ -97,7 +97,7 @@ impl Ended<'_> {
     /// What to know before a command is run again that was stopped and kept no ledger.
     pub(super) fn without_ledger(&self) -> Option<&'static str> {
         match (self.run, self.in_doubt) {
-            // Nobody is called by a trial.
+            // A trial calls no one.
             _ if self.sandbox => None,
             (Some(_), _) => None,
             (None, InDoubt::Doubled) => Some(

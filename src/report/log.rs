@@ -109,7 +109,7 @@ fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt:
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A log that nobody can read any more is no reason to end.
+        // A log that cannot be written is no reason to end.
         let _ = self.bars.suspend(|| io::stderr().lock().write_all(bytes));
         Ok(bytes.len())
     }

@@ -4,9 +4,9 @@
 //! counts them, a [`Progress`] has the state of the run, and bar, log, summary, JSON and
 //! [`Page`] are made from these.
 //!
-//! What is shown here names nobody: phone numbers and variables, and what the
-//! service says of a row, which may quote them, stand in the output files, the page among
-//! them, and in what `leadload check` shows, alone.
+//! What is shown here holds no personal data: phone numbers and variables, and what the
+//! service says of a row, which may quote them, are only in the output files, the page among
+//! them, and in what `leadload check` shows.
 //!
 //! [`RunEvent`]: crate::event::RunEvent
 

@@ -1,6 +1,6 @@
 //! The progress of a run and its words, for the bar and the log.
 //!
-//! Rule: pure; made of events. Its words name nobody.
+//! Rule: pure; made of events. Its words hold no personal data.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

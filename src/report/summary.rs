@@ -23,7 +23,7 @@ const MAX_PROBLEMS: usize = 3;
 /// How many campaigns are spelled out.
 const MAX_CAMPAIGNS: usize = 5;
 
-/// So many rows say something of their list, if they are most of it: one or two may be
+/// How many rows say something of their list, if they are most of it: one or two may be
 /// there by chance.
 const FEWEST_KNOWN: u64 = 3;
 

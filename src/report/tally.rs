@@ -23,7 +23,7 @@ pub struct Group {
     pub rows: u64,
     /// The first few.
     pub first: Vec<Place>,
-    /// What is wrong with the first, where that names nobody.
+    /// What is wrong with the first, where that holds no personal data.
     pub example: Option<String>,
 }
 

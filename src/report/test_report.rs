@@ -127,6 +127,6 @@ fn understood(number: PhoneNumber) -> String {
     }
 }
 
-/// So many of a number's digits are shown.
+/// How many of a number's digits are shown.
 const LAST_DIGITS: usize = 3;
 const LAST: u64 = 1000;

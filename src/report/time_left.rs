@@ -2,7 +2,7 @@
 //!
 //! Rule: pure; made of events, and time is what the pulses say. The time is that of the rows
 //! left at the rate allowed or the one seen, whichever is less, and the rest of a pause.
-//! Nothing is said where nobody knows: during an outage, and until the rows are counted.
+//! Nothing is shown where it cannot be known: during an outage, and until the rows are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -203,7 +203,7 @@ mod tests {
     const AHEAD: usize = 20_000;
 
     impl TimeLeft {
-        /// So many rows that were sent are answered.
+        /// This many rows that were sent are answered.
         pub(in crate::report) fn answered(&mut self, rows: u32) {
             self.answered += u64::from(rows);
         }

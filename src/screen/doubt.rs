@@ -104,7 +104,7 @@ pub struct Doubt {
     pub region: Region,
     /// Each list's.
     pub lists: Vec<ListDoubt>,
-    /// Whether so many are doubtful that the user must decide.
+    /// Whether too many are doubtful to go on without the user's decision.
     pub refuses: bool,
     /// The countries that the doubtful numbers fit, the likeliest first.
     pub fitting: Vec<Fitting>,

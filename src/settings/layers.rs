@@ -283,7 +283,7 @@ impl Layers {
     }
 
     /// Drops a profile's token unless it goes to that profile's service: the address beside
-    /// the token, or the one for all profiles. Nobody has agreed to send it anywhere else.
+    /// the token, or the one for all profiles. The user has not agreed to send it anywhere else.
     fn withhold_token(&mut self) {
         let given_by = self.profile_giving(|given| given.connection.token_file.is_some());
         let Some(place) = given_by else {

@@ -93,7 +93,7 @@ async fn import(
     let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
     let unnamed = OutputChoice::BesideInput;
     let mut settings = request.settings(&unnamed)?;
-    // The sandbox calls nobody.
+    // The sandbox calls no one.
     let is_watched = ask::can_ask(settings.log_format) && !settings.reading.outputs.sandbox;
     let may_pick = is_watched && !settings.yes && settings.test_to.is_none();
     if !settings.has_campaign() && !may_pick {
