@@ -3,8 +3,8 @@
 /// What replaces the secret.
 const MASK: &str = "[token]";
 
-/// The text with `secret`, which is ASCII, replaced wherever it is: unchanged,
-/// percent-encoded (also in part, and more than once), or with slashes escaped as in JSON.
+/// Replaces every `secret`, which is ASCII, in the text: unchanged, percent-encoded (also in
+/// part, and more than once), or with slashes escaped as in JSON.
 pub(super) fn masked(text: &str, secret: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

@@ -11,7 +11,7 @@ use crate::ledger::LedgerError;
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::{RowBatch, SourceError};
 
-/// Why there are no more rows.
+/// Why reading ends early.
 #[derive(Debug, Error)]
 pub enum IntakeError {
     /// The input cannot be read on.

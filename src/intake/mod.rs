@@ -271,7 +271,8 @@ impl Intake {
         batches
     }
 
-    /// Batches with what is decided by their rows alone, and at last why there are no more.
+    /// Batches with what their rows alone decide; the last item is the error that ended them, if
+    /// one did.
     fn prepare(
         &self,
         readings: Readings,

@@ -1,7 +1,7 @@
 //! The values of options: how each is written, and the hint for one that is wrong.
 //!
-//! Rule: one parser for each kind of value, wherever it was written: on the command line, in a
-//! variable, in a settings file or in a form.
+//! Rule: one parser for each kind of value, whether it comes from the command line, a
+//! variable, a settings file or a form.
 
 use std::ffi::OsStr;
 use std::fmt;

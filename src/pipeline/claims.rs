@@ -3,7 +3,7 @@
 //! As many as it takes that sending does not wait for the disk: the number doubles when it
 //! has to and shrinks slowly while it has not. A crash leaves each open claim as a row that
 //! may have been taken. Where those are sent again that does little harm; where they are held
-//! (`--on-uncertain hold`), no more than twice the rows in flight are ever open, beside those
+//! (`--on-uncertain hold`), at most twice the rows in flight are open, beside those
 //! that wait for other rows' answers (see [`super::undecided`]).
 //!
 //! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
@@ -100,7 +100,7 @@ impl Claims {
         self.granted.extend(self.submitted.drain(..));
     }
 
-    /// A claim that is not on disk is open no more.
+    /// Closes a claim that is not on disk.
     pub(super) fn close_one(&mut self) {
         self.open -= 1;
     }

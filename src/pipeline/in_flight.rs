@@ -59,7 +59,7 @@ impl<S: LeadSender> InFlight<S> {
         self.answers.next().await
     }
 
-    /// The request that was answered, which is under way no more.
+    /// Takes out the request that was answered.
     pub(super) fn land(&mut self, slot: Slot) -> Option<Flight> {
         self.flights.remove(&slot)
     }

@@ -80,7 +80,7 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
 fn counted(completed: Completed) -> String {
     let remarks = [
         (completed.foreign, "not written as there"),
-        (completed.not_in_use, "in no range in use"),
+        (completed.not_in_use, "not in use"),
     ];
     let remarks = remarks.into_iter().filter(|(numbers, _)| *numbers > 0);
     let remarks: Vec<String> = remarks

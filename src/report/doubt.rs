@@ -91,7 +91,7 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
         ));
     }
     if list.not_in_use > 0 {
-        reasons.push(format!("{} in no range in use there", are(list.not_in_use)));
+        reasons.push(format!("{} not in use there", are(list.not_in_use)));
     }
     format!(
         "{}{}",

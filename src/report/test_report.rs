@@ -63,7 +63,7 @@ impl TestReport<'_> {
         let named = CampaignNames::listed(self.campaigns).shown(*campaign);
         writeln!(
             text,
-            "Test lead in campaign {named}\n  to {}\n  made of line {line} of {}, {variables}",
+            "Test lead in campaign {named}\n  to {}\n  with the data of line {line} of {}, {variables}",
             understood(*number),
             printable(input)
         )?;
@@ -121,7 +121,7 @@ fn understood(number: PhoneNumber) -> String {
             format!("a {line} number of {} {ending}", country.in_sentence())
         }
         _ => format!(
-            "a number with +{} {ending} and is in no range in use",
+            "a number with +{} {ending} and is not in use",
             kind.calling_code
         ),
     }

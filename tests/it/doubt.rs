@@ -122,7 +122,7 @@ fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
 fn numbers_in_no_range_in_use_are_doubtful() {
     let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
     let (_, output, _) = import(&fiction, &[], 2);
-    output.tells("3 are in no range in use there (lines 2, 3, 4)");
+    output.tells("3 are not in use there (lines 2, 3, 4)");
     // A spreadsheet has eaten the zero: that is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);
@@ -143,7 +143,7 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
     let check = folder
         .leadload(&[&["check"][..], &flags].concat())
         .expect(2);
-    check.shows("completed  4 (4 in no range in use) with United States by --region");
+    check.shows("completed  4 (4 not in use) with United States by --region");
     // Such numbers that are in use say that the region is right.
     let own = "A,447911000001\nB,447911000002\n".to_owned() + &international(3);
     assert_eq!(import(&own, &[], 0).2, 5);
