@@ -63,7 +63,7 @@ impl TestReport<'_> {
         let named = CampaignNames::listed(self.campaigns).shown(*campaign);
         writeln!(
             text,
-            "Test lead in campaign {named}\n  to {}\n  with the data of line {line} of {}, {variables}",
+            "Test lead in campaign {named}\n  to {}\n  from line {line} of {}, {variables}",
             understood(*number),
             printable(input)
         )?;

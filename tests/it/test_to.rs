@@ -36,7 +36,7 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
         output.stdout,
         "Test lead in campaign “Spring promo” (101)\n  \
          to a number with +44 that ends in 999 and is not in use\n  \
-         with the data of line 3 of leads.csv, with `name`, `notes`\n  \
+         from line 3 of leads.csv, with `name`, `notes`\n  \
          created: the service made the lead\n  lead id 1\n  \
          The campaign is in-progress: the service may call at once.\n"
     );
@@ -306,7 +306,7 @@ fn what_was_sent_before_is_not_what_a_test_is_made_of() {
     );
     folder.import_leads(&service, &["--limit", "1"]).expect(0);
     let output = test_lead(&folder, &service, &[]).expect(0);
-    output.shows("with the data of line 3 of leads.csv");
+    output.shows("from line 3 of leads.csv");
     let runs = folder
         .leadload(&["runs", "--format", "json"])
         .expect(0)
