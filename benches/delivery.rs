@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench delivery`, or one part of it: `cargo bench --bench delivery -- auto`
 //!
-//! The service is the sandbox, in this process, which does nothing else; what is told of
+//! The service is the sandbox, in this process, which does nothing else; what is reported of
 //! time is what it saw. The importer is the release binary, in a process of its own.
 
 // A benchmark prints, and fails by panicking.

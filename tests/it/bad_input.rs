@@ -293,7 +293,7 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
 }
 
 #[test]
-fn a_wrong_name_of_a_file_is_told_before_a_missing_service() {
+fn a_wrong_file_name_is_reported_before_a_missing_service() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.write("more.csv", "phone\n+447911000002\n");
     std::fs::create_dir(folder.path("lists")).unwrap();
@@ -415,7 +415,7 @@ fn what_the_command_line_has_wrong_is_said_as_json_too() {
 }
 
 #[test]
-fn a_file_without_a_header_does_not_have_its_first_number_told() {
+fn the_error_for_a_file_without_a_header_does_not_show_its_first_number() {
     let folder = Folder::with_leads("Ada,+447911000001\nBob,+447911000002\n");
     assert_eq!(
         leads_message(&folder, &[]),

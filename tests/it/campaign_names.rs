@@ -113,7 +113,7 @@ fn lines_are_those_of_their_files() {
 }
 
 #[test]
-fn a_name_for_all_rows_is_counted_under_its_id_and_tells_what_the_ledger_knows() {
+fn a_name_for_all_rows_is_counted_under_its_id_and_looked_up_in_the_ledger() {
     let folder = Folder::with_leads("phone\n+447911000001\n+447911000002\n");
     let service = service();
     let args = ["leads.csv", "--campaign", "101", "--limit", "1"];
@@ -168,7 +168,7 @@ fn a_service_that_does_not_list_its_campaigns_is_a_warning_and_no_end() {
 }
 
 #[test]
-fn ids_in_a_column_ask_nobody() {
+fn ids_in_a_column_need_no_request() {
     let folder = Folder::with_leads("phone,list\n+447911000001,101\n+447911000002,102\n");
     let output = folder
         .leadload(&BY_LIST)

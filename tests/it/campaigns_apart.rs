@@ -43,7 +43,7 @@ fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
             assert_eq!(numbers, [number(first)], "{reply}");
             let lines = ["101", "102", "103"].map(|id| lines(&folder, id));
             assert_eq!(lines, [10, 10, 0], "{reply}");
-            // They are not the rows' fault, so nobody has to mend them.
+            // They are not the rows' fault, so nobody has to fix them.
             assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
         }
     }
@@ -156,7 +156,7 @@ fn nothing_but_refused_campaigns_cost_a_handful_of_requests() {
 }
 
 #[test]
-fn people_are_told_which_campaign_it_is_and_what_to_do() {
+fn the_summary_names_the_campaign_and_what_to_do() {
     let folder = Folder::with_leads(&contacts_of(&[101, 777], 20));
     let service = scenario("");
     let output = folder
@@ -205,7 +205,7 @@ const MISSING_CITY: &str = r#"
     reply = { status = 422, body = '{"message":"The city is missing."}' }"#;
 
 #[test]
-fn rows_of_one_campaign_that_are_rejected_alike_stop_that_one() {
+fn equal_rejections_of_one_campaign_stop_that_campaign() {
     let folder = Folder::with_leads(&contacts_of(&[101, 102], 40));
     let service = scenario(MISSING_CITY);
     let args = ["--concurrency", "1", "--stop-after", "4"];
@@ -221,7 +221,7 @@ fn rows_of_one_campaign_that_are_rejected_alike_stop_that_one() {
 }
 
 #[test]
-fn a_campaign_that_ends_with_so_many_rejections_leaves_nothing_undone() {
+fn a_campaign_that_ends_with_that_many_rejections_leaves_nothing_undone() {
     let folder = Folder::with_leads(&contacts_of(&[101, 102], 8));
     let service = scenario(MISSING_CITY);
     let args = ["--concurrency", "1", "--stop-after", "4"];

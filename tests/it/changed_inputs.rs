@@ -1,4 +1,4 @@
-//! Lists that somebody writes to while they are being sent.
+//! Lists that are modified while they are being sent.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -94,7 +94,7 @@ fn folder_that_knows(service: &leadload::sandbox::Sandbox, sql: &str) -> Folder 
 }
 
 #[test]
-fn how_long_it_takes_is_told_by_the_pace_of_last_time_where_the_ledger_knows_one() {
+fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
     let service = service();
     let learned =
         "UPDATE services SET rate_requests = 300, rate_per_ms = 60000, rate_is_stated = 0";

@@ -94,7 +94,7 @@ fn the_users_own_file_needs_no_name_and_its_default_profile_neither() {
 }
 
 #[test]
-fn a_file_that_is_named_and_missing_is_told() {
+fn a_settings_file_that_is_named_and_missing_is_reported() {
     let folder = Folder::new();
     let output = folder
         .leadload(&["campaigns"])
@@ -211,10 +211,10 @@ fn the_run_of_rejects_comes_before_the_profile() {
     ]
     .concat();
     folder.leadload(&line).expect(1);
-    let mended = folder
+    let fixed = folder
         .read("leads.rejects.csv")
         .replace("07x", "0171 392 0002");
-    folder.write("leads.rejects.csv", mended);
+    folder.write("leads.rejects.csv", fixed);
     let line = [&["import", "leads.rejects.csv"][..], &CRM].concat();
     folder.leadload(&line).expect(0);
     let leads = service.leads();
@@ -230,10 +230,10 @@ fn rejects_of_a_run_that_sent_no_column_send_none_without_the_profile() {
     folder.write("leads.csv", "Phone,City\n+447911000001,Leeds\n12,York\n");
     let line = [&["import", "leads.csv", "--region", "GB"][..], &CRM].concat();
     folder.leadload(&line).at(&service).expect(1);
-    let mended = folder
+    let fixed = folder
         .read("leads.rejects.csv")
         .replace("\n12,", "\n07911000002,");
-    folder.write("leads.rejects.csv", mended);
+    folder.write("leads.rejects.csv", fixed);
     folder
         .leadload(&["import", "leads.rejects.csv"])
         .at(&service)
@@ -244,7 +244,7 @@ fn rejects_of_a_run_that_sent_no_column_send_none_without_the_profile() {
 }
 
 #[test]
-fn what_a_profile_allows_is_told_of_the_profile() {
+fn what_a_profile_allows_is_said_with_the_name_of_the_profile() {
     let service = scenario(STRICT);
     let folder = with_profile(
         &service.base_url(),
@@ -291,7 +291,7 @@ fn rejects_of_a_run_that_is_not_known_are_read_as_the_profile_says_too() {
 }
 
 #[test]
-fn show_tells_every_setting_and_where_it_comes_from_but_not_the_token() {
+fn show_lists_every_setting_and_its_source_but_not_the_token() {
     let folder = with_profile(
         "https://a.example.com/api/",
         "rate = ['5/s', '100/min']\nset = { source = 'fair' }",
@@ -440,7 +440,7 @@ fn a_mapping_that_is_kept_again_starts_from_the_one_that_was_kept() {
     assert!(kept.contains("\nset = [\"a=b\"]\n"), "{kept}");
     folder.leadload(&save).expect(0);
     assert_eq!(folder.read("config.toml"), kept);
-    // The same by name, and by another that is in force where it is about to be made.
+    // The same by name, and by another that is in use where it is about to be made.
     folder.leadload(&[&save[..], &CRM[2..]].concat()).expect(0);
     assert_eq!(folder.read("config.toml"), kept);
     let other = ["--profile", "crm", "--save-mapping", "other"];
@@ -480,7 +480,7 @@ fn what_all_profiles_share_is_shown_as_theirs() {
 }
 
 #[test]
-fn a_column_that_is_sent_no_more_is_told() {
+fn a_column_that_is_no_longer_sent_is_reported() {
     let folder = Folder::with_leads("Phone,City,Notes\n+447911000001,Leeds,x\n");
     let line = ["check", "leads.csv", "--config", "config.toml"];
     let save = [&line[..], &["--save-mapping", "crm"]].concat();
@@ -508,7 +508,7 @@ fn what_a_trial_writes_is_not_where_the_profile_has_its_files() {
 }
 
 #[test]
-fn a_header_that_is_gone_is_told_without_the_contact_in_its_place() {
+fn a_missing_header_is_reported_without_the_contact_in_its_place() {
     let service = service();
     let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Ada,Leeds\n");
     keep_mapping(&folder);
@@ -628,14 +628,14 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     );
     output.tells(&said);
     assert_eq!(service.leads().len(), 1);
-    // The hint names the command that keeps it anew: what is missing goes, and what is new
+    // The hint names the command that saves it again: what is missing goes, and what is new
     // is looked at before it is sent.
     let hint = format!(
         "`leadload check FILE --config {} --save-mapping crm` saves the mapping again",
         config(&folder)
     );
     output.tells(&hint);
-    let anew = [
+    let again = [
         "check",
         "leads.csv",
         "--config",
@@ -644,7 +644,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
         "crm",
     ];
     let output = folder
-        .leadload(&[&anew[..], &["--format", "json"]].concat())
+        .leadload(&[&again[..], &["--format", "json"]].concat())
         .expect(0);
     let saved = &output.json()["saved_mapping"];
     assert_eq!(saved["profile"], "crm");
@@ -653,7 +653,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     let kept = folder.read("config.toml");
     assert!(kept.contains("\nvar = []\n"), "{kept}");
     let output = folder
-        .leadload(&[&anew[..], &["--var", "city=Town"]].concat())
+        .leadload(&[&again[..], &["--var", "city=Town"]].concat())
         .expect(0);
     let said = "Newly sent (left out before): `Town`";
     output.shows(said);
@@ -706,7 +706,7 @@ fn a_profile_that_a_mapping_makes_may_be_named_before_it_is_there() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before_anything_is_asked_or_read() {
+fn a_place_that_cannot_be_written_is_reported_before_anything_is_asked_or_read() {
     let folder = Folder::with_leads("Phone,City\n12,Leeds\n");
     folder.write("inline.toml", "profiles = { crm = 3 }\n");
     for (config, said) in [
@@ -824,7 +824,7 @@ fn a_profile_is_set_up_without_a_terminal_by_flags() {
 }
 
 #[test]
-fn a_profile_is_not_set_up_with_a_token_that_is_refused_or_with_nobody_to_ask() {
+fn a_profile_is_not_set_up_with_a_refused_token_or_without_a_terminal() {
     let service = scenario(STRICT);
     let folder = Folder::new();
     let url = service.base_url();

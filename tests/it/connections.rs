@@ -17,7 +17,7 @@ fn one_lead() -> Folder {
     Folder::with_leads("phone\n+447911000001\n")
 }
 
-/// Sends one lead, once, to an address that stands for the service.
+/// Sends one lead, once, to an address in place of the service.
 fn import(folder: &Folder, service: &Sandbox, base_url: &str, args: &[&str]) -> Run {
     let once = ["--max-attempts", "1", "-v"];
     folder
@@ -57,7 +57,7 @@ fn a_certificate_of_an_authority_in_the_ca_file_is_trusted() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_told_and_nothing_is_sent() {
+fn an_untrusted_certificate_is_reported_and_nothing_is_sent() {
     let (folder, service, authority) = (one_lead(), service(), Authority::new());
     folder.write("other.pem", Authority::new().pem());
     let address = authority.tls_before(&service, "localhost");
@@ -106,7 +106,7 @@ fn the_systems_authorities_are_trusted_beside_those_of_the_ca_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_system_without_certificates_is_told_of_unless_none_is_needed() {
+fn a_system_without_certificates_is_reported_unless_none_is_needed() {
     let (folder, service) = (one_lead(), service());
     let without = |run: Run| {
         run.env("SSL_CERT_FILE", "/nowhere/certificates")

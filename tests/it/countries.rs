@@ -54,7 +54,7 @@ fn a_country_column_is_found_and_used_row_by_row_and_stays_a_variable() {
     assert_eq!(countries["region_from"], "--region");
     assert_eq!(countries["region_columns"][0], "Country");
     assert_eq!(object["lead_bodies"][0]["variables"][0]["country"], "UK");
-    // What is found is said, and what is quoted stands in no summary.
+    // What was found is reported, and what is quoted is in no summary.
     let output = folder.leadload(&["check", "leads.csv", "--region", "GB"]);
     let output = output.expect(1);
     output.shows("country    `Country` (--region-column); where that is empty GB (--region)");
@@ -82,7 +82,7 @@ fn a_column_that_the_flag_names_is_no_variable_and_none_turns_the_search_off() {
 }
 
 #[test]
-fn two_columns_that_contradict_each_other_leave_a_national_number_to_nobody() {
+fn two_columns_that_contradict_each_other_make_a_national_number_invalid() {
     let folder = Folder::with_leads(
         "phone,Billing Country,Shipping Country\n\
          07400 123456,UK,\n\
@@ -163,7 +163,7 @@ fn the_profile_that_gives_the_region_is_named() {
 }
 
 #[test]
-fn rejects_are_read_with_the_country_column_whatever_stands_in_it() {
+fn rejects_are_read_with_the_country_column_whatever_is_in_it() {
     let folder = Folder::with_leads(LIST);
     let service = crate::util::service();
     folder.import_leads(&service, &["--region", "GB"]).expect(1);
@@ -199,7 +199,7 @@ fn a_column_of_calling_codes_needs_no_plus() {
 }
 
 #[test]
-fn a_country_that_nobody_knows_is_quoted() {
+fn an_unknown_country_is_quoted() {
     let list = "phone,Country\n07400 123456,UK\n07400 123457,Neverland\n07400 123458,GB\n";
     let folder = Folder::with_leads(list);
     let (rows, _) = checked(&folder, "--region GB");

@@ -220,7 +220,7 @@ fn a_few_lists_are_judged_one_by_one_and_together() {
 }
 
 #[test]
-fn a_rejected_number_stays_in_doubt_until_somebody_mends_it() {
+fn a_doubtful_number_in_rejects_stays_doubtful_until_it_is_fixed() {
     let list = american(3) + &british(4) + &international(10) + "Di,+447911199999\n";
     let (folder, _, sent) = import(&list, &[], 1);
     assert_eq!(sent, 15);

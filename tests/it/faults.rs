@@ -95,7 +95,7 @@ fn under_hold_a_lost_answer_leaves_the_row_uncertain_and_is_not_repeated() {
     );
     assert_eq!(service.stats().lead_requests, 3);
     output.shows("these may be leads already");
-    // Sending it again is for somebody to decide, not for whoever imports the rejects.
+    // A person has to decide whether to send it again, not whoever imports the rejects.
     assert!(!folder.names().contains(&"leads.rejects.csv".to_owned()));
 }
 
@@ -138,7 +138,7 @@ fn a_request_that_is_never_answered_is_given_up_after_the_timeout() {
         ),
         ("uncertain", "timeout", "2")
     );
-    // Under `resend` it may be sent again, so it stands in the rejects.
+    // Under `resend` it may be sent again, so it is in the rejects.
     assert_eq!(
         folder.column("leads.rejects.csv", "leadload_status"),
         ["uncertain"]

@@ -410,7 +410,7 @@ fn undecodable_bytes_make_an_invalid_row_that_is_never_sent() {
     assert_eq!(service.stats().created, 1);
     let rejects = folder.read("leads.rejects.csv");
     assert!(rejects.contains("+447911000001,J\u{FFFD}rgen,1,invalid,encoding,"));
-    // As long as somebody has not written what belongs there.
+    // As long as nothing was written there.
     folder.import(&service, &["leads.rejects.csv"]).expect(1);
     assert_eq!(service.stats().created, 1);
     folder.write("leads.rejects.csv", rejects.replace('\u{FFFD}', "ü"));

@@ -55,7 +55,7 @@ fn only<'a>(lines: &'a [Value], event: &str) -> &'a Value {
 }
 
 #[test]
-fn a_run_is_told_from_start_to_end_without_asking_for_more() {
+fn a_run_is_logged_from_start_to_end_at_the_default_level() {
     let folder = Folder::with_leads(&(contacts(3) + "x,Bob\n"));
     let service = service();
     let output = folder.import_leads(&service, &JSON).expect(1);
@@ -174,7 +174,7 @@ fn every_change_is_an_event_with_its_figures() {
 }
 
 #[test]
-fn a_stop_is_told_with_its_reason() {
+fn a_stop_is_logged_with_its_reason() {
     let folder = Folder::with_leads(&contacts(9));
     let service = scenario("token_revoked_after = 4");
     let args = [&JSON[..], &["--concurrency", "1"]].concat();
@@ -230,7 +230,7 @@ fn mistakes_are_objects_too_whatever_the_command() {
 }
 
 #[test]
-fn a_check_is_told_too_and_a_bar_is_never_drawn_in_between() {
+fn a_check_is_logged_too_and_a_bar_is_never_drawn_in_between() {
     let folder = Folder::with_leads(&contacts(2));
     let args = ["check", "leads.csv", "--progress", "always"];
     let output = folder.leadload(&[&args[..], &JSON].concat()).expect(0);

@@ -78,7 +78,7 @@ fn summary(output: &Output) -> Value {
 const JSON: [&str; 2] = ["--format", "json"];
 
 #[test]
-fn every_key_of_an_import_stands_in_the_table_and_every_one_of_the_table_is_there() {
+fn every_key_of_an_import_is_in_the_table_and_every_key_of_the_table_is_printed() {
     let folder = Folder::with_leads(&(contacts_of(&[101, 102], 3) + "x,101\n07911 100009,101\n"));
     let service = service();
     let args = [
@@ -112,7 +112,7 @@ fn every_key_of_an_import_stands_in_the_table_and_every_one_of_the_table_is_ther
 }
 
 #[test]
-fn every_key_of_a_check_stands_in_the_tables_and_every_one_of_the_tables_is_there() {
+fn every_key_of_a_check_is_in_the_tables_and_every_key_of_the_tables_is_printed() {
     let folder = Folder::with_leads(
         &(contacts_of(&[101, 102], 3) + "x,101\n07911 100009,101\n+447911000099,Zzz\n"),
     );
@@ -161,7 +161,7 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
 }
 
 #[test]
-fn every_reason_of_a_stop_stands_in_the_table_with_its_exit_code() {
+fn every_reason_to_stop_is_in_the_table_with_its_exit_code() {
     let words = StoppedBy::ALL.map(|by| by.as_str().to_owned());
     assert_eq!(documented("`stopped_by`"), words.into());
     let page = page("json.md");

@@ -8,7 +8,7 @@ const LIST: &str = "Id;Phone;Note\n\
      A-3;+447911000001;twice\n";
 
 #[test]
-fn kept_columns_stand_behind_the_others_for_every_row_whatever_became_of_it() {
+fn kept_columns_come_last_for_every_row_whatever_its_status() {
     let folder = Folder::with_leads(LIST);
     let flags = [
         "--keep",

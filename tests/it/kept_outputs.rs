@@ -166,7 +166,7 @@ fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
 
 #[cfg(unix)]
 #[test]
-fn what_somebody_has_put_where_an_output_is_written_is_never_written_to() {
+fn a_file_that_appears_where_an_output_is_written_is_never_written_to() {
     use std::io::{Read, Seek};
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with_leads(LIST);

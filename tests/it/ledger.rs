@@ -251,7 +251,7 @@ fn rejects_need_no_flags_when_they_are_given_back() {
 }
 
 #[test]
-fn rejects_of_an_unknown_run_are_told_apart_and_need_their_flags() {
+fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
     let folder = Folder::new();
     let header =
         "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
@@ -281,7 +281,7 @@ fn without_a_ledger_stderr_says_what_that_means() {
 }
 
 #[test]
-fn outputs_that_somebody_has_changed_are_kept_and_others_are_replaced() {
+fn outputs_that_the_user_changed_are_kept_and_others_are_replaced() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
@@ -374,10 +374,10 @@ fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
     assert_eq!(service.stats().lead_requests, 2);
 }
 
-/// Whoever may do anything writes there all the same.
+/// Root can write there all the same.
 #[cfg(unix)]
 #[test]
-fn a_ledger_in_a_read_only_folder_is_told_before_anything_is_sent() {
+fn a_ledger_in_a_read_only_folder_is_reported_before_anything_is_sent() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
@@ -520,7 +520,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
 
 /// Nothing else may know of these leads.
 #[track_caller]
-fn assert_unfinished_results_tell_of_all_leads(folder: &Folder, service: &Sandbox) {
+fn assert_unfinished_results_list_all_leads(folder: &Folder, service: &Sandbox) {
     let names = folder.names();
     let is_aside = |name: &&String| name.starts_with("leads.results.csv.2");
     let aside: Vec<&String> = names.iter().filter(is_aside).collect();
@@ -549,7 +549,7 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
         stopped.tells("was replaced or overwritten while it was in use");
         assert!(service.stats().lead_requests <= requests + 3, "{beside}");
         assert!(!stopped.stdout.contains("Results:"), "{}", stopped.stdout);
-        assert_unfinished_results_tell_of_all_leads(&folder, &service);
+        assert_unfinished_results_list_all_leads(&folder, &service);
     }
 }
 
@@ -596,7 +596,7 @@ fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
     stopped.tells("was replaced or overwritten while it was in use");
     stopped.shows("\nWhen the ledger is fixed, the same command continues where this stopped");
     assert!(service.stats().lead_requests < 20);
-    assert_unfinished_results_tell_of_all_leads(&folder, &service);
+    assert_unfinished_results_list_all_leads(&folder, &service);
     let other = fs::read(folder.path("elsewhere")).unwrap();
     assert!(fs::read(folder.ledger()).unwrap() == other);
 }
@@ -619,7 +619,7 @@ fn runs_for_two_services_write_one_ledger_at_once() {
 }
 
 #[test]
-fn a_ledger_whose_log_is_all_that_is_left_is_not_begun_anew() {
+fn a_ledger_of_which_only_the_log_is_left_is_not_replaced_by_a_new_one() {
     let folder = Folder::new();
     let (service, child) = at_work(&folder, 500, &[]);
     kill(child);
@@ -664,7 +664,7 @@ fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
     assert_eq!(stopped.code, 5, "{}", stopped.stderr);
     stopped.tells("was replaced or overwritten while it was in use");
     assert!(service.stats().lead_requests <= requests + 3);
-    assert_unfinished_results_tell_of_all_leads(&folder, &service);
+    assert_unfinished_results_list_all_leads(&folder, &service);
 }
 
 #[test]
@@ -807,7 +807,7 @@ fn a_check_knows_the_campaign_by_the_name_that_was_imported() {
 // Elsewhere an open file cannot be deleted.
 #[cfg(unix)]
 #[test]
-fn results_that_somebody_deletes_meanwhile_are_made_again() {
+fn results_that_are_deleted_during_the_run_are_made_again() {
     let folder = Folder::new();
     let (service, child) = at_work(&folder, 6, &[]);
     fs::remove_file(folder.path("leads.results.csv.part")).unwrap();
@@ -819,7 +819,7 @@ fn results_that_somebody_deletes_meanwhile_are_made_again() {
 }
 
 #[test]
-fn one_row_that_is_left_alone_is_told_as_one() {
+fn a_single_row_that_is_not_sent_is_reported_in_the_singular() {
     let (folder, service) = (Folder::with_leads("phone\n12\n"), service());
     folder.import_leads(&service, &[]).expect(1);
     let output = folder

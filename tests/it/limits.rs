@@ -66,7 +66,7 @@ fn the_next_run_begins_with_what_was_learned_unless_there_is_no_ledger() {
         let import =
             |list, service: &Sandbox| auto(&folder, service, list).env("LEADLOAD_LEDGER", ledger);
         import("leads.csv", &service).expect(0);
-        // Whoever remembers needs no word from it.
+        // A client that remembers the limit needs no header.
         let service = replaced(service, "");
         import("others.csv", &service).expect(0);
         let spaces = spaces(&service);
@@ -144,7 +144,7 @@ fn under_hold_as_many_as_said_are_in_flight_and_each_row_is_sent_once() {
 }
 
 #[test]
-fn nobody_stampedes_into_a_limit_that_is_not_stated() {
+fn a_limit_that_is_not_stated_is_not_run_into_at_full_speed() {
     let during = |concurrency: &str| {
         let folder = Folder::with_leads(&contacts(350));
         let service = scenario("latency_ms = 20\n[[rate_limit]]\nrequests = 100\nper_s = 1");

@@ -33,7 +33,7 @@ fn more_than_are_allowed_are_not_sent_and_as_many_are() {
 }
 
 #[test]
-fn machines_are_told() {
+fn json_reports_it() {
     let (folder, service) = (Folder::with_leads(&contacts(5)), service());
     let args = ["--max-new", "4", "--format", "json", "-q"];
     let output = folder.import_leads(&service, &args).expect(2);

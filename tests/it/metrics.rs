@@ -196,7 +196,7 @@ fn it_is_there_from_the_beginning_on() {
 }
 
 #[test]
-fn whatever_ends_the_command_its_exit_code_is_told() {
+fn the_exit_code_is_written_whatever_ends_the_command() {
     let stopped = |folder: &Folder| {
         let found = metrics(folder);
         assert_eq!(found["leadload_run_complete"], 0.0);
@@ -337,7 +337,7 @@ fn a_command_that_ends_while_it_waits_leaves_the_figures_of_the_run_it_waits_for
 }
 
 #[test]
-fn settings_that_are_wrong_are_told_too_where_the_file_is_known() {
+fn wrong_settings_are_counted_too_where_the_file_is_known() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     let usage = |folder: &Folder, profile: &str| {
@@ -396,7 +396,7 @@ fn a_second_import_leaves_the_figures_of_the_first_alone() {
 }
 
 #[test]
-fn a_second_import_with_a_file_of_its_own_tells_that_it_met_another() {
+fn a_second_import_with_its_own_file_records_that_another_is_running() {
     let folder = Folder::with_leads(&contacts(3));
     let slow = scenario("latency_ms = 700");
     folder.write("more.csv", contacts(1));
@@ -415,7 +415,7 @@ fn a_second_import_with_a_file_of_its_own_tells_that_it_met_another() {
 }
 
 #[test]
-fn what_stands_there_already_is_never_written_over() {
+fn an_existing_file_is_never_overwritten() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     folder.write("notes.txt", "# HELP wanted\n");
@@ -500,7 +500,7 @@ fn no_two_outputs_are_one_file() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to_is_told_before_anything_is_sent() {
+fn a_place_that_cannot_be_written_to_is_reported_before_anything_is_sent() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     let args = ["--metrics-file", "nowhere/leadload.prom"];

@@ -186,7 +186,7 @@ fn a_number_goes_to_each_campaign_once_or_to_one_campaign_alone() {
     assert_eq!(other(&["--once", "service"]), ["already_imported"]);
     assert_eq!(lead_id(), first);
     assert_eq!(other(&[]), ["created"]);
-    // With a lead in either it is told of the campaign's own.
+    // With a lead in either campaign it is about that campaign.
     let second = lead_id();
     assert_ne!(second, first);
     assert_eq!(other(&["--once", "service"]), ["already_imported"]);

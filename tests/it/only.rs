@@ -41,9 +41,9 @@ fn another_choice_of_rows_is_another_run_and_rejects_keep_the_choice() {
         .import_leads(&service, &["--only", "Consent=yes"])
         .expect(1);
     let args = ["leads.rejects.csv", "--campaign", "101", "--format", "json"];
-    let mended = folder.read("leads.rejects.csv");
-    let mended = mended.replace("Flo,+447911000005,,", "Flo,+447911000005,no,false");
-    folder.write("leads.rejects.csv", mended.replace("field_count", ""));
+    let fixed = folder.read("leads.rejects.csv");
+    let fixed = fixed.replace("Flo,+447911000005,,", "Flo,+447911000005,no,false");
+    folder.write("leads.rejects.csv", fixed.replace("field_count", ""));
     let found = folder.import(&service, &args).expect(0).json();
     assert_eq!(found["counts"]["excluded"], 1);
     let both = [
@@ -62,7 +62,7 @@ fn another_choice_of_rows_is_another_run_and_rejects_keep_the_choice() {
 }
 
 #[test]
-fn a_column_that_is_not_there_and_a_value_that_nobody_has_are_told() {
+fn a_missing_column_and_a_value_that_no_row_has_are_reported() {
     let (folder, service) = (Folder::with_leads(LIST), service());
     let output = folder
         .import_leads(&service, &["--only", "Consnt=yes"])

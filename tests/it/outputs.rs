@@ -3,7 +3,7 @@
 use crate::util::{Folder, Output, contacts, scenario, service, wait_for_requests};
 
 #[test]
-fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
+fn a_rejects_file_can_be_fixed_and_imported_as_it_is() {
     let folder = Folder::with_leads(
         "name,phone,city\nAda,+447911000001,Leeds\nBob,x,York\nCy,+447911000003\nDi,+447911000004,Bath,extra,\"a,b\"\n",
     );
@@ -19,15 +19,15 @@ fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
         "{rejects}"
     );
 
-    // Bob is mended. Cy is filled in, but nobody has said so. Di is done.
-    let mended = rejects
+    // Bob is fixed. Cy is filled in, but keeps its error code. Di is done.
+    let fixed = rejects
         .replace("Bob,x,", "Bob,+447911000002,")
         .replace("Cy,+447911000003,,", "Cy,+447911000003,Hull,")
         .replace(
             "Di,+447911000004,Bath,4,invalid,field_count,",
             "Di,+447911000004,Bath,4,invalid,,",
         );
-    folder.write("leads.rejects.csv", mended);
+    folder.write("leads.rejects.csv", fixed);
     folder
         .import(&service, &["leads.rejects.csv", "--campaign", "101"])
         .expect(1);
@@ -53,7 +53,7 @@ fn a_rejects_file_can_be_mended_and_given_back_as_it_is() {
 }
 
 #[test]
-fn files_that_stand_there_already_are_kept_under_another_name() {
+fn existing_files_are_kept_under_another_name() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.write("leads.results.csv", "mine");
     folder.write("leads.rejects.csv", "mine too");
@@ -82,9 +82,9 @@ fn files_that_stand_there_already_are_kept_under_another_name() {
 fn outputs_can_be_named_or_left_out() {
     let folder = Folder::with_leads("phone\nx\n");
     folder
-        .import_leads(&service(), &["--results", "none", "--rejects", "mend.csv"])
+        .import_leads(&service(), &["--results", "none", "--rejects", "fix.csv"])
         .expect(1);
-    assert_eq!(folder.names(), ["leads.csv", "mend.csv"]);
+    assert_eq!(folder.names(), ["leads.csv", "fix.csv"]);
 }
 
 #[test]
@@ -328,14 +328,14 @@ fn a_bar_that_is_asked_for_is_drawn_also_where_there_is_no_terminal() {
 fn columns_that_were_added_or_moved_in_a_rejects_file_stay_what_they_are() {
     let folder = Folder::new();
     folder.write(
-        "mended.csv",
+        "fixed.csv",
         "leadload_row,Name,leadload_status,Phone,leadload_error_code,leadload_error,leadload_run,City\n\
          1,Ada,invalid,+447911000001,phone_not_e164,x,,Leeds\n\
          2,Bob,invalid,x,phone_not_e164,x,,York\n",
     );
     let service = service();
     folder
-        .import(&service, &["mended.csv", "--campaign", "101"])
+        .import(&service, &["fixed.csv", "--campaign", "101"])
         .expect(1);
     let lead = &service.leads()[0];
     let sent: Vec<_> = lead
@@ -345,7 +345,7 @@ fn columns_that_were_added_or_moved_in_a_rejects_file_stay_what_they_are() {
         .collect();
     assert_eq!(sent, [("city", "Leeds"), ("name", "Ada")]);
     assert_eq!(
-        folder.read("mended.rejects.csv").lines().next(),
+        folder.read("fixed.rejects.csv").lines().next(),
         Some(
             "\u{FEFF}Name,Phone,City,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run"
         )

@@ -103,7 +103,7 @@ fn nothing_is_coloured() {
 }
 
 #[test]
-fn the_time_that_somebody_takes_to_answer_is_nobodys_work() {
+fn the_time_that_the_user_takes_to_answer_is_not_counted() {
     let service = recorder();
     let folder = Folder::with_leads(&contacts(3));
     folder.write("long.csv", contacts(100_000));
@@ -430,7 +430,7 @@ fn any_status_and_none_is_shown_as_it_is() {
 }
 
 #[test]
-fn a_token_that_is_not_accepted_is_told_before_the_question() {
+fn a_token_that_is_not_accepted_is_reported_before_the_question() {
     let (folder, service) = (Folder::with_leads(&contacts(3)), recorder());
     let run = folder
         .import_leads(&service, &[])
@@ -456,7 +456,7 @@ fn an_input_that_changes_while_the_question_is_open_is_not_sent() {
 }
 
 #[test]
-fn another_run_is_told_of_a_question_that_is_open() {
+fn another_run_is_told_that_a_question_is_open() {
     let (folder, service) = (Folder::with_leads(&contacts(3)), service());
     let mut terminal = asked(folder.import_leads(&service, &[]));
     let busy = folder.import_leads(&service, &[]).expect(6);

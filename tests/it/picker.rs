@@ -55,7 +55,7 @@ fn an_answer_that_may_mean_several_is_asked_again() {
 }
 
 #[test]
-fn whoever_picks_none_is_told_how_to_name_one() {
+fn who_picks_no_campaign_is_shown_how_to_name_one() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
     for (answer, code, said) in [
         ("\r", 2, "error: no campaign is given"),
@@ -98,7 +98,7 @@ fn the_command_that_goes_on_names_the_campaign_that_was_picked() {
 }
 
 #[test]
-fn nobody_is_asked_who_is_not_there_or_wants_no_questions() {
+fn nothing_is_asked_without_a_terminal_or_with_yes() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
     let error = "error: no campaign is given\n\nhint: name it with `--campaign`";
     let output = import(&folder, &service, &[]).expect(2);

@@ -213,7 +213,7 @@ fn contacts() -> impl Strategy<Value = (&'static str, Table)> {
     })
 }
 
-/// Bytes that mean something to somebody, and others.
+/// Bytes with a meaning in some format, and others.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let telling: Vec<&[u8]> = vec![
         b"\"",

@@ -1,4 +1,4 @@
-//! What somebody at the terminal can answer is asked there, and an answer is as good as a flag.
+//! What the user can answer is asked at the terminal, and an answer counts like a flag.
 
 use leadload::sandbox::Sandbox;
 
@@ -52,7 +52,7 @@ fn a_warning_before_a_question_is_shown_once() {
 }
 
 #[test]
-fn whoever_answers_nothing_gets_the_error_and_nothing_is_sent() {
+fn an_empty_answer_gives_the_error_and_nothing_is_sent() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
     terminal.answer("(Enter to stop):", "\r");
@@ -125,7 +125,7 @@ fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
 }
 
 #[test]
-fn where_a_profile_has_a_service_it_is_asked_which_and_named_where_nobody_can_answer() {
+fn profiles_with_a_service_are_offered_or_listed_where_there_is_no_terminal() {
     let (folder, service) = (Folder::with_leads("phone\n+447911000001\n"), recorder());
     folder.write("crm.token", service.token());
     let url = service.base_url();
@@ -154,7 +154,7 @@ fn where_a_profile_has_a_service_it_is_asked_which_and_named_where_nobody_can_an
 }
 
 #[test]
-fn an_answer_stands_in_the_command_that_comes_next() {
+fn an_answer_is_in_the_command_that_is_printed() {
     let list = TWO.replace("+447911000002", "+4479110000");
     let (folder, service) = (Folder::with_leads(&list), recorder());
     let args = ["leads.csv", "--ledger", "none"];

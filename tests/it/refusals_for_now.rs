@@ -80,7 +80,7 @@ fn all_that_was_in_flight_is_refused_and_waits_as_one() {
 }
 
 #[test]
-fn a_time_that_makes_no_sense_is_told_and_a_wait_of_our_own_takes_its_place() {
+fn a_senseless_time_is_logged_and_replaced_by_a_wait_of_our_own() {
     let during = |text: &str| {
         let folder = Folder::with_leads(&contacts(8));
         let header = format!("Retry-After = '{text}'");
@@ -103,7 +103,7 @@ fn a_time_that_makes_no_sense_is_told_and_a_wait_of_our_own_takes_its_place() {
 }
 
 #[test]
-fn a_wait_of_a_year_is_bounded_told_and_ends_with_the_time_there_is() {
+fn a_wait_of_a_year_is_logged_and_bounded_by_the_time_that_is_left() {
     let in_a_year = SystemTime::now() + Duration::from_secs(365 * 86_400);
     let date = httpdate::fmt_http_date(in_a_year);
     for text in ["31536000", &date] {

@@ -147,7 +147,7 @@ impl Proxy {
         Proxy { address, seen }
     }
 
-    /// How often somebody came.
+    /// The number of connections.
     pub fn connections(&self) -> usize {
         self.seen.connections.load(Ordering::SeqCst)
     }

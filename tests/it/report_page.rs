@@ -264,7 +264,7 @@ fn a_trial_says_that_nothing_left_this_computer() {
 }
 
 #[test]
-fn several_files_and_campaigns_are_told_apart() {
+fn several_files_and_campaigns_are_kept_apart() {
     let folder = Folder::new();
     folder.write("a.csv", "phone,list\n+447911000001,101\nx,101\n");
     folder.write(
@@ -424,7 +424,7 @@ fn an_earlier_page_is_replaced_and_a_run_that_does_not_begin_leaves_it() {
 }
 
 #[test]
-fn whatever_stands_in_the_place_of_a_page_and_is_not_as_it_was_written_is_kept() {
+fn a_file_in_the_place_of_a_page_that_is_not_as_it_was_written_is_kept() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
     run(&folder, "check leads.csv --report page.html", 0);

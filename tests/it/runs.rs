@@ -70,7 +70,7 @@ fn runs(folder: &Folder, args: &[&str]) -> Run {
         .env("LEADLOAD_LEDGER", "ledger.sqlite3")
 }
 
-/// The lock of whoever sends to the only service.
+/// The lock of the run that sends to the only service.
 fn sender(folder: &Folder) -> File {
     let lock = File::create(folder.path("ledger.sqlite3.sender-1")).unwrap();
     lock.lock().unwrap();
@@ -203,7 +203,7 @@ fn where_a_ledger_was_looked_for_is_said_unless_it_is_the_usual_place() {
         said.starts_with("no runs yet, since there is no ledger "),
         "{said}"
     );
-    // Whoever types a name means a file that is there.
+    // A name that is typed is that of an existing file.
     let typed = ["runs", "--ledger", "nowhere.sqlite3"];
     let refused = folder.leadload(&typed).expect(2);
     assert_eq!(refused.stdout, "");
@@ -435,7 +435,7 @@ fn an_export_to_standard_output_is_the_same_and_nothing_else() {
 
 #[cfg(unix)]
 #[test]
-fn whoever_has_seen_enough_of_an_export_may_go_and_a_full_disk_is_told() {
+fn a_reader_may_close_an_export_early_and_a_full_disk_is_reported() {
     let folder = folder();
     let count = "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
         INSERT INTO invalid_rows SELECT 1, i, 0, i + 1, 101, 'n/a', 'phone_not_e164', 'no number' FROM n";
@@ -518,7 +518,7 @@ fn rows_are_exported_by_campaign_and_by_status() {
 }
 
 #[test]
-fn an_export_keeps_what_stands_in_its_place_and_leaves_nothing_else() {
+fn an_export_keeps_a_file_in_its_place_and_leaves_nothing_else() {
     let folder = folder();
     folder.write("x.csv", "mine");
     let said = runs(&folder, &["export", "--results", "x.csv"]).expect(0);
@@ -590,7 +590,7 @@ fn a_run_is_forgotten_with_its_leads() {
 }
 
 #[test]
-fn a_number_is_forgotten_wherever_it_was_sent() {
+fn a_number_is_forgotten_in_every_campaign() {
     let folder = folder();
     let forget = ["forget", "--number", "+447911000009", "--yes"];
     let said = runs(&folder, &forget).expect(0);

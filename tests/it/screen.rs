@@ -5,16 +5,16 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, scenario};
 
-/// Ends an import as somebody at the keyboard does.
+/// Ends an import as a user at the keyboard does.
 const CTRL_C: &str = "\u{3}";
 
-/// So many that it does not end by itself while somebody looks.
+/// Enough rows that it does not end by itself during the test.
 const ROWS: usize = 2000;
 
 /// An import that takes a while.
 fn import(folder: &Folder, service: &Sandbox, args: &str) -> Run {
     let args = format!("import leads.csv --campaign 101 --rate 40/s --yes {args}");
-    // The zone of whoever looks: five hours and a half behind London.
+    // The time zone of the user: five and a half hours behind London.
     folder
         .leadload(&[])
         .args(args.trim_end())
@@ -77,7 +77,7 @@ fn stopped(mut terminal: Terminal) -> String {
 }
 
 #[test]
-fn at_eighty_columns_all_is_told_in_three_lines() {
+fn eighty_columns_show_everything_in_three_lines() {
     let folder = Folder::with_leads(&contacts(ROWS));
     let service = scenario("latency_ms = 5");
     let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);
@@ -96,7 +96,7 @@ fn at_eighty_columns_all_is_told_in_three_lines() {
 }
 
 #[test]
-fn at_forty_columns_all_is_told_and_nothing_is_cut() {
+fn forty_columns_show_everything_and_nothing_is_cut() {
     let folder = Folder::with_leads(&contacts(ROWS));
     let service = scenario("latency_ms = 5");
     let terminal = Terminal::start(import(&folder, &service, ""), 40, 12);
@@ -144,7 +144,7 @@ fn a_window_of_another_size_leaves_nothing_torn_or_doubled() {
 }
 
 #[test]
-fn a_log_line_stands_whole_above_the_block() {
+fn a_log_line_is_shown_whole_above_the_bars() {
     let folder = Folder::with_leads(&contacts(ROWS));
     let service = scenario(
         "latency_ms = 5\n[[rule]]\nphone_number = '+447911000020'\nattempts = [1]\n\
@@ -180,7 +180,7 @@ fn while_the_service_asks_to_wait_the_seconds_are_counted_down() {
 }
 
 #[test]
-fn a_service_that_is_away_is_told_with_the_time_of_whoever_looks() {
+fn an_outage_is_shown_with_the_time_in_the_zone_of_the_user() {
     let folder = Folder::with_leads(&contacts(ROWS));
     let service = scenario("latency_ms = 5\noutage = { after_requests = 20, for_s = 3600 }");
     let terminal = Terminal::start(import(&folder, &service, ""), 80, 24);

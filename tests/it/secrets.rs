@@ -62,7 +62,7 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     let shown = output.stdout + &output.stderr;
     assert!(shown.contains("row 3 "), "{shown}");
     assert!(shown.contains("No right to call +…"), "{shown}");
-    // What the service said stands in the files, which are theirs to read.
+    // What the service said is in the files, which only the owner can read.
     assert!(folder.read("leads.results.csv").contains("is no customer"));
     assert!(!holds_a_number(&shown), "{shown}");
     for private in ["Ada", "Lovelace", "Bob"] {
@@ -70,9 +70,9 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     }
 }
 
-/// What a service repeats of a row stands in the results alone.
+/// What a service repeats of a row is in the results alone.
 #[test]
-fn a_refusal_that_repeats_the_row_is_told_without_its_values() {
+fn a_rejection_that_repeats_the_row_is_logged_without_its_values() {
     let service = scenario(
         r#"[[rule]]
         reply = { status = 403, body = '{"message":"the name Zebedee Q. of Leeds is not allowed"}' }"#,

@@ -162,7 +162,7 @@ fn the_address_that_is_there_is_taken_by_enter_alone() {
 }
 
 #[test]
-fn a_token_file_that_is_not_used_any_more_is_told_and_stays() {
+fn a_token_file_that_is_no_longer_used_is_mentioned_and_kept() {
     let service = strict();
     let folder = with_settings("[profiles.crm]\ntoken_file = 'old.token'\n");
     folder.write("old.token", "old");
@@ -345,7 +345,7 @@ fn a_flag_with_an_address_of_plain_http_ends_the_setup() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_the_environments_word_has_to_be_right() {
+fn without_a_terminal_the_environment_must_be_right() {
     let folder = Folder::new();
     let run = init(&folder).env("LEADLOAD_BASE_URL", "http://intranet");
     let output = run.env("LEADLOAD_TOKEN", TOKEN).expect(2);
@@ -353,7 +353,7 @@ fn where_nobody_can_be_asked_the_environments_word_has_to_be_right() {
 }
 
 #[test]
-fn a_new_token_does_not_stand_where_a_profile_sends_it_to_an_old_address() {
+fn a_new_token_is_not_stored_where_a_profile_sends_it_to_an_old_address() {
     let service = strict();
     let folder = with_settings(
         "[profiles.crm]\nbase_url = 'https://old.example.com'\ntoken_file = 'crm.token'\n",
@@ -409,7 +409,7 @@ fn an_address_with_a_password_is_not_shown() {
 }
 
 #[test]
-fn what_is_told_is_broken_between_words_on_a_narrow_terminal() {
+fn messages_are_broken_between_words_on_a_narrow_terminal() {
     let service = strict();
     let folder = Folder::new();
     let mut terminal = Terminal::start(crm(&folder).at(&service), 40, 60);

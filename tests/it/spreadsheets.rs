@@ -86,7 +86,7 @@ fn row_numbers_are_those_that_the_user_sees() {
 }
 
 #[test]
-fn a_reader_hands_out_batches_as_the_csv_reader_does() {
+fn a_reader_returns_batches_as_the_csv_reader_does() {
     let bytes = xlsx(|workbook| {
         let sheet = workbook.add_worksheet();
         sheet.write_row(0, 0, ["phone", "name"])?;

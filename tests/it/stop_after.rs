@@ -26,7 +26,7 @@ const CITY: &str = "The city is missing.";
 const NAME: &str = "The name is missing.";
 
 #[test]
-fn rows_that_are_rejected_alike_stop_and_stand_in_results_and_rejects() {
+fn equal_rejections_stop_the_run_and_are_in_results_and_rejects() {
     let folder = Folder::with_leads(&contacts(30));
     let service = rejects((3..30).map(|row| (row, CITY)));
     let output = import(&folder, &service, "4", 3);
@@ -51,7 +51,7 @@ fn rows_that_are_rejected_alike_stop_and_stand_in_results_and_rejects() {
 }
 
 #[test]
-fn the_same_command_goes_on_after_rows_that_were_rejected_alike() {
+fn the_same_command_goes_on_after_equal_rejections() {
     let folder = Folder::with_leads(&contacts(12));
     let service = rejects((3..12).map(|row| (row, CITY)));
     import(&folder, &service, "4", 3);
@@ -70,7 +70,7 @@ fn the_same_command_goes_on_after_rows_that_were_rejected_alike() {
 }
 
 #[test]
-fn another_text_another_status_or_a_success_in_between_begins_the_count_anew() {
+fn another_text_another_status_or_a_success_in_between_restarts_the_count() {
     let alike = |row| (row, CITY);
     let with = |other: &'static str| {
         let first = (0..3).map(alike);
@@ -100,7 +100,7 @@ fn another_text_another_status_or_a_success_in_between_begins_the_count_anew() {
 }
 
 #[test]
-fn so_many_rows_at_the_very_end_leave_nothing_undone() {
+fn that_many_rejections_at_the_very_end_leave_nothing_undone() {
     for extra in [0, 1] {
         let folder = Folder::with_leads(&contacts(6 + extra));
         let service = rejects((2..6).map(|row| (row, CITY)));

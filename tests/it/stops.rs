@@ -1,4 +1,4 @@
-//! When going on is pointless, or somebody wants it to end.
+//! When going on is pointless, or the user ends it.
 
 use std::thread;
 
@@ -27,7 +27,7 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
 }
 
 #[test]
-fn a_stop_without_a_ledger_is_told_with_the_command_that_sends_the_whole_list_again() {
+fn a_stop_without_a_ledger_shows_the_command_that_sends_the_whole_list_again() {
     let folder = Folder::with_leads(&contacts(20));
     let service = scenario("token_revoked_after = 5");
     let args = [
@@ -159,7 +159,7 @@ fn a_lead_that_the_campaign_has_is_no_refused_campaign_even_in_the_first_answer(
 }
 
 #[test]
-fn a_redirect_that_stops_is_told_with_its_address_as_far_as_that_is_safe() {
+fn a_redirect_that_stops_shows_its_address_as_far_as_that_is_safe() {
     let secret = "https://me:s3cret@new.example.com:8443/login/+447911000000?token=s3cret#s3cret";
     let shown = "HTTP 302 to https://new.example.com:8443/login/+…";
     let folder = Folder::with_leads(&contacts(3));
@@ -372,7 +372,7 @@ mod signals {
         assert_eq!(folder.names(), ["leads.csv"]);
     }
 
-    /// Whoever reads standard error may go away, with or without a bar.
+    /// The reader of standard error may go away, with or without a bar.
     #[test]
     fn a_closed_console_stops_the_sending_and_keeps_the_account() {
         for extra in [&["--progress", "always"][..], &["-vv"], &[]] {
@@ -440,7 +440,7 @@ mod signals {
         );
     }
 
-    /// What is said when five of eight requests are in flight and somebody loses patience.
+    /// What is said when five of eight requests are in flight and the user loses patience.
     fn said_after_two_signals(args: &[&str]) -> String {
         let rows = (1..9).map(|row| format!("{}\n", number(row)));
         let folder = Folder::with_leads(&format!("phone\n{}", rows.collect::<String>()));

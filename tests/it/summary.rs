@@ -32,7 +32,7 @@ fn refuses(rows: &[(usize, u16)]) -> Sandbox {
 }
 
 #[test]
-fn a_run_without_problems_is_told_in_four_lines() {
+fn a_run_without_problems_is_summed_up_in_four_lines() {
     let folder = Folder::with_leads(&contacts(3));
     let output = folder.import_leads(&service(), &[]).expect(0);
     insta::assert_snapshot!(summary(&output), @r"
@@ -93,10 +93,10 @@ fn the_command_for_the_rejects_works_as_it_is_printed() {
     let output = folder
         .import_leads(&service, &[&list[..], &columns].concat())
         .expect(1);
-    let mended = folder
+    let fixed = folder
         .read("leads.rejects.csv")
         .replace(",x,c", "07911000003,,c");
-    folder.write("leads.rejects.csv", mended);
+    folder.write("leads.rejects.csv", fixed);
     let command = last_command(&output);
     let args: Vec<&str> = command.iter().skip(1).map(String::as_str).collect();
     assert_eq!(
@@ -172,7 +172,7 @@ fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
 }
 
 #[test]
-fn after_a_stop_each_campaign_is_told() {
+fn after_a_stop_each_campaign_is_listed() {
     let folder = Folder::with_leads(&contacts_of(&[101, 101, 102], 30));
     let service = scenario("token_revoked_after = 12");
     let args = [
@@ -194,7 +194,7 @@ fn after_a_stop_each_campaign_is_told() {
 }
 
 #[test]
-fn a_list_that_somebody_else_has_imported_is_known_by_its_duplicates() {
+fn a_list_imported_from_another_computer_is_recognized_by_its_duplicates() {
     let folder = Folder::with_leads(&contacts(12));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
@@ -212,7 +212,7 @@ fn a_list_that_somebody_else_has_imported_is_known_by_its_duplicates() {
 }
 
 #[test]
-fn a_short_list_that_somebody_else_has_imported_is_known_too() {
+fn a_short_list_imported_from_another_computer_is_recognized_too() {
     let folder = Folder::with_leads(&contacts(5));
     let service = service();
     folder.import_leads(&service, &[]).expect(0);
@@ -267,7 +267,7 @@ fn of_rows_without_a_number_it_is_said_how_many_another_column_would_fill() {
 }
 
 #[test]
-fn nobody_is_named_in_a_summary() {
+fn a_summary_names_no_person() {
     let folder = Folder::with_leads(&contacts(9));
     let service = refuses(&[(1, 422), (2, 404), (3, 413), (4, 403), (5, 418)]);
     let output = folder.import_leads(&service, &["-vv"]).expect(1);

@@ -557,10 +557,10 @@ fn rejects_to_which_a_country_was_added_keep_the_options_of_their_run() {
     let rejects = folder.read("leads.rejects.csv");
     let mut lines = rejects.lines();
     let header = lines.next().unwrap();
-    let mended = lines.map(|line| format!("US,{line}\n"));
+    let fixed = lines.map(|line| format!("US,{line}\n"));
     let header = header.trim_start_matches('\u{feff}');
-    let mended = format!("Country,{header}\n{}", mended.collect::<String>());
-    folder.write("leads.rejects.csv", mended);
+    let fixed = format!("Country,{header}\n{}", fixed.collect::<String>());
+    folder.write("leads.rejects.csv", fixed);
     folder.import(&service, &["leads.rejects.csv"]).expect(0);
     let statuses = folder.column("leads.rejects.results.csv", "status");
     assert_eq!(statuses, ["suppressed", "created", "created"]);

@@ -1,4 +1,4 @@
-//! A real terminal of a given size, with the program in it and somebody who types.
+//! A real terminal of a given size, with the program in it and keys that are typed.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;

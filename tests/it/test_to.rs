@@ -6,7 +6,7 @@ use crate::util::{
     Folder, Output, Run, contacts, holds_a_number, scenario, signal, wait_for_requests,
 };
 
-/// The number of whoever tests.
+/// The number of the person who tests.
 const OWN: &str = "+447911999999";
 
 const LEADS: &str = "phone,name,notes\n\
@@ -66,7 +66,7 @@ fn it_says_what_the_number_was_understood_as_and_whether_the_campaign_calls() {
 }
 
 #[test]
-fn machines_are_told_of_one_lead() {
+fn json_reports_one_lead() {
     let (folder, service) = (Folder::with_leads(LEADS), scenario(""));
     let output = test_lead(&folder, &service, &["--format", "json"]).expect(0);
     let summary = output.json();
@@ -83,7 +83,7 @@ fn machines_are_told_of_one_lead() {
 }
 
 #[test]
-fn what_the_service_says_of_it_is_told_and_it_is_never_sent_twice() {
+fn the_answer_of_the_service_is_shown_and_the_test_is_never_sent_twice() {
     let folder = Folder::with_leads(LEADS);
     let service = scenario(
         "[[rule]]\nreply = { status = 422, body = '{\"message\":\"bad +447911999999\"}' }",
@@ -160,7 +160,7 @@ fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
 }
 
 #[test]
-fn where_the_service_says_when_to_come_back_that_is_told() {
+fn the_time_from_which_the_service_takes_requests_again_is_shown() {
     let folder = Folder::with_leads(LEADS);
     let service =
         scenario("[[rule]]\nreply = { status = 503, headers = { Retry-After = '60' }, body = '' }");
@@ -348,7 +348,7 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
     let trouble = "[[rule]]\nreply = { delay_ms = 700, status = 500, body = '' }";
     let end = "[[rule]]\nreply = { delay_ms = 700, status = 401, body = '{}' }";
     for (signals, reply, code, counts, said) in [
-        // Told that it was stopped, somebody would test again, and the phone ring twice.
+        // If it were reported as stopped, the user would test again, and the phone ring twice.
         (1, late, 0, "created", ""),
         (1, refusal, 1, "rejected", ""),
         (

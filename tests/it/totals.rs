@@ -76,7 +76,7 @@ fn a_longer_list_is_known_where_it_was_read_for_another_reason_first() {
 }
 
 #[test]
-fn what_is_refused_after_the_reading_is_told_with_the_number_of_rows() {
+fn an_error_after_the_input_was_read_has_the_number_of_rows() {
     let folder = Folder::with_leads(&contacts(9));
     let service = scenario("");
     let args = [

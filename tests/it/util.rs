@@ -59,7 +59,7 @@ impl Folder {
         self.home.path().join(".config/leadload/config.toml")
     }
 
-    /// The home folder of whoever works in it.
+    /// The home folder of the user.
     pub fn home(&self) -> PathBuf {
         self.home.path().to_owned()
     }
@@ -203,7 +203,7 @@ impl Run {
         self
     }
 
-    /// The command as somebody types it.
+    /// The command as a user types it.
     pub fn typed(&self) -> String {
         let args = self.command.get_args().map(|arg| arg.to_string_lossy());
         let words: Vec<String> = args
@@ -337,7 +337,7 @@ pub fn replaced(service: Sandbox, toml: &str) -> Sandbox {
     scenario_at(address, toml)
 }
 
-/// A service at an address that was somebody's until now. Another test may have taken it
+/// A service at an address that was in use until now. Another test may have taken it
 /// meanwhile, and gives it back when it has ended.
 pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
     let mut config: SandboxConfig = toml::from_str(toml).unwrap();

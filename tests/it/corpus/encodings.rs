@@ -15,7 +15,7 @@ fn macroman_with_cr() -> Vec<u8> {
     encoded("macintosh", &FRENCH.replace('\n', "\r"))
 }
 
-/// A list of 50,000 rows whose only letter beyond ASCII stands in the last.
+/// A list of 50,000 rows whose only letter beyond ASCII is in the last row.
 fn late_accent(label: &str) -> Vec<u8> {
     let mut text = String::from("phone,name\n");
     for i in 1..50_000 {

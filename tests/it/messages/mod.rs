@@ -1,14 +1,14 @@
 //! Every error that a user can meet, provoked from outside: its text, word for word, and the
 //! exit code. A snapshot for each topic, to be read as a page.
 //!
-//! What `leadload config init` says while it asks stands beside its own tests. What is not
+//! What `leadload config init` says while it asks is beside its own tests. What is not
 //! provoked here, since nobody outside of the program can:
 //!
 //! - a thread that has died (`broke off`), an HTTP client that cannot be made of certificates
 //!   that are there, a listing of more than 64 MiB, 1000 pages or five minutes;
 //! - a disk that is full or fails midway, a ledger that is deleted midway: `ledger` and
 //!   `outputs` do that, where a system has the means;
-//! - what may not be read or written: the rights do not bind whoever runs tests as the
+//! - what may not be read or written: permissions do not apply to tests that run as the
 //!   superuser; the advice for each reason has a test beside it;
 //! - answers that never come, and hosts without an address: `connections`, `outages`;
 //! - a second sender: `ledger`, and a second writer: `outputs`, since their texts name a
@@ -60,7 +60,7 @@ impl Page {
         self.push(folder, &typed, Output { stdout, ..output });
     }
 
-    /// The same of a command that is refused for what stands in a file.
+    /// The same for a command that is refused for what is in a file.
     fn add_of_file(&mut self, folder: &Folder, text: &str, run: Run) {
         let output = run.output();
         assert_eq!(output.stdout, "", "{text}\n{}", output.stderr);

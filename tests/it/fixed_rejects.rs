@@ -1,5 +1,5 @@
 //! Rejects files in the form of their input: what they hold, byte for byte, and what
-//! becomes of them when they come back mended.
+//! happens to them when they come back fixed.
 
 use std::convert::Infallible;
 use std::io::Cursor;
@@ -20,7 +20,7 @@ fn rejects_under(rejects: &str, name: &str, bytes: &[u8], flags: &[&str]) -> Vec
 }
 
 fn rejects_of(bytes: impl AsRef<[u8]>, flags: &[&str]) -> Vec<u8> {
-    rejects_under("mend.csv", "leads.csv", bytes.as_ref(), flags)
+    rejects_under("fix.csv", "leads.csv", bytes.as_ref(), flags)
 }
 
 /// The header of the columns that are added.
@@ -159,13 +159,13 @@ fn rejects_of_every_encoding_are_utf_8_with_a_mark_and_the_delimiter_of_their_li
     }
 }
 
-/// The name of a rejected row when it comes back mended, the only one of its list.
+/// The name of a rejected row when it comes back fixed, the only one of its list.
 fn comes_back_as(label: &str, name: &str, others: &str, flags: &[&str]) -> String {
     let input = format!("id,name,phone\n1,{name},x\n{others}");
     let rejects = rejects_of(encoded(label, &input), flags);
     let folder = Folder::new();
-    folder.write("mended.csv", replaced(&rejects, ",x,", ",+447400123456,"));
-    let args = [&["check", "mended.csv", "--format", "json"], flags].concat();
+    folder.write("fixed.csv", replaced(&rejects, ",x,", ",+447400123456,"));
+    let args = [&["check", "fixed.csv", "--format", "json"], flags].concat();
     let summary = folder.leadload(&args).expect(0).json();
     let name = &summary["lead_bodies"][0]["variables"][0]["name"];
     name.as_str().unwrap().to_owned()
@@ -322,7 +322,7 @@ fn a_workbook_has_rejects_in_a_workbook_of_texts() {
     rows[1].1[0] = "+44 7400 123455".into();
     rows[2].1[0] = "+447400123456".into();
     check(
-        named("mended.xlsx", workbook(&rows)),
+        named("fixed.xlsx", workbook(&rows)),
         "--sheet nowhere",
         "exit 0
          sheet rejects, rejects, header in line 1
@@ -349,17 +349,17 @@ fn an_opendocument_list_has_rejects_in_a_workbook() {
         &format!(r#"<table:table table:name="L">{table}</table:table>"#),
         "",
     );
-    let mut rows = read(rejects_under("mend.xlsx", "leads.ods", &input, &[])).unwrap();
+    let mut rows = read(rejects_under("fix.xlsx", "leads.ods", &input, &[])).unwrap();
     assert_eq!(rows[1].1[..4], ["x", "Zoë", "1", "invalid"]);
     rows[1].1[0] = "+447400123456".into();
     check(
-        named("mended.xlsx", workbook(&rows)),
+        named("fixed.xlsx", workbook(&rows)),
         "",
         "exit 0
          sheet rejects, rejects, header in line 1
          2 | +447400123456 | ready | name=Zoë",
     );
-    let csv = rejects_under("mend.csv", "leads.ods", &input, &[]);
+    let csv = rejects_under("fix.csv", "leads.ods", &input, &[]);
     assert_eq!(
         csv,
         format!(
@@ -377,7 +377,7 @@ fn a_text_has_rejects_in_a_workbook_where_its_name_says_so() {
         "windows-1252",
         "Name;Telefon\r\nJörg Weiß;x\r\nKäthe;0049 30 1\r\nBjörn;+493012345678\r\n",
     );
-    let bytes = rejects_under("mend.XLSX", "leads.csv", &input, &[]);
+    let bytes = rejects_under("fix.XLSX", "leads.csv", &input, &[]);
     let (texts, cells) = texts_of_all(&bytes);
     assert!(texts > 15 && texts == cells, "{texts} of {cells}");
     let mut rows = read(bytes).unwrap();
@@ -388,7 +388,7 @@ fn a_text_has_rejects_in_a_workbook_where_its_name_says_so() {
     );
     rows[1].1[1] = "+493012345679".into();
     check(
-        named("mended.xlsx", workbook(&rows)),
+        named("fixed.xlsx", workbook(&rows)),
         "--phone-column Telefon",
         "exit 1
          sheet rejects, rejects, header in line 1
@@ -398,13 +398,13 @@ fn a_text_has_rejects_in_a_workbook_where_its_name_says_so() {
 }
 
 #[test]
-fn bytes_that_no_workbook_can_hold_are_not_taken_for_mended() {
+fn bytes_that_no_workbook_can_hold_do_not_count_as_fixed() {
     let input = b"name,phone\nJ\xC3\xB6rg,+493012345678\nK\xC3\xA4the M\xFCller,+493012345679\n\xC3\x85sa,+4687654321\n";
-    let bytes = rejects_under("mend.xlsx", "leads.csv", input, &[]);
+    let bytes = rejects_under("fix.xlsx", "leads.csv", input, &[]);
     let folder = Folder::new();
-    folder.write("mend.xlsx", bytes);
+    folder.write("fix.xlsx", bytes);
     let output = folder
-        .leadload(&["check", "mend.xlsx", "--format", "json"])
+        .leadload(&["check", "fix.xlsx", "--format", "json"])
         .output();
     assert_eq!(output.json()["counts"]["ready"], 0);
 }
@@ -448,7 +448,7 @@ fn undecodable_bytes_are_shown_as_such_and_can_be_corrected() {
 }
 
 #[test]
-fn undecodable_bytes_alone_are_not_mended_by_coming_back() {
+fn undecodable_bytes_are_not_fixed_by_coming_back() {
     let input = b"name,phone\nJ\xC3\xB6rg,+493012345678\nK\xC3\xA4the M\xFCller,+493012345679\n\xC3\x85sa,+4687654321\n";
     check(
         rejects_of(input, &[]),
@@ -463,7 +463,7 @@ fn undecodable_bytes_alone_are_not_mended_by_coming_back() {
 fn undecodable_bytes_are_shown_in_surplus_cells_too() {
     let input = b"phone,name\n+493012345678,J\xC3\xB6rg,M\xFCller\n+493012345679,K\xC3\xA4the\n";
     let rejects = rejects_of(input, &[]);
-    // Saved by a program that writes other bytes, and not mended.
+    // Saved by a program that writes other bytes, and not fixed.
     let saved = replaced(&rejects, "M\u{FFFD}ller", b"M\xFCller");
     for rejects in [rejects, rejects_of(saved, &[])] {
         let rejects = String::from_utf8(rejects).unwrap();
@@ -492,24 +492,24 @@ fn undecodable_bytes_of_utf_16_are_shown_as_such() {
 }
 
 #[test]
-fn an_unclosed_quote_is_mended_by_hand_and_by_clearing_its_code() {
+fn an_unclosed_quote_is_fixed_by_hand_and_by_clearing_its_code() {
     let input = "name,phone,city\nAda,+447400123456,Leeds\n\"Bob,+447400123457,York\nCy,+447400123458,Hull\n";
     let rejects = rejects_of(input, &[]);
     let before = b"\n\"\"\"Bob\",+447400123457,York,2,invalid,unclosed_quote,";
-    let half_mended = replaced(
+    let half_fixed = replaced(
         &rejects,
         before,
         "\nBob,+447400123457,York,2,invalid,unclosed_quote,",
     );
     check(
-        half_mended.clone(),
+        half_fixed.clone(),
         "",
         "exit 1
          UTF-8, mark, comma, rejects, header in line 1
          2 | +447400123457 | invalid unclosed_quote",
     );
     check(
-        replaced(&half_mended, "unclosed_quote", ""),
+        replaced(&half_fixed, "unclosed_quote", ""),
         "",
         "exit 0
          UTF-8, mark, comma, rejects, header in line 1
@@ -536,14 +536,14 @@ fn cells_too_few_and_too_many_are_put_in_their_places() {
         "{rejects}"
     );
     assert!(lines[2].ends_with(';'), "{rejects}");
-    let mended = rejects
+    let fixed = rejects
         .replace(
             "Oak; Bob;+447400123456;1;",
             "Oak, Bob;+447400123456;York;1;",
         )
         .replace("field_count", "");
     check(
-        mended,
+        fixed,
         "",
         "exit 0
          UTF-8, mark, semicolon, rejects, header in line 1
@@ -600,13 +600,13 @@ fn rejects_that_fit_into_no_workbook_do_not_take_the_place_of_the_results() {
 }
 
 #[test]
-fn rejects_that_fit_into_no_workbook_are_a_text_that_can_be_mended() {
+fn rejects_that_fit_into_no_workbook_are_a_csv_that_can_be_fixed() {
     let folder = Folder::with_leads(&format!("phone,name\nx,{}\n", "y".repeat(40_000)));
-    let args = ["check", "leads.csv", "--rejects", "mend.xlsx"];
+    let args = ["check", "leads.csv", "--rejects", "fix.xlsx"];
     let output = folder.leadload(&args).expect(1);
-    output.shows("mend.csv");
+    output.shows("fix.csv");
     check(
-        folder.read("mend.csv").replace("\nx,", "\n+447400123456,"),
+        folder.read("fix.csv").replace("\nx,", "\n+447400123456,"),
         "",
         "exit 0
          UTF-8, mark, comma, rejects, header in line 1
@@ -623,14 +623,14 @@ fn surplus_cells_of_a_workbook_have_a_column_of_their_own() {
         sheet.write_row(2, 0, ["Oak", "Bob", "+447400123456", "a,b"])?;
         Ok(())
     });
-    let mut rows = read(rejects_under("mend.xlsx", "leads.xlsx", &input, &[])).unwrap();
+    let mut rows = read(rejects_under("fix.xlsx", "leads.xlsx", &input, &[])).unwrap();
     assert_eq!(rows[0].1[7], "leadload_surplus");
     assert_eq!(rows[1].1.len(), 8);
     assert_eq!(rows[2].1[7], "'+447400123456,\"a,b\"");
     rows[2].1[..2].clone_from_slice(&["+447400123456".into(), "Oak, Bob".into()]);
     rows[2].1[4].clear();
     check(
-        named("mended.xlsx", workbook(&rows)),
+        named("fixed.xlsx", workbook(&rows)),
         "",
         "exit 1
          sheet rejects, rejects, header in line 1
@@ -656,7 +656,7 @@ fn damage_that_is_all_that_came_back_is_still_damage() {
 }
 
 #[test]
-fn a_row_of_rejects_with_a_cell_too_many_is_not_mended_by_being_the_only_one() {
+fn a_row_of_rejects_with_a_cell_too_many_is_not_fixed_by_being_the_only_one() {
     let row = "Bob,+447400123456,Leeds, West,2,invalid,field_count,x,\n";
     check(
         format!("name,phone,city{}\n{row}", added(',')),

@@ -4,7 +4,7 @@ use crate::relay::always_with;
 use crate::util::{Folder, contacts, number, scenario};
 
 #[test]
-fn answers_that_are_packed_are_understood_as_if_they_were_not() {
+fn compressed_answers_are_understood_like_plain_ones() {
     for pack in ["gzip", "deflate", "raw_deflate"] {
         let folder = Folder::with_leads(&contacts(3));
         let rule = format!(
