@@ -84,7 +84,7 @@ fn outputs_can_be_named_or_left_out() {
     folder
         .import_leads(&service(), &["--results", "none", "--rejects", "fix.csv"])
         .expect(1);
-    assert_eq!(folder.names(), ["leads.csv", "fix.csv"]);
+    assert_eq!(folder.names(), ["fix.csv", "leads.csv"]);
 }
 
 #[test]
