@@ -14,13 +14,10 @@ use crate::source::Header;
 pub struct AllowList {
     /// `--phone-column`, in order of preference.
     pub phone_columns: Vec<String>,
-    /// `--campaign-column`.
     pub campaign_column: Option<String>,
     /// `--region-column`; none where several were found, which are found again.
     pub region_column: Option<String>,
-    /// `--var`, one for each variable.
     pub variables: Vec<String>,
-    /// The headers of all columns, as they are now.
     pub columns: Vec<String>,
 }
 
@@ -80,7 +77,6 @@ impl AllowList {
     }
 }
 
-/// The only one of them.
 fn one_of(columns: &[usize]) -> Option<usize> {
     match columns {
         [column] => Some(*column),

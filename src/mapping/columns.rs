@@ -7,13 +7,9 @@ use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::source::Header;
 use crate::text::{listed, nearest};
 
-/// The columns of one input, found by header or by number.
 pub(super) struct Columns<'a> {
-    /// The input's name, for messages.
     pub(super) input: &'a str,
-    /// The headers, in order.
     pub(super) headers: &'a [String],
-    /// Whether the file has them.
     pub(super) has_header: bool,
     /// The columns (from 0) of the input itself, without those that `leadload` adds to a
     /// rejects file.
@@ -41,7 +37,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The same without some columns (from 0).
     pub(super) fn without(&self, left_out: &[usize]) -> Columns<'a> {
         let own = self.own.iter().copied();
         Columns {
@@ -120,7 +115,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The headers of the input's own columns.
     pub(super) fn names(&self) -> Vec<String> {
         let headers = self.own.iter().map(|column| &self.headers[*column]);
         headers.cloned().collect()

@@ -6,7 +6,6 @@ use super::header_words::{has_calling_code, is_country};
 use crate::phone::CountryCell;
 use crate::source::RowBatch;
 
-/// The columns of one input with each row's country.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CountryColumns {
     /// The columns (from 0) that name the country of numbers in national form.
@@ -48,7 +47,6 @@ impl CountryColumns {
         }
     }
 
-    /// The column (from 0) that a flag names.
     pub(super) fn named(columns: &Columns<'_>, sample: &RowBatch, column: usize) -> CountryColumns {
         let has_codes = holds_codes(columns, column, sample);
         CountryColumns {

@@ -13,10 +13,8 @@ use super::header_words::{TIERS, has_phone, is_not_to_call, is_phone};
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::RowBatch;
 
-/// A phone column that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The column, from 0.
     pub(super) column: usize,
     /// What the user should know of the choice.
     pub(super) note: Option<String>,
@@ -25,7 +23,6 @@ pub(super) struct Found {
 /// What the cells of a column look like, in a sample of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Evidence {
-    /// Cells that are not empty.
     filled: usize,
     /// Those among them that look like phone numbers.
     numbers: usize,
@@ -70,7 +67,6 @@ impl Evidence {
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
-    /// What each column's cells look like, once it is needed.
     evidence: Vec<OnceCell<Evidence>>,
 }
 

@@ -6,7 +6,6 @@ use super::rejects_form::RejectsForm;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::{Header, Row, RowBatch};
 
-/// How many rows are looked at for a header that is not the first.
 const HEADER_AMONG: usize = 20;
 
 /// The first of the rows that looks like the header, where the first line is something

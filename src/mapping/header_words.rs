@@ -46,7 +46,6 @@ pub(super) fn is_country(header: &str) -> bool {
     is_named && !has_any(&name, "another country")
 }
 
-/// Whether a word in it means a calling code.
 pub(super) fn has_calling_code(header: &str) -> bool {
     has_any(&words(header), "calling code")
 }

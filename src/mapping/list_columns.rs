@@ -9,14 +9,11 @@ use crate::source::{Header, RowBatch};
 /// Where a do-not-call list has its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListColumns {
-    /// The columns (from 0) that hold numbers.
     pub phones: Vec<usize>,
-    /// The columns with each row's country.
     pub countries: CountryColumns,
 }
 
 impl ListColumns {
-    /// Finds them by the headers and the first rows.
     pub fn find(input: &str, header: &Header, sample: &RowBatch) -> ListColumns {
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns::of(input, header, rejects_form.as_ref());

@@ -6,17 +6,14 @@ use super::spec::ONLY;
 use crate::source::Row;
 use crate::text::printable;
 
-/// A column, and the values that its cells must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnlyRule {
-    /// The column (from 0).
     pub column: usize,
     /// The values that are taken, in lower case.
     values: Vec<String>,
 }
 
 impl OnlyRule {
-    /// The values that are taken, in words.
     pub fn values(&self) -> String {
         let values = self.values.iter().map(|value| match value.as_str() {
             "" => "nothing".to_owned(),
@@ -25,7 +22,6 @@ impl OnlyRule {
         values.collect::<Vec<String>>().join(" or ")
     }
 
-    /// Whether the row's cell in this column has one of the values.
     pub(super) fn takes(&self, row: Row<'_>) -> bool {
         let cell = row.text(self.column).unwrap_or_default().trim();
         let cell = cell.to_lowercase();
@@ -53,7 +49,6 @@ pub(super) fn only_rules(
     Ok(rules)
 }
 
-/// The column and the value that `COL=VALUE` names.
 fn column_and_value<'t>(
     columns: &Columns<'_>,
     text: &'t str,

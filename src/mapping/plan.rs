@@ -21,38 +21,30 @@ use crate::text::shown_name;
 /// What is read from each row of one input, and what is sent of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// How long rows are.
     pub shape: RowShape,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
     /// The columns (from 0) beside these that have phone numbers as well.
     pub spare_phone_columns: Vec<usize>,
-    /// The column (from 0) that names the campaign.
     pub campaign_column: Option<usize>,
-    /// The columns with each row's country.
     pub countries: CountryColumns,
     /// Which rows are sent: each of these must hold.
     pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
-    /// Variables that are the same in every row.
     pub constants: Vec<(String, String)>,
     /// Names and columns (from 0) of what is copied into the results.
     pub kept: Vec<(String, usize)>,
-    /// What becomes of empty cells.
     pub empty_cells: EmptyCells,
     /// Set where the input is a rejects file that comes back.
     pub rejects_form: Option<RejectsForm>,
-    /// What the user should know of how columns were found.
     pub notes: Vec<Note>,
-    /// How the list differs from the one whose mapping a profile has.
     pub since_saved: SinceSaved,
 }
 
 /// Something the user should know of how a column was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What.
     pub text: String,
     /// The flag that changes it.
     pub flag: &'static str,
@@ -68,27 +60,20 @@ pub struct SinceSaved {
     pub lost_columns: Vec<String>,
 }
 
-/// What becomes of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnUse<'a> {
-    /// What it is read for.
     pub role: ColumnRole,
-    /// The variables that it is sent as.
     pub variables: Vec<&'a str>,
 }
 
 /// What a column is read for beside variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnRole {
-    /// It holds the phone number.
     Phone,
-    /// It names the campaign.
     Campaign,
-    /// It names the country of the number.
     Region,
     /// `leadload` has added it to a rejects file.
     Ours,
-    /// Nothing.
     None,
 }
 
@@ -163,7 +148,6 @@ impl Mapping {
             .filter_map(move |column| row.cell(column))
     }
 
-    /// What becomes of a column (from 0).
     pub fn uses(&self, column: usize) -> ColumnUse<'_> {
         let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
         let from_column = self.variables.iter().filter(|(_, of)| *of == column);
@@ -183,7 +167,6 @@ impl Mapping {
         }
     }
 
-    /// Whether `--only` leaves the row out.
     pub fn excludes(&self, row: Row<'_>) -> bool {
         !self.only.iter().all(|rule| rule.takes(row))
     }
@@ -216,7 +199,6 @@ impl Mapping {
     }
 }
 
-/// What a plan is made from.
 struct Planner<'a> {
     columns: Columns<'a>,
     header: &'a Header,
@@ -376,7 +358,6 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// The columns that `--var` names, under the names that it gives them.
     fn named_columns(
         &self,
         skipped: &[usize],
@@ -408,7 +389,6 @@ impl Planner<'_> {
         Ok(variables)
     }
 
-    /// The columns that `--keep` names, under its names or their headers.
     fn kept_columns(&self) -> Result<Vec<(String, usize)>, MappingError> {
         let mut kept: Vec<(String, usize)> = Vec::with_capacity(self.spec.kept.len());
         for text in &self.spec.kept {
@@ -449,7 +429,6 @@ impl Planner<'_> {
     }
 }
 
-/// That the header is a contact, if it is.
 fn header_is_data(
     columns: &Columns<'_>,
     header: &Header,
@@ -498,7 +477,6 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
     Ok(())
 }
 
-/// The column that one `--var` names, under its name if it has one.
 pub(super) fn named_column(
     columns: &Columns<'_>,
     spec: &MappingSpec,

@@ -26,14 +26,11 @@ pub struct RejectsForm {
     /// The column of error codes: a `field_count` that is still there says that the row,
     /// whose cells may have shifted, was not fixed.
     pub error_code: usize,
-    /// The column with the run that wrote the file.
     pub run: usize,
-    /// The column of surplus cells, if the file has it.
     pub surplus: Option<usize>,
 }
 
 impl RejectsForm {
-    /// Recognizes a rejects file by its header.
     pub fn of(headers: &[String]) -> Option<RejectsForm> {
         let names: Vec<String> = headers.iter().map(|header| snake(header)).collect();
         let position = |ours: &str| names.iter().position(|name| name == ours);

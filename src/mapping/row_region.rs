@@ -5,15 +5,12 @@ use std::collections::HashMap;
 use crate::phone::{CountryCell, Region};
 use crate::source::Row;
 
-/// How many spellings of countries are remembered.
 const MAX_SPELLINGS: usize = 10_000;
 
 /// What the cells of a row together say about its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRegion {
-    /// This one.
     Known(Region),
-    /// No cell names one.
     None,
     /// The cell in this column (from 0) names one that is not known.
     Unknown(usize),
@@ -22,7 +19,6 @@ pub enum RowRegion {
 }
 
 impl RowRegion {
-    /// The country, where it is known.
     pub fn known(self) -> Option<Region> {
         match self {
             RowRegion::Known(region) => Some(region),

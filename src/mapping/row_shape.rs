@@ -19,10 +19,8 @@ pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a
 /// What a workbook has in place of bytes that are not text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 
-/// The lengths of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowShape {
-    /// How many cells the header has.
     cells: usize,
     /// How many of them there are up to the last one that has a name or is used.
     named_cells: usize,
@@ -92,7 +90,6 @@ impl RowShape {
         has_letters && row.cells().skip(1).all(is_blank)
     }
 
-    /// Why the row cannot be read at all, if so.
     pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
         let (code, text) = match row.flaw() {
             Some(Flaw::UnclosedQuote) => (

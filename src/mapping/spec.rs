@@ -2,22 +2,11 @@
 
 use super::header_words::snake;
 
-/// The flag that chooses what is sent.
 pub(super) const VAR: &str = "--var";
-
-/// The flag that says where the number is.
 pub(super) const PHONE_COLUMN: &str = "--phone-column";
-
-/// The flag that says where each row's country is.
 pub(super) const REGION_COLUMN: &str = "--region-column";
-
-/// The flag that copies a column into the results.
 pub(super) const KEEP: &str = "--keep";
-
-/// The flag that leaves a column out.
 pub(super) const SKIP_COLUMN: &str = "--skip-column";
-
-/// The flag that leaves rows out.
 pub(super) const ONLY: &str = "--only";
 
 /// How a header becomes a variable's name.
@@ -26,7 +15,6 @@ pub enum VarNames {
     /// `Customer Name` → `customer_name`.
     #[default]
     Snake,
-    /// Unchanged.
     AsIs,
 }
 
@@ -45,20 +33,17 @@ impl VarNames {
 /// What becomes of an empty cell (or one of white space).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyCells {
-    /// The variable is left out.
     #[default]
     Omit,
     /// The variable is an empty string.
     Send,
 }
 
-/// Which columns hold each row's country.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RegionColumns {
     /// Every column whose header and cells mean countries.
     #[default]
     Auto,
-    /// None.
     None,
     /// This column, by its header or its number.
     Named(String),
@@ -69,33 +54,26 @@ pub enum RegionColumns {
 pub struct MappingSpec {
     /// `--phone-column`, in the order given; detected when empty.
     pub phone_columns: Vec<String>,
-    /// `--campaign-column`.
     pub campaign_column: Option<String>,
-    /// `--region-column`.
     pub region_columns: RegionColumns,
     /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
     /// column's name may hold an `=`. When any is given, only these are sent.
     pub variables: Vec<String>,
     /// No column is sent, although none is named above.
     pub no_variables: bool,
-    /// `--skip-column`.
     pub skipped: Vec<String>,
-    /// `--set`: name and value.
     pub constants: Vec<(String, String)>,
     /// `--only`, `COL=VALUE`.
     pub only: Vec<String>,
     /// `--keep`, `COL` or `NAME=COL`: columns that are copied into the results.
     pub kept: Vec<String>,
-    /// `--var-names`.
     pub var_names: VarNames,
-    /// `--empty`.
     pub empty_cells: EmptyCells,
     /// What of this comes from a profile.
     pub saved: Option<SavedMapping>,
 }
 
 impl MappingSpec {
-    /// Whether the value of this flag comes from a profile.
     pub(super) fn is_saved(&self, flag: &str) -> bool {
         let saved = self.saved.as_ref();
         saved.is_some_and(|saved| saved.has(flag))
@@ -105,7 +83,6 @@ impl MappingSpec {
 /// A mapping that was saved in a profile, beside its flags themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedMapping {
-    /// Where it is, in words.
     pub place: String,
     /// The command that saves the mapping of a list that has changed.
     pub save_command: String,
@@ -119,7 +96,6 @@ pub struct SavedMapping {
 }
 
 impl SavedMapping {
-    /// Whether the value of this flag comes from the profile.
     pub(super) fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|saved| saved == flag)
     }

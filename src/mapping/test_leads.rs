@@ -11,10 +11,8 @@ use crate::source::RowBatch;
 /// Headers of columns that say of each row whether it is a test.
 const HEADERS: [&str; 5] = ["is_test", "test", "test_lead", "is_test_lead", "testlead"];
 
-/// The cells of a test.
 const YES: [&str; 5] = ["true", "yes", "1", "y", "test"];
 
-/// The cells of a real lead.
 const NO: [&str; 5] = ["false", "no", "0", "n", ""];
 
 /// That some of the first rows are marked as tests, and the flag that leaves them out; none

@@ -13,19 +13,16 @@ const NOTHING: [&str; 7] = [
     "undefined",
 ];
 
-/// A cell that should name a country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountryCell {
     /// It is empty, or a word for nothing.
     Empty,
-    /// It names this one.
     Known(Region),
     /// It names an unknown country, or something else.
     Unknown,
 }
 
 impl CountryCell {
-    /// Reads it.
     pub fn read(text: &str) -> CountryCell {
         let text = text.trim();
         let is_empty = !text.chars().any(char::is_alphanumeric)

@@ -35,20 +35,16 @@ pub(super) fn find(text: &str) -> Option<Region> {
     region.or_else(|| NAMES_ELSEWHERE.get(&name).copied())
 }
 
-/// A country of our own list.
 pub(super) struct Country {
     pub(super) region: Region,
-    /// The everyday English name.
     pub(super) name: &'static str,
 }
 
-/// Our own list.
 pub(super) struct Countries {
     /// In the order of their codes.
     pub(super) list: Vec<Country>,
     /// Places in the list by simplified names and codes.
     by_name: HashMap<String, usize>,
-    /// Every name, as written.
     pub(super) names: Vec<&'static str>,
 }
 

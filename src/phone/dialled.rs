@@ -7,7 +7,6 @@ use super::PhoneProblem;
 /// A number as it is dialled: without the signs that only make it readable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dialled {
-    /// Whether there is a plus before the digits.
     pub has_plus: bool,
     /// The digits, without a zero alone in brackets. `+00` is read as `+`.
     pub digits: String,
@@ -49,7 +48,6 @@ impl Dialled {
         })
     }
 
-    /// The digits with the zero in brackets.
     pub fn with_zero(&self) -> String {
         let mut digits = self.digits.clone();
         digits.insert(self.zero_at.unwrap_or(0), '0');

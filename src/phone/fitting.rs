@@ -27,12 +27,10 @@ pub fn others_fitting(region: Region, cells: &[String]) -> Vec<(Region, usize)> 
 /// Mexico, Colombia.
 const WRITTEN_AS_IN_AMERICA: [u16; 3] = [1, 52, 57];
 
-/// A number as it is written.
 struct Cell {
     digits: String,
     /// Whether a spreadsheet may have dropped a zero before them: it leaves no signs.
     is_bare: bool,
-    /// Whether it is written as in North America.
     is_american: bool,
 }
 

@@ -11,7 +11,6 @@ pub struct NumberKind {
     pub country: Option<Region>,
     /// The calling code, without a plus; 0 if the number begins with none.
     pub calling_code: u16,
-    /// The line.
     pub line: LineKind,
 }
 
@@ -29,30 +28,21 @@ impl NumberKind {
     }
 }
 
-/// What a number leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineKind {
-    /// A mobile phone.
     Mobile,
-    /// A landline.
     Fixed,
     /// A landline or a mobile phone, in countries whose numbers do not show it.
     FixedOrMobile,
-    /// Free for the caller.
     TollFree,
-    /// Expensive for the caller, who pays the one called.
     Premium,
-    /// Caller and called share the cost.
     SharedCost,
-    /// A telephone on the internet.
     Voip,
     /// A personal number, which reaches its owner anywhere.
     Personal,
-    /// A pager.
     Pager,
     /// A company's number, which reaches one of its offices.
     Uan,
-    /// A mailbox.
     Voicemail,
     /// Unknown, or not a valid number.
     Unknown,
@@ -75,7 +65,6 @@ impl LineKind {
         LineKind::Unknown,
     ];
 
-    /// The word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             LineKind::Mobile => "mobile",

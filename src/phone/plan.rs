@@ -17,7 +17,6 @@ pub(super) type Node = [u16; 10];
 /// What is known of the numbers that begin with one calling code.
 #[derive(Debug)]
 pub(super) struct CallingCode {
-    /// The code, without a plus.
     pub code: u16,
     /// The countries that share it, the main one first; none if it is no country's.
     pub regions: &'static [LibraryRegion],
@@ -135,7 +134,6 @@ impl CallingCode {
         CALLING_CODES.iter().find(|known| known.code == code)
     }
 
-    /// The calling code of a country.
     pub fn of(region: Region) -> Option<&'static CallingCode> {
         CALLING_CODES.iter().find(|code| code.is_of(region))
     }
@@ -190,7 +188,6 @@ impl National {
         }
     }
 
-    /// Country and line.
     pub fn kind(&self) -> NumberKind {
         let mut answer = self.plan.roots[self.length as usize];
         for ten in TENS[..self.length as usize].iter().rev() {

@@ -12,7 +12,6 @@ use crate::lead::ErrorCode;
 /// with the cell is beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PhoneProblem {
-    /// An empty cell, or a dash.
     #[error("the phone number is missing")]
     Missing,
     /// Anything but `+` and 7 to 15 digits, where nothing else is accepted.
@@ -21,16 +20,12 @@ pub enum PhoneProblem {
     /// Far more text than a number has.
     #[error("the phone cell has too much text to be a phone number")]
     TooMuchText,
-    /// Letters, whether of a name, a remark or a number spelt as a word.
     #[error("the phone number has letters in it: write it with digits only")]
     Letters,
-    /// A character that no phone number is written with.
     #[error("the phone number has `{}` in it, which no phone number is written with", .0.escape_debug())]
     Symbol(char),
-    /// A zero after the plus, with which no calling code begins.
     #[error("the phone number has a 0 where the country's calling code belongs")]
     LeadingZero,
-    /// No plus, and no country.
     #[error(
         "the phone number has no country: write it with `+` and the calling code, or give --region{}",
         if *.has_code { " (or --assume-plus, if the calling code is there and only the `+` is lost)" } else { "" }
@@ -42,30 +37,23 @@ pub enum PhoneProblem {
     /// An extension: without it another phone would ring.
     #[error("the phone number has an extension, which cannot be dialled: give the direct number")]
     Extension,
-    /// A spreadsheet has put something else in the number's place.
     #[error(
         "a spreadsheet has damaged the phone number: format the column as text in the program it comes from, and export it again"
     )]
     Damaged,
-    /// More than one number.
     #[error("the phone cell holds more than one number: keep the one to call")]
     Several,
-    /// A calling code that no country has.
     #[error("no country has the calling code with which the phone number begins")]
     NoSuchCallingCode,
-    /// Too few digits.
     #[error("the phone number is too short for a number {}", .0)]
     TooShort(Origin),
-    /// Too many digits.
     #[error("the phone number is too long for a number {}", .0)]
     TooLong(Origin),
     /// A number of digits that is between possible ones.
     #[error("the phone number has a digit too few or too many for a number {}", .0)]
     WrongLength(Origin),
-    /// Digits that are not in use.
     #[error("the phone number is not in use: there are no such numbers {}", .0)]
     NotInUse(Origin),
-    /// The number of a country that `--countries` leaves out.
     #[error("the phone number is one {}, which is not among the countries that --countries allows", .0)]
     CountryNotAllowed(Origin),
 }
@@ -111,7 +99,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of numbers with this calling code.
     pub(super) fn of(code: &CallingCode) -> Origin {
         Origin {
             country: code.regions.first().copied().map(Region),
@@ -120,7 +107,6 @@ impl Origin {
         }
     }
 
-    /// Of a number of this kind.
     pub(super) fn of_kind(kind: NumberKind) -> Origin {
         Origin {
             country: kind.country,

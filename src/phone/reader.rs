@@ -84,7 +84,6 @@ impl PhoneReader {
         })
     }
 
-    /// A reader with the same rules but `assume_plus`.
     pub fn without_assuming(&self) -> PhoneReader {
         PhoneReader::new(PhoneRules {
             assume_plus: false,

@@ -6,14 +6,12 @@ use super::PhoneNumber;
 /// lost digits puts zeros in their place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RoundNumbers {
-    /// All numbers.
     pub numbers: u64,
     /// Those that end in five zeros.
     pub round: u64,
 }
 
 impl RoundNumbers {
-    /// Counts a number.
     pub fn record(&mut self, number: PhoneNumber) {
         self.numbers += 1;
         self.round += u64::from(number.key().is_multiple_of(100_000));

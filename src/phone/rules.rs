@@ -19,7 +19,6 @@ pub enum PhoneRule {
 /// How numbers are read, and which of them may be sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhoneRules {
-    /// How good a number must be.
     pub rule: PhoneRule,
     /// Whether a number without a plus and without a region is read as if the plus were
     /// lost.

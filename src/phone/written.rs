@@ -8,7 +8,6 @@ use super::{LineKind, NumberKind, PhoneNumber, Region, google};
 /// says that it may be left out.
 const ZERO_IS_OPTIONAL: [&str; 7] = ["AR", "CN", "IN", "LT", "SY", "TR", "VN"];
 
-/// The form in which a number was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// With its calling code, after a plus or a prefix for calls abroad.

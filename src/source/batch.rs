@@ -17,11 +17,8 @@ pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 /// Consecutive rows of one input, their cells end to end in one buffer.
 #[derive(Debug, Clone, Default)]
 pub struct RowBatch {
-    /// Which input the rows are from, counted from 0.
     file: usize,
-    /// The number of the first row.
     first: u64,
-    /// The cells' bytes, one after the other.
     pub(super) bytes: Vec<u8>,
     /// Where in `bytes` each cell ends.
     pub(super) cell_ends: Vec<usize>,
@@ -36,7 +33,6 @@ struct Span {
     flaw: Option<Flaw>,
 }
 
-/// Why a row was not read as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// A quote in it is never closed: it ends with its line, and is split as if quotes
@@ -61,12 +57,10 @@ impl RowBatch {
         self.file
     }
 
-    /// How many rows it holds.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether it holds no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -98,7 +92,6 @@ impl RowBatch {
         }
     }
 
-    /// The rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.len()).map(|index| self.row(index))
     }
@@ -112,7 +105,6 @@ impl RowBatch {
         });
     }
 
-    /// Rows of text, for tests.
     #[cfg(test)]
     pub(crate) fn of_text(rows: &[&[&str]]) -> RowBatch {
         let mut batch = RowBatch::new(0, RowId(1));
@@ -125,7 +117,6 @@ impl RowBatch {
         batch
     }
 
-    /// Adds a cell to the current row.
     pub(super) fn push_cell(&mut self, cell: &[u8]) {
         self.bytes.extend_from_slice(cell);
         self.cell_ends.push(self.bytes.len());
@@ -144,7 +135,6 @@ impl RowBatch {
     }
 }
 
-/// One row of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     batch: &'a RowBatch,
@@ -158,7 +148,6 @@ impl<'a> Row<'a> {
         RowId(self.batch.first + self.index as u64)
     }
 
-    /// Which input it is from, counted from 0.
     pub fn file(&self) -> usize {
         self.batch.file
     }
@@ -168,17 +157,14 @@ impl<'a> Row<'a> {
         self.batch.rows[self.index].line
     }
 
-    /// Why it was not read as it is, if so.
     pub fn flaw(&self) -> Option<Flaw> {
         self.batch.rows[self.index].flaw
     }
 
-    /// How many cells it has.
     pub fn len(&self) -> usize {
         self.batch.rows[self.index].cells_end - self.first_cell
     }
 
-    /// Whether it has no cell at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -196,7 +182,6 @@ impl<'a> Row<'a> {
         Some(&self.batch.bytes[start..self.batch.cell_ends[cell]])
     }
 
-    /// Its cells in order.
     pub fn cells(&self) -> impl Iterator<Item = &'a [u8]> {
         let row = *self;
         (0..row.len()).filter_map(move |column| row.cell(column))

@@ -14,7 +14,6 @@ use crate::lead::RowId;
 /// The delimiters that are detected; among equals the first.
 pub const DELIMITERS: [u8; 4] = *b",;\t|";
 
-/// How many rows are looked at.
 const ROWS: usize = 1000;
 
 /// The delimiter of a text that begins with `sample`; a comma where no other fits better.
@@ -33,7 +32,6 @@ pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
     best.0
 }
 
-/// The rows of the sample under a delimiter.
 fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
     let all = RowBatch::new(0, RowId(1));
     let input = Box::new(Cursor::new(sample.to_vec()));

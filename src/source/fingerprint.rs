@@ -12,9 +12,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// are. Shown, it is the digest in lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
-    /// Their SHA-256.
     pub sha256: [u8; 32],
-    /// Their number.
     pub bytes: u64,
 }
 

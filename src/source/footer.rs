@@ -14,12 +14,10 @@ pub(super) const MAX_BYTES: usize = 16 * 1024;
 /// This many digits in a row are not a time, and not two years.
 const FEWEST_DIGITS: usize = 9;
 
-/// A line below a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FooterLine {
     /// The line of the file, from 1.
     pub line: u64,
-    /// Its text.
     pub text: String,
 }
 

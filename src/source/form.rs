@@ -19,53 +19,37 @@ const FIRST_BYTES: u64 = 512;
 /// What the user gives of the form of the inputs; the rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormChoice {
-    /// `--encoding`.
     pub encoding: Option<Encoding>,
-    /// `--delimiter`.
     pub delimiter: Option<u8>,
-    /// `--no-header`.
     pub no_header: bool,
-    /// `--sheet`.
     pub sheet: Option<String>,
 }
 
-/// The form of one input.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// How it is packed.
     pub compression: Option<Compression>,
-    /// What is inside.
     pub content: Content,
-    /// Whether the first row is a header.
     pub has_header: bool,
     /// How many rows above it, titles and the like, are skipped.
     pub above: usize,
 }
 
-/// What an input consists of.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// CSV of some dialect.
     Text(TextForm),
     /// A sheet of a workbook, which has been read whole.
     Sheet(Arc<Sheet>),
 }
 
-/// The form of a CSV text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextForm {
-    /// How its characters are written.
     pub encoding: Encoding,
-    /// How far that can be relied on.
     pub certainty: Certainty,
-    /// Whether it begins with a byte order mark.
     pub has_bom: bool,
-    /// What separates cells.
     pub delimiter: u8,
 }
 
 impl Form {
-    /// The form of a text, if it is one.
     pub fn text(&self) -> Option<&TextForm> {
         match &self.content {
             Content::Text(text) => Some(text),

@@ -3,7 +3,6 @@
 use super::batch::MAX_ROW_BYTES;
 use super::{Flaw, Row, SourceError};
 
-/// An input's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The columns' names as they are, or their numbers where there is no header row.

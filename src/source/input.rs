@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use super::{Compression, Fingerprint, SourceError, decompressed};
 use crate::text::nearest;
 
-/// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";
 
 /// An input that can be read from the top as often as needed.
@@ -86,7 +85,6 @@ impl Input {
         })
     }
 
-    /// An input with this text.
     #[cfg(test)]
     pub(crate) fn of_text(text: &str) -> Input {
         use std::io::Write;
@@ -148,7 +146,6 @@ impl Input {
         Ok(fingerprint)
     }
 
-    /// What is in the file, unpacked if it is packed.
     pub(super) fn unpacked(&self) -> io::Result<(Option<Compression>, Box<dyn Read + Send>)> {
         decompressed(self.rewound()?)
     }
@@ -172,7 +169,6 @@ impl Input {
     }
 }
 
-/// The folder of a path.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -8,7 +8,6 @@ pub(super) struct LineCounter {
 }
 
 impl LineCounter {
-    /// Starts at the beginning of `line`.
     pub(super) fn at(line: u64) -> LineCounter {
         LineCounter {
             ended: line - 1,
@@ -16,7 +15,6 @@ impl LineCounter {
         }
     }
 
-    /// Takes the next bytes of the file.
     pub(super) fn advance(&mut self, bytes: &[u8]) {
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
             let follows_cr = match at {

@@ -32,7 +32,6 @@ fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
     })
 }
 
-/// Whether every quoted cell has an end.
 pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
     after_quoted_cells(row, delimiter, |_| true)
 }
@@ -70,7 +69,6 @@ fn quoted_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether the lines in the middle of the row look like rows themselves.
 fn has_rows_within(row: &[u8], delimiter: u8, columns: usize) -> bool {
     let needed = match columns {
         0 | 1 => return false,

@@ -21,13 +21,11 @@ use crate::lead::RowId;
 /// How much is kept of a row that is longer, in bytes.
 const KEPT_BYTES: usize = 4096;
 
-/// How much is read from the file at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Programs for DOS write it after the last line.
 const DOS_END: u8 = 0x1A;
 
-/// The longest line that can name the delimiter, in bytes.
 const LONGEST_SEP_LINE: usize = 16;
 
 /// The least space for bytes and for cells that csv-core gets.
@@ -41,14 +39,10 @@ struct Filled {
     cells: usize,
 }
 
-/// How the splitting of a row ended.
 #[derive(Debug, Clone, Copy)]
 enum RowEnd {
-    /// At a line end, or at the end of the input.
     Whole(Filled),
-    /// Longer than a row may be.
     TooLong,
-    /// There are no more rows.
     NoRow,
 }
 
@@ -65,15 +59,11 @@ pub struct CsvReader {
     row_start: usize,
     /// Where in the window splitting continues.
     start: usize,
-    /// How much of the window is filled.
     end: usize,
     lines: LineCounter,
-    /// How many cells the header has.
     columns: usize,
-    /// See [`MAX_ROW_BYTES`].
     max_row_bytes: usize,
     is_at_end: bool,
-    /// The lines below the list, once its end is reached.
     footer: Vec<FooterLine>,
 }
 
@@ -131,12 +121,10 @@ impl CsvReader {
         Ok(Header::numbered(row.len()))
     }
 
-    /// Whether the end of the input is reached.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         &self.footer
     }
@@ -307,7 +295,6 @@ impl CsvReader {
         end
     }
 
-    /// Skips the rest of a line, however long it is.
     fn skip_line(&mut self) -> Result<(), SourceError> {
         loop {
             let rest = &self.window[self.start..self.end];
@@ -437,7 +424,6 @@ fn line_end(text: &[u8]) -> Option<usize> {
     memchr::memchr2(b'\n', b'\r', text)
 }
 
-/// Makes sure that csv-core has space to write to.
 fn reserve(batch: &mut RowBatch, end: Filled) {
     if batch.bytes.len() < end.bytes + SPARE_BYTES {
         batch.bytes.resize(2 * end.bytes + 16 * SPARE_BYTES, 0);

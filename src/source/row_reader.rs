@@ -10,9 +10,7 @@ use crate::lead::RowId;
 
 /// Reads the rows of one input from top to bottom.
 pub enum RowReader {
-    /// Those of a text.
     Csv(Box<CsvReader>),
-    /// Those of a spreadsheet.
     Sheet(SheetReader),
 }
 

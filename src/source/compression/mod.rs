@@ -12,13 +12,10 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// How much packed data is read at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How many bytes show how a file is packed.
 const MAGIC_BYTES: u64 = 4;
 
-/// The binary logarithm of [`WINDOW_BYTES`].
 const WINDOW_LOG: u32 = 25;
 
 /// The most that the zstd decoder may remember of what it has unpacked, in bytes: half of
@@ -26,7 +23,6 @@ const WINDOW_LOG: u32 = 25;
 /// to its level 19, for up to 128 MiB with `--ultra` and up to 2 GiB with `--long`.
 const WINDOW_BYTES: usize = 1 << WINDOW_LOG;
 
-/// A way to pack one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952, by the programs `gzip`, `pigz`, `bgzip` …

@@ -6,10 +6,8 @@ use encoding_rs::{Decoder, DecoderResult};
 
 use super::{Encoding, UNDECODABLE};
 
-/// The length of the longest byte order mark.
 const LONGEST_BOM: u64 = 3;
 
-/// How much is taken from the input at a time, in bytes.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// The text of a chunk that is nearly all ASCII fits twice.
@@ -63,7 +61,6 @@ pub(super) struct DecodingReader<R> {
 }
 
 impl<R: Read> DecodingReader<R> {
-    /// The text of `input`, which is written in `encoding`.
     pub(super) fn new(input: R, encoding: Encoding) -> Self {
         DecodingReader {
             input: BufReader::with_capacity(CHUNK_BYTES, input),

@@ -6,7 +6,6 @@ use super::Encoding;
 use super::legacy::LegacySample;
 use super::unicode::{Utf8Count, Utf16Count};
 
-/// How much is read at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// How far the encoding of an input can be relied on.

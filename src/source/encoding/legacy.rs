@@ -33,7 +33,6 @@ pub(super) struct LegacySample {
 }
 
 impl LegacySample {
-    /// Takes the next piece.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         if !self.is_within_line && bytes.is_ascii() {
             return;
@@ -55,7 +54,6 @@ impl LegacySample {
         self.lines.iter().filter(|byte| !byte.is_ascii()).count() as u64
     }
 
-    /// The most likely encoding.
     pub(super) fn guess(&self) -> Encoding {
         // A list in ISO-2022-JP is ASCII to the last byte, and does not come here.
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);

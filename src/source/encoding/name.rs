@@ -60,15 +60,11 @@ impl fmt::Display for Encoding {
 /// A name of no encoding that can be read. Says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EncodingError {
-    /// No encoding has this name.
     #[error("{}", match nearest {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into(),
     })]
-    Unknown {
-        /// The known name most like it, if any is.
-        nearest: Option<&'static str>,
-    },
+    Unknown { nearest: Option<&'static str> },
     /// There is such an encoding, but the standard has dropped it as unsafe.
     #[error("this encoding cannot be read: convert the file to UTF-8")]
     Unsupported,

@@ -58,7 +58,6 @@ impl Utf16Count {
         }
     }
 
-    /// The byte order, if the input is UTF-16.
     pub(super) fn encoding(&self) -> Option<Encoding> {
         let is_utf16 = |these: u64, others: u64| {
             // Two at least: a single zero is a slip in a file of bytes.
@@ -76,7 +75,6 @@ impl Utf16Count {
     }
 }
 
-/// Counts what is UTF-8 and what is not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Utf8Count {
     characters: u64,
@@ -86,7 +84,6 @@ pub(super) struct Utf8Count {
 }
 
 impl Utf8Count {
-    /// Takes the next piece.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         if self.cut.is_empty() && bytes.is_ascii() {
             return;
@@ -108,12 +105,10 @@ impl Utf8Count {
         self.characters += count_beyond_ascii(rest);
     }
 
-    /// How many characters beyond ASCII there are.
     pub(super) fn characters(&self) -> u64 {
         self.characters
     }
 
-    /// How many bytes are part of no character.
     pub(super) fn undecodable(&self) -> u64 {
         self.undecodable + self.cut.len() as u64
     }

@@ -13,7 +13,6 @@ const MAX_CELLS: usize = 1 << 26;
 /// text, so the file's size does not bound it.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Cells that hold something, by row and column.
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     text: String,
@@ -33,7 +32,6 @@ struct Cell {
     len: u32,
 }
 
-/// Takes cells as a workbook gives them.
 #[derive(Debug, Default)]
 pub(super) struct GridBuilder {
     text: String,
@@ -133,7 +131,6 @@ impl Grid {
     }
 }
 
-/// One row of a sheet.
 #[derive(Debug, Clone, Copy)]
 pub struct SheetRow<'a> {
     grid: &'a Grid,
@@ -160,7 +157,6 @@ impl<'a> SheetRow<'a> {
         self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }
 
-    /// The same row below a header of `width` cells.
     pub(super) fn below(self, width: usize) -> SheetRow<'a> {
         SheetRow { width, ..self }
     }

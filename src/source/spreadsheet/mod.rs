@@ -53,7 +53,6 @@ impl Sheet {
             .unwrap_or_else(|| Err(WorkbookError::corrupt("it contradicts itself")))
     }
 
-    /// What the sheet is called.
     pub fn name(&self) -> &str {
         &self.name
     }

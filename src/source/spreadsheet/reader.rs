@@ -12,15 +12,12 @@ use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
 /// once, however many readers it has.
 #[derive(Debug)]
 pub struct SheetReader {
-    /// The workbook's name in messages.
     workbook: String,
     sheet: Arc<Sheet>,
     next: usize,
-    /// How many cells the header has.
     width: usize,
     /// Where the rows of the list end.
     end: usize,
-    /// The lines below the list.
     footer: Vec<FooterLine>,
 }
 
@@ -61,12 +58,10 @@ impl SheetReader {
         })
     }
 
-    /// Whether every row has been read.
     pub fn is_at_end(&self) -> bool {
         self.next >= self.end
     }
 
-    /// The lines below the list.
     pub fn footer(&self) -> &[FooterLine] {
         &self.footer
     }
@@ -95,7 +90,6 @@ impl SheetReader {
         batch.without_spare_capacity()
     }
 
-    /// The row that comes next.
     fn next_row(&self) -> Option<SheetRow<'_>> {
         (!self.is_at_end()).then(|| self.sheet.grid.row(self.next).below(self.width))
     }
