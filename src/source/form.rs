@@ -67,11 +67,11 @@ impl Input {
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
         if let Some((what, hint)) = not_a_list(&first) {
-            return Err(SourceError::NotAList {
-                name: self.name().to_owned(),
-                what: format!("{what}, from which no rows can be read"),
-                hint,
-            });
+            let what = format!(
+                "`{}` is {what}, from which no rows can be read",
+                self.name()
+            );
+            return Err(SourceError::unusable(what, hint));
         }
         let content = if is_workbook(&first) {
             Content::Sheet(Arc::new(sheet(self, choice)?))
@@ -79,9 +79,11 @@ impl Input {
             Content::Text(TextForm::detect(self, &first, choice).map_err(unreadable)?)
         };
         if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
-            return Err(SourceError::NoSheets {
-                name: self.name().to_owned(),
-            });
+            let what = format!(
+                "`{}` is not a spreadsheet, so it has no sheet to choose",
+                self.name()
+            );
+            return Err(SourceError::unusable(what, "leave `--sheet` out"));
         }
         Ok(Form {
             compression,

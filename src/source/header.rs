@@ -14,37 +14,34 @@ pub struct Header {
 impl Header {
     /// The cells of a row as names. `name` is the input's name in messages.
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
-        let error = |what: String, hint| SourceError::Header {
-            name: name.to_owned(),
-            line: row.line(),
-            what,
-            hint,
+        let line = row.line();
+        let error = |what: String, hint: &str| {
+            let what = format!("the header of `{name}` (line {line}) {what}");
+            Err(SourceError::unusable(what, hint))
         };
         match row.flaw() {
             Some(Flaw::UnclosedQuote) => {
                 let what = "has a quote (\") that is never closed".to_owned();
-                return Err(error(what, "close it or take it out"));
+                return error(what, "close it or take it out");
             }
             Some(Flaw::TooLong) => {
-                return Err(error(
+                return error(
                     format!("is longer than {} KiB", MAX_ROW_BYTES / 1024),
                     "look into the file: a list of contacts has one contact on each line",
-                ));
+                );
             }
             None => {}
         }
-        let names: Option<Vec<String>> = (0..row.len())
-            .map(|column| row.text(column).map(str::to_owned))
-            .collect();
-        match names {
+        let names = (0..row.len()).map(|column| row.text(column).map(str::to_owned));
+        match names.collect() {
             Some(names) => Ok(Header {
                 names,
-                line: Some(row.line()),
+                line: Some(line),
             }),
-            None => Err(error(
+            None => error(
                 "has bytes that are not text in the file's encoding".to_owned(),
                 "name the encoding with `--encoding`, or save the file as \"CSV UTF-8\"",
-            )),
+            ),
         }
     }
 

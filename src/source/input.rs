@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Compression, Fingerprint, SourceError, decompressed};
-use crate::text::nearest;
+use crate::text::{nearest, printable};
 
 const STANDARD_INPUT: &str = "-";
 
@@ -40,10 +40,7 @@ impl Input {
             error,
         };
         if name == STANDARD_INPUT {
-            let mut spool = tempfile::tempfile().map_err(|error| SourceError::NoSpool {
-                folder: std::env::temp_dir(),
-                error,
-            })?;
+            let mut spool = tempfile::tempfile().map_err(|error| SourceError::NoSpool { error })?;
             io::copy(&mut io::stdin().lock(), &mut spool).map_err(unreadable)?;
             return Ok(Input {
                 name: "standard input".into(),
@@ -51,10 +48,13 @@ impl Input {
             });
         }
         if !path.try_exists().map_err(unreadable)? {
-            return Err(SourceError::Missing {
-                nearest: nearest_file(path),
-                name,
-            });
+            return Err(SourceError::unusable(
+                format!("cannot read `{name}`: there is no such file"),
+                match nearest_file(path) {
+                    Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
+                    None => "check the name and the folder".to_owned(),
+                },
+            ));
         }
         // Before opening, which would wait forever at a pipe without a writer.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
@@ -67,11 +67,7 @@ impl Input {
                     "pipe it in, with `-` for the name",
                 )
             };
-            return Err(SourceError::NotAList {
-                name,
-                what: what.to_owned(),
-                hint,
-            });
+            return Err(SourceError::unusable(format!("`{name}` is {what}"), hint));
         }
         let state = FileState::of(path).map_err(unreadable)?;
         // A file may be there and not readable.

@@ -4,11 +4,14 @@ use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 
-use super::error::{MAX_UNPACKED_BYTES, TooLarge, WorkbookError};
+use super::error::WorkbookError;
 
-/// An archive's list of contents.
+/// The most bytes that the parts of a workbook may unpack to. The `zip` crate
+/// unpacks no more of a part than the archive declares, so the declared sizes count.
+const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+
 pub(super) struct Archive<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+    pub(super) zip: ZipArchive<Cursor<&'a [u8]>>,
     /// The names in lower case and with `/` between folders, in the archive's order.
     names: Vec<String>,
 }
@@ -31,7 +34,10 @@ impl<'a> Archive<'a> {
             names.push(name);
         }
         if unpacked > MAX_UNPACKED_BYTES {
-            return Err(WorkbookError::TooLarge(TooLarge::Unpacked));
+            let limit = MAX_UNPACKED_BYTES >> 20;
+            return Err(WorkbookError::too_large(format_args!(
+                "it unpacks to more than {limit} MiB"
+            )));
         }
         Ok(Archive { zip, names })
     }
@@ -43,47 +49,8 @@ impl<'a> Archive<'a> {
 
     /// The part called exactly `name`, unpacked as it is read.
     pub(super) fn part(&mut self, name: &str) -> Result<Option<impl Read + '_>, WorkbookError> {
-        match self.zip.index_for_name(name) {
-            Some(index) => self
-                .zip
-                .by_index(index)
-                .map(Some)
-                .map_err(WorkbookError::corrupt),
-            None => Ok(None),
-        }
-    }
-
-    /// What an OpenDocument file says that it is.
-    pub(super) fn mime(&mut self) -> Result<Option<String>, WorkbookError> {
-        const LONGEST: u64 = 100;
-        let Some(part) = self.part("mimetype")? else {
-            return Ok(None);
-        };
-        let mut mime = Vec::new();
-        part.take(LONGEST)
-            .read_to_end(&mut mime)
-            .map_err(WorkbookError::corrupt)?;
-        Ok(Some(String::from_utf8_lossy(&mime).into_owned()))
-    }
-}
-
-/// The number in an attribute: 0 if it is not a number, the largest if it is larger.
-pub(super) fn number_in(text: &str) -> u64 {
-    let digits = text.trim_start_matches('+');
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return 0;
-    }
-    digits.parse().unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_is_none_is_0_and_one_that_is_too_large_the_largest() {
-        assert_eq!(number_in("+12"), 12);
-        assert_eq!(number_in("twelve"), 0);
-        assert_eq!(number_in("99999999999999999999999"), u64::MAX);
+        let index = self.zip.index_for_name(name);
+        let part = index.map(|index| self.zip.by_index(index));
+        part.transpose().map_err(WorkbookError::corrupt)
     }
 }

@@ -6,7 +6,7 @@
 //! So the records are read here first, as calamine reads them.
 
 use super::compound::{u16_at, u32_at};
-use super::error::{TooLarge, WorkbookError};
+use super::error::WorkbookError;
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::Weight;
 
@@ -44,11 +44,30 @@ const COPIES: u64 = 2;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
 pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
-    let globals = Globals::read(stream)?;
+    // Where in the stream each sheet begins.
+    let mut sheets: Vec<usize> = Vec::new();
+    let mut strings: Vec<&[u8]> = Vec::new();
+    let mut last = 0;
+    for (typ, data) in Records(stream) {
+        match typ {
+            kind::EOF => break,
+            // calamine misses its oldest kind, and would read scrambled cells.
+            kind::FILE_PASS => return Err(WorkbookError::password()),
+            kind::BOUND_SHEET => sheets.push(u32_at(data, 0)? as usize),
+            kind::SHARED_STRINGS => strings = vec![data],
+            kind::CONTINUE if last == kind::SHARED_STRINGS => {
+                strings.push(data);
+                continue;
+            }
+            _ => {}
+        }
+        last = typ;
+    }
+    let strings = SharedStrings::read(&strings).ok_or_else(damaged)?;
     let mut size = Size::default();
-    for sheet in globals.sheets {
+    for sheet in sheets {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
-        size.add_sheet(records, &globals.strings)?;
+        size.add_sheet(records, &strings)?;
         // Sheets that lie in each other are read as often as they are named.
         if size.bytes > HARMLESS_BYTES.max(2 * stream.len()) {
             return Err(damaged());
@@ -57,44 +76,10 @@ pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
     Ok(())
 }
 
-/// What comes before the sheets.
-#[derive(Debug, Default)]
-struct Globals {
-    /// Where in the stream each sheet begins.
-    sheets: Vec<usize>,
-    strings: SharedStrings,
-}
-
-impl Globals {
-    /// Reads them, unless they are protected by a password.
-    fn read(stream: &[u8]) -> Result<Globals, WorkbookError> {
-        let mut globals = Globals::default();
-        let mut strings: Vec<&[u8]> = Vec::new();
-        let mut last = 0;
-        for (typ, data) in Records(stream) {
-            match typ {
-                kind::EOF => break,
-                // calamine misses its oldest kind, and would read scrambled cells.
-                kind::FILE_PASS => return Err(WorkbookError::Password),
-                kind::BOUND_SHEET => globals.sheets.push(u32_at(data, 0)? as usize),
-                kind::SHARED_STRINGS => strings = vec![data],
-                kind::CONTINUE if last == kind::SHARED_STRINGS => {
-                    strings.push(data);
-                    continue;
-                }
-                _ => {}
-            }
-            last = typ;
-        }
-        globals.strings = SharedStrings::read(&strings).ok_or_else(damaged)?;
-        Ok(globals)
-    }
-}
-
 /// The size of the sheets.
 #[derive(Debug, Default)]
 struct Size {
-    /// Cells between the outermost ones of each sheet.
+    /// Cells up to the last row and column of each sheet.
     cells: u64,
     /// The texts of cells.
     weight: Weight,
@@ -132,9 +117,11 @@ impl Size {
             }
         }
         self.bytes += sheet.len() - records.0.len();
-        self.cells = self.cells.saturating_add(extent.cells());
+        self.cells = self.cells.saturating_add(extent.rows * extent.columns);
         if self.cells > MAX_CELLS {
-            Err(WorkbookError::TooLarge(TooLarge::Cells(MAX_CELLS)))
+            Err(WorkbookError::too_large(format_args!(
+                "it has more than {MAX_CELLS} cells"
+            )))
         } else {
             Ok(())
         }
@@ -168,33 +155,23 @@ fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
     }
 }
 
-/// The rectangle of a sheet's cells: first and last row and column.
+/// How many rows and columns a sheet has up to its last cell.
 #[derive(Debug, Default)]
-struct Extent(Option<[u32; 4]>);
+struct Extent {
+    rows: u64,
+    columns: u64,
+}
 
 impl Extent {
     /// Includes the cells of a row, from the one whose row and column the record begins with.
     fn include(&mut self, record: &[u8], more_cells: u32) -> Result<(), WorkbookError> {
-        let row = u32::from(u16_at(record, 0)?);
-        let column = u32::from(u16_at(record, 2)?);
-        let last = column + more_cells;
+        let last = u32::from(u16_at(record, 2)?) + more_cells;
         if last >= COLUMNS {
             return Err(damaged());
         }
-        let [top, bottom, left, right] = self.0.unwrap_or([row, row, column, last]);
-        self.0 = Some([
-            top.min(row),
-            bottom.max(row),
-            left.min(column),
-            right.max(last),
-        ]);
+        self.rows = self.rows.max(u64::from(u16_at(record, 0)?) + 1);
+        self.columns = self.columns.max(u64::from(last) + 1);
         Ok(())
-    }
-
-    fn cells(&self) -> u64 {
-        self.0.map_or(0, |[top, bottom, left, right]| {
-            u64::from(bottom - top + 1) * u64::from(right - left + 1)
-        })
     }
 }
 
@@ -238,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_has_the_cells_between_its_outermost_ones() {
+    fn a_sheet_has_the_cells_up_to_its_last_row_and_column() {
         let stream = [
             record(kind::BOF, b""),
             cell(1, 2),
             cell(3, 5),
             record(kind::EOF, b""),
         ];
-        assert_eq!(cells(&stream.concat()).unwrap(), 12);
+        assert_eq!(cells(&stream.concat()).unwrap(), 24);
         assert_eq!(cells(b"").unwrap(), 0);
     }
 
@@ -276,7 +253,6 @@ mod tests {
         let label = record(kind::LABEL_SST, &[0; 10]);
         let weigh = |count| Size::default().add_sheet(&label.repeat(count), &strings);
         assert!(weigh(2_500).is_ok());
-        let error = weigh(3_000).unwrap_err();
-        assert!(matches!(error, WorkbookError::TooLarge(TooLarge::Memory)));
+        assert!(weigh(3_000).is_err());
     }
 }

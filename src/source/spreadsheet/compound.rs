@@ -11,6 +11,7 @@ use std::io::{self, Cursor, Read, Write};
 use cfb::{CompoundFile, Version};
 
 use super::error::WorkbookError;
+use super::kind::xls_stream;
 
 /// Larger numbers mark the end of a chain.
 const LAST_SECTOR: u32 = 0xFFFF_FFFA;
@@ -19,21 +20,12 @@ const LAST_SECTOR: u32 = 0xFFFF_FFFA;
 /// sectors each. With larger sectors it is more.
 const SECTORS_LISTED: usize = 127 * 128;
 
-/// Opens the file. Its tables then take little more memory than the file itself.
-pub(super) fn open(bytes: &[u8]) -> Result<CompoundFile<Cursor<&[u8]>>, WorkbookError> {
-    check_table_list(bytes)?;
-    CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())
-}
-
-/// The records of an .xls: its only stream that matters.
+/// The records of an .xls: its only stream that matters. The tables that are read for it
+/// take little more memory than the file itself.
 pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, WorkbookError> {
-    let mut file = open(bytes)?;
-    // The older name is that of Excel 5 and 95.
-    let name = if file.is_stream("Workbook") {
-        "Workbook"
-    } else {
-        "Book"
-    };
+    check_table_list(bytes)?;
+    let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())?;
+    let name = xls_stream(&file)?;
     let mut stream = Vec::new();
     file.open_stream(name)
         .and_then(|mut reader| reader.read_to_end(&mut stream))

@@ -1,10 +1,11 @@
-//! A workbook's bytes, of which calamine reads no part before it is weighed.
+//! An .xlsx of which calamine reads no part before it is weighed.
 //!
 //! Other parts say which parts calamine reads and which one is the sheet, under any name.
 //! So names do not matter here: a part is weighed when calamine reads the first of its
 //! bytes.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,28 +13,10 @@ use std::rc::Rc;
 use zip::ZipArchive;
 
 use super::error::WorkbookError;
-use super::weight::{Weight, check_pieces, check_records};
+use super::weight::{Weight, walk};
 
 /// A sheet of this size does no harm even as a single cell, so it is not read twice.
 const SMALL_PART_BYTES: u64 = 64 << 20;
-
-/// How the parts of a workbook are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parts {
-    /// All of them as XML: .xlsx.
-    Xml,
-    /// As binary records, the relationships aside: .xlsb.
-    Records,
-}
-
-/// What calamine is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// It reads parts whole, and keeps what they say.
-    Opening,
-    /// It returns the cells of a sheet one by one.
-    Reading,
-}
 
 /// The workbook as calamine reads it.
 pub(super) struct Guarded<'a> {
@@ -44,9 +27,10 @@ pub(super) struct Guarded<'a> {
 /// What is left to be weighed, and the first error.
 struct Scales<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
-    kind: Parts,
-    stage: Stage,
     weight: Weight,
+    /// Whether calamine returns the cells of a sheet one by one. Before that it reads parts
+    /// whole, and keeps what they say.
+    is_reading: bool,
     /// Where the bytes of the parts are that have not been weighed, and their places in
     /// the archive.
     unweighed: Vec<(Range<u64>, usize)>,
@@ -57,11 +41,10 @@ struct Scales<'a> {
 pub(super) struct Guard<'a>(Rc<RefCell<Scales<'a>>>);
 
 /// The workbook `bytes` for calamine, and the guard that knows of the errors.
-pub(super) fn guarded(
-    bytes: &[u8],
-    kind: Parts,
-) -> Result<(Guarded<'_>, Guard<'_>), WorkbookError> {
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(WorkbookError::corrupt)?;
+pub(super) fn guarded<'a>(
+    bytes: &'a [u8],
+    mut zip: ZipArchive<Cursor<&'a [u8]>>,
+) -> (Guarded<'a>, Guard<'a>) {
     let unweighed = (0..zip.len())
         .filter_map(|index| {
             // calamine cannot read what has no place in the file either.
@@ -72,32 +55,28 @@ pub(super) fn guarded(
         .collect();
     let scales = Rc::new(RefCell::new(Scales {
         zip,
-        kind,
-        stage: Stage::Opening,
         weight: Weight::default(),
+        is_reading: false,
         unweighed,
         error: None,
     }));
     let bytes = Cursor::new(bytes);
     let guard = Guard(Rc::clone(&scales));
-    Ok((Guarded { bytes, scales }, guard))
+    (Guarded { bytes, scales }, guard)
 }
 
 impl Guard<'_> {
     /// From now on calamine returns cells one by one.
     pub(super) fn start_reading(&self) {
-        self.0.borrow_mut().stage = Stage::Reading;
+        self.0.borrow_mut().is_reading = true;
     }
 
     /// What calamine has returned, unless a part was refused: it ignores some parts that
     /// cannot be read.
-    pub(super) fn judge<T, E>(&self, given: Result<T, E>) -> Result<T, WorkbookError>
-    where
-        WorkbookError: From<E>,
-    {
+    pub(super) fn judge<T, E: Display>(&self, given: Result<T, E>) -> Result<T, WorkbookError> {
         match self.0.borrow_mut().error.take() {
             Some(error) => Err(error),
-            None => Ok(given?),
+            None => given.map_err(WorkbookError::corrupt),
         }
     }
 }
@@ -111,29 +90,19 @@ impl Scales<'_> {
             .position(|(range, _)| range.start < wanted.end && wanted.start < range.end)
         {
             let (_, index) = self.unweighed.swap_remove(at);
-            self.weigh_part(index)?;
+            // calamine cannot read it either, and reports it.
+            let Ok(part) = self.zip.by_index(index) else {
+                continue;
+            };
+            let size = part.size();
+            if !self.is_reading {
+                self.weight.add_part(part, size)?;
+            } else if size > SMALL_PART_BYTES {
+                // Cells weigh nothing, but none may be too long.
+                walk(part, false, |_| Ok(()))?;
+            }
         }
         Ok(())
-    }
-
-    fn weigh_part(&mut self, index: usize) -> Result<(), WorkbookError> {
-        // calamine cannot read it either, and reports it.
-        let Ok(part) = self.zip.by_index(index) else {
-            return Ok(());
-        };
-        let size = part.size();
-        let kind = match part.name_raw() {
-            b"xl/_rels/workbook.bin.rels" => Parts::Xml,
-            _ => self.kind,
-        };
-        match (self.stage, kind) {
-            (Stage::Opening, Parts::Xml) => self.weight.add_xml(part, size),
-            (Stage::Opening, Parts::Records) => self.weight.add_records(part, size),
-            // No piece is longer than the part that it is in.
-            (Stage::Reading, _) if size <= SMALL_PART_BYTES => Ok(()),
-            (Stage::Reading, Parts::Xml) => check_pieces(part),
-            (Stage::Reading, Parts::Records) => check_records(part),
-        }
     }
 }
 

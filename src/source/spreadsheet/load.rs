@@ -1,71 +1,60 @@
 //! A workbook's bytes to the cells of one sheet.
 
+use std::fmt::Display;
 use std::io::Cursor;
 
-use calamine::{
-    Cell, Data, DataRef, Ods, OdsError, Range, Reader, SheetType, SheetVisible, Xls, XlsError,
-    Xlsb, XlsbError, Xlsx, XlsxError,
-};
+use calamine::{Data, Ods, OdsError, Range, Reader, SheetType, SheetVisible, Xls, Xlsx};
 
 use super::archive::Archive;
 use super::cell::{borrowed, push_text};
 use super::error::WorkbookError;
 use super::grid::{Grid, GridBuilder};
-use super::guarded::{Parts, guarded};
-use super::kind::{Kind, kind_of};
+use super::guarded::guarded;
+use super::kind::{OLE_MAGIC, is_opendocument};
 use super::{Sheet, biff, compound, opendocument};
+use crate::text::{listed, nearest, shown_name};
 
 /// Reads the sheet `wanted`, or the first.
 pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
-    match kind_of(&bytes)? {
-        Kind::Xlsx => load_xlsx(&bytes, wanted),
-        Kind::Xlsb => load_xlsb(&bytes, wanted),
-        Kind::Xls => {
-            let records = compound::workbook_stream(&bytes)?;
-            drop(bytes);
-            biff::check(&records)?;
-            let file = compound::with_stream(&records).map_err(WorkbookError::corrupt)?;
-            drop(records);
-            load_range(Xls::new(file)?, wanted)
-        }
-        Kind::Ods => {
-            opendocument::check(&mut Archive::open(&bytes)?)?;
-            load_range(Ods::new(Cursor::new(bytes))?, wanted)
-        }
+    if bytes.starts_with(OLE_MAGIC) {
+        let records = compound::workbook_stream(&bytes)?;
+        drop(bytes);
+        biff::check(&records)?;
+        let file = compound::with_stream(&records).map_err(WorkbookError::corrupt)?;
+        drop(records);
+        return load_range(Xls::new(file).map_err(WorkbookError::corrupt)?, wanted);
     }
+    let mut archive = Archive::open(&bytes)?;
+    if is_opendocument(&mut archive)? {
+        opendocument::check(&mut archive)?;
+        let book = Ods::new(Cursor::new(bytes)).map_err(|error| match error {
+            OdsError::Password => WorkbookError::password(),
+            error => WorkbookError::corrupt(error),
+        });
+        return load_range(book?, wanted);
+    }
+    load_xlsx(&bytes, archive, wanted)
 }
 
-fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
-    let (file, guard) = guarded(bytes, Parts::Xml)?;
+/// The cells are taken one by one rather than as a rectangle, which a stray cell in a far
+/// corner would make as large as the sheet.
+fn load_xlsx(
+    bytes: &[u8],
+    archive: Archive<'_>,
+    wanted: Option<&str>,
+) -> Result<Sheet, WorkbookError> {
+    let (file, guard) = guarded(bytes, archive.zip);
     let mut book = guard.judge(Xlsx::new(file))?;
     guard.start_reading();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let mut cells = guard.judge(book.worksheet_cells_reader(&name))?;
-    let grid = guard.judge(collect(|| Ok(cells.next_cell()?)))?;
-    Ok(Sheet { name, names, grid })
-}
-
-fn load_xlsb(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
-    let (file, guard) = guarded(bytes, Parts::Records)?;
-    let mut book = guard.judge(Xlsb::new(file))?;
-    guard.start_reading();
-    let (name, names) = choose(book.sheets_metadata(), wanted)?;
-    let mut cells = guard.judge(book.worksheet_cells_reader(&name))?;
-    let grid = guard.judge(collect(|| Ok(cells.next_cell()?)))?;
-    Ok(Sheet { name, names, grid })
-}
-
-/// The cells that `next` returns. They are taken one by one rather than as a
-/// rectangle, which a stray cell in a far corner would make as large as the sheet.
-fn collect<'a>(
-    mut next: impl FnMut() -> Result<Option<Cell<DataRef<'a>>>, WorkbookError>,
-) -> Result<Grid, WorkbookError> {
     let mut grid = GridBuilder::default();
-    while let Some(cell) = next()? {
+    while let Some(cell) = guard.judge(cells.next_cell())? {
         let (row, column) = cell.get_position();
         grid.push(row, column, |out| push_text(out, cell.get_value()))?;
     }
-    Ok(grid.finish())
+    let grid = grid.finish();
+    Ok(Sheet { name, names, grid })
 }
 
 /// The sheet of a workbook of which calamine has decoded all sheets already.
@@ -74,10 +63,11 @@ fn load_range<R: Reader<Cursor<Vec<u8>>>>(
     wanted: Option<&str>,
 ) -> Result<Sheet, WorkbookError>
 where
-    WorkbookError: From<R::Error>,
+    R::Error: Display,
 {
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
-    let range = book.worksheet_range(&name)?;
+    let range = book.worksheet_range(&name);
+    let range = range.map_err(WorkbookError::corrupt)?;
     drop(book);
     let grid = collect_range(&range)?;
     Ok(Sheet { name, names, grid })
@@ -90,13 +80,8 @@ fn collect_range(range: &Range<Data>) -> Result<Grid, WorkbookError> {
         let (Ok(row), Ok(column)) = (u32::try_from(row), u32::try_from(column)) else {
             return Err(WorkbookError::corrupt("a cell lies outside the sheet"));
         };
-        grid.push(
-            top.saturating_add(row),
-            left.saturating_add(column),
-            |out| {
-                push_text(out, &borrowed(cell));
-            },
-        )?;
+        let (row, column) = (top.saturating_add(row), left.saturating_add(column));
+        grid.push(row, column, |out| push_text(out, &borrowed(cell)))?;
     }
     Ok(grid.finish())
 }
@@ -106,49 +91,42 @@ fn choose(
     sheets: &[calamine::Sheet],
     wanted: Option<&str>,
 ) -> Result<(String, Vec<String>), WorkbookError> {
+    let sheets = sheets.iter();
     let sheets: Vec<_> = sheets
-        .iter()
         .filter(|sheet| sheet.typ == SheetType::WorkSheet)
         .collect();
     let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+    let Some(first) = names.first() else {
+        return Err(WorkbookError::new(
+            "has no worksheet",
+            "charts and macros are not read; put the contacts on a worksheet",
+        ));
+    };
+    let is_same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
     let chosen = match wanted {
         Some(wanted) => names
             .iter()
             .find(|name| *name == wanted)
-            .or_else(|| names.iter().find(|name| is_same_name(name, wanted))),
+            .or_else(|| names.iter().find(|name| is_same(name, wanted)))
+            .ok_or_else(|| no_such_sheet(wanted, &names))?,
         None => sheets
             .iter()
             .find(|sheet| sheet.visible == SheetVisible::Visible)
-            .map(|sheet| &sheet.name)
-            .or(names.first()),
+            .map_or(first, |sheet| &sheet.name),
     };
-    match (chosen, wanted) {
-        (Some(name), _) => Ok((name.clone(), names.clone())),
-        (None, Some(wanted)) if !names.is_empty() => Err(WorkbookError::NoSuchSheet {
-            wanted: wanted.to_owned(),
-            names,
-        }),
-        (None, _) => Err(WorkbookError::NoSheet),
-    }
+    Ok((chosen.clone(), names))
 }
 
-fn is_same_name(a: &str, b: &str) -> bool {
-    a.to_lowercase() == b.to_lowercase()
+fn no_such_sheet(wanted: &str, names: &[String]) -> WorkbookError {
+    let (wanted_name, listed) = (shown_name(wanted), listed(names));
+    WorkbookError::new(
+        format!("has no sheet `{wanted_name}`; it has {listed}"),
+        match nearest(wanted, names) {
+            Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
+            None => "name one of these, or leave `--sheet` out for the first".to_owned(),
+        },
+    )
 }
-
-macro_rules! from_errors_of_calamine {
-    ($($error:ident),*) => {$(
-        impl From<$error> for WorkbookError {
-            fn from(error: $error) -> WorkbookError {
-                match error {
-                    $error::Password => WorkbookError::Password,
-                    error => WorkbookError::corrupt(error),
-                }
-            }
-        }
-    )*};
-}
-from_errors_of_calamine!(XlsxError, XlsbError, XlsError, OdsError);
 
 #[cfg(test)]
 mod tests {
@@ -176,13 +154,9 @@ mod tests {
         assert_eq!(chosen(&sheets, None).unwrap(), "Leads");
         assert_eq!(chosen(&sheets[..2], None).unwrap(), "Codes");
         assert_eq!(chosen(&sheets, Some("codes")).unwrap(), "Codes");
-        assert!(matches!(
-            chosen(&sheets[..1], None),
-            Err(WorkbookError::NoSheet)
-        ));
-        let Err(WorkbookError::NoSuchSheet { names, .. }) = chosen(&sheets, Some("Chart")) else {
-            panic!("a chart is no worksheet");
-        };
-        assert_eq!(names, ["Codes", "Leads"]);
+        let error = |wanted, sheets| chosen(sheets, wanted).unwrap_err().to_string();
+        assert!(error(None, &sheets[..1]).starts_with("has no worksheet"));
+        let error = error(Some("Chart"), &sheets);
+        assert!(error.starts_with("has no sheet `Chart`; it has `Codes`, `Leads`\n"));
     }
 }

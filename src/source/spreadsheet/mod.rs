@@ -1,13 +1,12 @@
-//! Workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) to rows of text.
+//! Workbooks (.xlsx, .xlsm, .xls, .ods) to rows of text.
 //!
 //! Rule: a workbook is recognized by its content, never by its name, and is read whole:
 //! its rows are not in one piece of the file. Every cell becomes text here, in the same
 //! way for all formats.
 //!
 //! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
-//! checked first: [`archive`] for what it unpacks to, [`guarded`] and [`weight`] for .xlsx
-//! and .xlsb, [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for
-//! .ods. It runs where a panic ends nothing else ([`crate::contain`]).
+//! checked first: [`archive`] for what it unpacks to, [`guarded`] and [`weight`] for .xlsx,
+//! [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for .ods. It runs where a panic ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
@@ -24,7 +23,7 @@ mod shared_strings;
 mod time;
 mod weight;
 
-pub use error::{TooLarge, WorkbookError};
+pub use error::WorkbookError;
 pub use grid::SheetRow;
 pub use kind::is_workbook;
 pub use reader::SheetReader;

@@ -7,6 +7,7 @@ use crate::lead::RowId;
 use crate::source::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
 use crate::source::footer::only_words;
 use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
+use crate::text::shown_name;
 
 /// Returns the rows of one sheet from top to bottom. The sheet is in memory
 /// once, however many readers it has.
@@ -41,10 +42,11 @@ impl SheetReader {
         self.next += above;
         self.width = self.next_row().map_or(0, |row| row.filled());
         let Some(row) = self.next_row() else {
-            return Err(SourceError::EmptySheet {
-                name: self.workbook.clone(),
-                sheet: self.sheet.name.clone(),
-            });
+            let (sheet, name) = (shown_name(&self.sheet.name), &self.workbook);
+            return Err(SourceError::unusable(
+                format!("the sheet `{sheet}` of `{name}` is empty"),
+                "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
+            ));
         };
         let names: Vec<String> = row.cells().map(str::to_owned).collect();
         let line = row.number();

@@ -6,12 +6,19 @@
 //! a megabyte. So a part is read here first, in little memory, and weighed.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::num::IntErrorKind;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::archive::number_in;
-use super::error::{MAX_PIECE_BYTES, MAX_WEIGHT, TooLarge, WorkbookError};
+use super::error::WorkbookError;
+
+/// The most memory that decoded parts may take. A million rows of twenty different
+/// texts each stay below it.
+pub(super) const MAX_WEIGHT: u64 = 2 << 30;
+
+/// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
+const MAX_PIECE_BYTES: usize = 16 << 20;
 
 /// What a shared string takes besides its text.
 const STRING_BYTES: u64 = 56;
@@ -21,12 +28,6 @@ const RESERVED_STRING_BYTES: u64 = 24;
 
 /// What a sheet, a font, a cell format and the like takes besides its texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
-
-/// Strings that may be announced however small the part is.
-const HARMLESS_STRINGS: u64 = 1 << 20;
-
-/// The fewest bytes that a shared string takes: `<si/>`.
-const MIN_STRING_BYTES: u64 = 5;
 
 /// What has been weighed so far.
 #[derive(Debug, Default)]
@@ -41,26 +42,32 @@ impl Weight {
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), WorkbookError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_WEIGHT {
-            Err(WorkbookError::TooLarge(TooLarge::Memory))
+            Err(too_heavy())
         } else {
             Ok(())
         }
     }
 
-    /// Adds an XML part of `size` bytes that calamine reads whole.
-    pub(super) fn add_xml(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
+    /// Adds a part of an .xlsx, of `size` bytes, that calamine reads whole.
+    pub(super) fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
         self.add(size)?;
-        walk(part, |tag| self.add_tag(tag, size))
+        walk(part, false, |event| match event {
+            Event::Start(tag) => self.add_tag(tag),
+            _ => Ok(()),
+        })
     }
 
-    fn add_tag(&mut self, tag: &BytesStart<'_>, part_size: u64) -> Result<(), WorkbookError> {
-        let len = tag.len() as u64;
+    fn add_tag(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         match tag.local_name().as_ref() {
             "si" => self.add(STRING_BYTES),
-            "sst" => self.add(announced_strings(tag, part_size)? * RESERVED_STRING_BYTES),
+            // calamine reserves memory for them, and a lack of it ends the process at once.
+            "sst" => {
+                let count = number_in(tag, "uniqueCount", 0)?;
+                self.add(count.saturating_mul(RESERVED_STRING_BYTES))
+            }
             // Font names, number formats and paths are copied to whatever uses them.
             "name" | "numFmt" | "Relationship" => {
-                self.longest = self.longest.max(len);
+                self.longest = self.longest.max(tag.len() as u64);
                 self.add(STRUCTURE_BYTES)
             }
             "xf" | "sheet" => self.add(STRUCTURE_BYTES + 2 * self.longest),
@@ -68,168 +75,102 @@ impl Weight {
             _ => Ok(()),
         }
     }
-
-    /// Adds a binary part of `size` bytes (MS-XLSB 2.1.4) that calamine reads whole.
-    pub(super) fn add_records(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
-        // Its text is UTF-16 and becomes UTF-8.
-        self.add(size.saturating_mul(2))?;
-        walk_records(part, |kind, data| self.add_record(kind, data))
-    }
-
-    fn add_record(&mut self, kind: u16, data: &[u8]) -> Result<(), WorkbookError> {
-        /// The kinds of record (MS-XLSB 2.3) that become more than they are.
-        mod kind {
-            pub(super) const SHARED_STRING: u16 = 0x0013;
-            pub(super) const NAME: u16 = 0x0027;
-            pub(super) const SHEET: u16 = 0x009C;
-            pub(super) const EXTERN_SHEET: u16 = 0x016A;
-        }
-        let len = data.len() as u64;
-        match kind {
-            kind::SHARED_STRING => self.add(STRING_BYTES),
-            kind::SHEET => {
-                self.longest = self.longest.max(2 * len);
-                self.add(STRUCTURE_BYTES + 2 * self.longest)
-            }
-            // Twelve bytes for each reference to a sheet, whose name is copied.
-            kind::EXTERN_SHEET => self.add((len / 12).saturating_mul(24 + self.longest)),
-            kind::NAME => {
-                let characters = data.get(9..13).map_or(0, |count| {
-                    u64::from(u32::from_le_bytes([count[0], count[1], count[2], count[3]]))
-                });
-                self.longest = self.longest.max(characters.min(len).saturating_mul(3));
-                // A formula takes five bytes at least for each name that it writes out.
-                self.add(STRUCTURE_BYTES + (len / 5).saturating_mul(16 + self.longest))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
-/// How many strings the root element announces: calamine reserves memory for them, and
-/// a lack of memory ends the process at once.
-fn announced_strings(root: &BytesStart<'_>, part_size: u64) -> Result<u64, WorkbookError> {
-    let count = root
-        .try_get_attribute("uniqueCount")
-        .map_err(WorkbookError::corrupt)?;
-    let count = count.map_or(0, |count| number_in(&count.value));
-    if count > part_size / MIN_STRING_BYTES + HARMLESS_STRINGS {
-        Err(WorkbookError::corrupt("its list of strings is damaged"))
-    } else {
-        Ok(count)
-    }
+pub(super) fn too_heavy() -> WorkbookError {
+    let limit = MAX_WEIGHT >> 20;
+    WorkbookError::too_large(format_args!(
+        "it would take more than {limit} MiB of memory"
+    ))
 }
 
-/// Makes sure that no cell and no tag of an XML part is too long to be held. The cells
-/// of a sheet are decoded one by one, so nothing else in it weighs anything.
-pub(super) fn check_pieces(part: impl Read) -> Result<(), WorkbookError> {
-    walk(part, |_| Ok(()))
+fn piece_too_long() -> WorkbookError {
+    let limit = MAX_PIECE_BYTES >> 20;
+    WorkbookError::too_large(format_args!(
+        "a single cell of it holds more than {limit} MiB"
+    ))
 }
 
-/// The same for the records of a binary part.
-pub(super) fn check_records(part: impl Read) -> Result<(), WorkbookError> {
-    walk_records(part, |_, _| Ok(()))
+/// The number in an attribute: `missing` where there is none, 0 if it is not a number, the
+/// largest if it is larger.
+pub(super) fn number_in(
+    tag: &BytesStart<'_>,
+    name: &str,
+    missing: u64,
+) -> Result<u64, WorkbookError> {
+    let attribute = tag.try_get_attribute(name);
+    let Some(attribute) = attribute.map_err(WorkbookError::corrupt)? else {
+        return Ok(missing);
+    };
+    Ok(match attribute.value.parse() {
+        Ok(number) => number,
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => u64::MAX,
+        Err(_) => 0,
+    })
 }
 
-/// Reads XML as calamine does, tag by tag. Where it is not XML, calamine reports it.
-fn walk(
+/// Reads XML as calamine does, tag by tag, and refuses a cell or a tag that is too long to be
+/// held. An empty tag counts as a start and an end. Where it is not XML, or ends early,
+/// calamine reports it, unless it `must_be_whole`.
+pub(super) fn walk(
     part: impl Read,
-    mut see: impl FnMut(&BytesStart<'_>) -> Result<(), WorkbookError>,
+    must_be_whole: bool,
+    mut see: impl FnMut(&Event<'_>) -> Result<(), WorkbookError>,
 ) -> Result<(), WorkbookError> {
-    let mut reader = Reader::from_reader(Pieces::new(part));
-    reader.config_mut().check_end_names = false;
+    let mut reader = Reader::from_reader(Pieces {
+        part: BufReader::new(part),
+        left: MAX_PIECE_BYTES,
+    });
+    reader.config_mut().check_end_names = must_be_whole;
+    reader.config_mut().expand_empty_elements = true;
     let mut buffer = Vec::new();
-    let mut cell_start = None;
+    let (mut depth, mut cell_start) = (0usize, None);
     loop {
         buffer.clear();
-        reader.get_mut().begin();
+        reader.get_mut().left = MAX_PIECE_BYTES;
         let position = reader.buffer_position();
-        match reader.read_event_into(&mut buffer) {
-            Ok(Event::Start(tag)) => {
-                see(&tag)?;
+        let event = match reader.read_event_into(&mut buffer) {
+            Ok(event) => event,
+            Err(_) if reader.get_ref().left == 0 => return Err(piece_too_long()),
+            Err(error) if must_be_whole => return Err(WorkbookError::corrupt(error)),
+            Err(_) => return Ok(()),
+        };
+        match &event {
+            Event::Start(tag) => {
+                depth += 1;
                 if is_cell(tag.local_name().as_ref()) {
                     cell_start = Some(position);
                 }
             }
-            Ok(Event::Empty(tag)) => see(&tag)?,
-            Ok(Event::End(tag)) if is_cell(tag.local_name().as_ref()) => cell_start = None,
-            Ok(Event::Eof) => return Ok(()),
-            Ok(_) => {}
-            Err(_) if reader.get_ref().is_exceeded => return Err(piece_too_long()),
-            Err(_) => return Ok(()),
+            Event::End(tag) => {
+                depth = depth.saturating_sub(1);
+                if is_cell(tag.local_name().as_ref()) {
+                    cell_start = None;
+                }
+            }
+            Event::Eof if must_be_whole && depth > 0 => {
+                return Err(WorkbookError::corrupt("it ends in the middle"));
+            }
+            Event::Eof => return Ok(()),
+            _ => {}
         }
+        see(&event)?;
         if cell_start.is_some_and(|start| position - start > MAX_PIECE_BYTES as u64) {
             return Err(piece_too_long());
         }
     }
 }
 
-/// A cell of a sheet, or a text that cells share.
+/// A cell of an .xlsx, or a text that cells share.
 fn is_cell(name: &str) -> bool {
     matches!(name, "c" | "si")
 }
 
-/// The records of a binary part: their kind and their data.
-fn walk_records(
-    part: impl Read,
-    mut see: impl FnMut(u16, &[u8]) -> Result<(), WorkbookError>,
-) -> Result<(), WorkbookError> {
-    let mut part = BufReader::new(part);
-    let mut data = Vec::new();
-    // Where the bytes are no record, calamine gives up and reports it.
-    while let (Some(kind), Some(len)) = (number(&mut part, 2), number(&mut part, 4)) {
-        let len = len as usize;
-        if len > MAX_PIECE_BYTES {
-            return Err(piece_too_long());
-        }
-        data.resize(len, 0);
-        if part.read_exact(&mut data).is_err() {
-            break;
-        }
-        see(kind as u16, &data)?;
-    }
-    Ok(())
-}
-
-/// A number of at most this many bytes, of seven bits each, lowest first.
-fn number(part: &mut impl Read, most_bytes: u32) -> Option<u32> {
-    let mut number = 0;
-    for at in 0..most_bytes {
-        let mut byte = [0];
-        part.read_exact(&mut byte).ok()?;
-        number |= u32::from(byte[0] & 0x7F) << (7 * at);
-        if byte[0] & 0x80 == 0 {
-            break;
-        }
-    }
-    Some(number)
-}
-
-fn piece_too_long() -> WorkbookError {
-    WorkbookError::TooLarge(TooLarge::Piece)
-}
-
 /// A part whose tags and texts are bounded: the parser holds each of them whole.
-pub(super) struct Pieces<R> {
+struct Pieces<R> {
     part: BufReader<R>,
+    /// How much of the current one may come.
     left: usize,
-    /// Whether the last piece was longer than it may be.
-    pub(super) is_exceeded: bool,
-}
-
-impl<R: Read> Pieces<R> {
-    pub(super) fn new(part: R) -> Self {
-        Pieces {
-            part: BufReader::new(part),
-            left: MAX_PIECE_BYTES,
-            is_exceeded: false,
-        }
-    }
-
-    /// The next piece begins.
-    pub(super) fn begin(&mut self) {
-        self.left = MAX_PIECE_BYTES;
-    }
 }
 
 impl<R: Read> Read for Pieces<R> {
@@ -244,7 +185,6 @@ impl<R: Read> Read for Pieces<R> {
 impl<R: Read> BufRead for Pieces<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.left == 0 {
-            self.is_exceeded = true;
             return Err(io::Error::other("a piece is too long"));
         }
         self.part.fill_buf()
@@ -262,12 +202,12 @@ mod tests {
 
     fn weigh(xml: &str) -> Result<u64, WorkbookError> {
         let mut weight = Weight::default();
-        weight.add_xml(xml.as_bytes(), xml.len() as u64)?;
+        weight.add_part(xml.as_bytes(), xml.len() as u64)?;
         Ok(weight.bytes - xml.len() as u64)
     }
 
     fn is_too_heavy(result: Result<u64, WorkbookError>) -> bool {
-        matches!(result, Err(WorkbookError::TooLarge(TooLarge::Memory)))
+        result.is_err_and(|error| error.to_string().contains("MiB of memory"))
     }
 
     #[test]
@@ -293,19 +233,18 @@ mod tests {
     }
 
     #[test]
-    fn more_strings_than_fit_the_part_are_damage() {
+    fn strings_that_a_part_announces_weigh_too() {
         for count in ["999999999999", "99999999999999999999999"] {
             let strings = format!("<sst uniqueCount=\"{count}\"/>");
-            assert!(matches!(weigh(&strings), Err(WorkbookError::Corrupt(_))));
+            assert!(is_too_heavy(weigh(&strings)));
         }
     }
 
     #[test]
     fn one_long_piece_is_refused_and_many_short_ones_are_not() {
-        let is_refused = |xml: &str| match check_pieces(xml.as_bytes()) {
+        let is_refused = |xml: &str| match walk(xml.as_bytes(), false, |_| Ok(())) {
             Ok(()) => false,
-            Err(WorkbookError::TooLarge(TooLarge::Piece)) => true,
-            Err(error) => panic!("{error:?}"),
+            Err(error) => error == piece_too_long(),
         };
         let long = "a".repeat(MAX_PIECE_BYTES + 1);
         assert!(is_refused(&format!("<c><is><t>{long}</t></is></c>")));
@@ -314,33 +253,5 @@ mod tests {
         let half = "a".repeat(MAX_PIECE_BYTES / 2 + 1);
         assert!(is_refused(&format!("<c><is>{half}&amp;{half}</is></c>")));
         assert!(!is_refused(&format!("<c>{half}</c><c>{half}</c>")));
-    }
-
-    fn record(kind: u8, data: &[u8]) -> Vec<u8> {
-        let len = data.len() as u32;
-        let len = [0, 7, 14, 21].map(|shift| (len >> shift) as u8 & 0x7F | 0x80);
-        let kind = [kind | 0x80, kind >> 7];
-        [&kind[..], &len[..3], &[len[3] & 0x7F], data].concat()
-    }
-
-    #[test]
-    fn a_name_weighs_as_often_as_formulas_can_write_it_out() {
-        let weigh = |name: usize, formula: usize| {
-            let characters = (name as u32).to_le_bytes();
-            let data = [&[0; 9][..], &characters, &vec![0; 2 * name + formula]].concat();
-            let part = record(0x27, &data);
-            Weight::default().add_records(&part[..], part.len() as u64)
-        };
-        assert!(weigh(255, 8_000).is_ok());
-        assert!(weigh(100_000, 100_000).is_err());
-    }
-
-    #[test]
-    fn a_long_record_is_refused() {
-        let part = record(0x01, &vec![0; MAX_PIECE_BYTES + 1]);
-        assert!(matches!(
-            check_records(&part[..]),
-            Err(WorkbookError::TooLarge(TooLarge::Piece))
-        ));
     }
 }
