@@ -39,63 +39,44 @@ impl AllowList {
             Some(column) => name(&column).map(Some),
             None => Some(None),
         };
+        let only_region = match mapping.countries.used[..] {
+            [column] => Some(column),
+            _ => None,
+        };
         Some(AllowList {
             phone_columns: phone_columns.collect::<Option<_>>()?,
             campaign_column: optional(mapping.campaign_column)?,
-            region_column: optional(one_of(&mapping.countries.used))?,
+            region_column: optional(only_region)?,
             variables: variables.collect::<Option<_>>()?,
             columns: header.names.clone(),
         })
     }
 
-    /// The columns that an earlier list sent: what its columns were, and which of them it
-    /// named.
-    pub fn sent(columns: &[String], variables: &[String]) -> Vec<String> {
-        let sent = sent(columns, variables).into_iter();
-        sent.map(|column| columns[column].clone()).collect()
-    }
-
-    /// The columns of these that are still there and that this list does not send.
-    pub fn not_sent_of(&self, headers: &[String]) -> Vec<String> {
-        let left_out = AllowList::left_out(&self.columns, &self.variables);
-        among(left_out, headers)
-    }
-
-    /// The columns that an earlier list did not send.
-    pub fn left_out(columns: &[String], variables: &[String]) -> Vec<String> {
-        let sent = sent(columns, variables);
-        let has_name = |column: &usize| !columns[*column].trim().is_empty();
-        let left_out = (0..columns.len()).filter(|column| !sent.contains(column));
-        // One without a name is sent only where its number is said.
-        let left_out = left_out.filter(has_name);
-        left_out.map(|column| columns[column].clone()).collect()
-    }
-
-    /// The columns among these that this list sends.
-    pub fn sent_of(&self, headers: &[String]) -> Vec<String> {
-        among(AllowList::sent(&self.columns, &self.variables), headers)
+    /// The columns that this list sends and that an earlier one, with these columns, left out;
+    /// and those that the earlier one sent and this one leaves out.
+    pub fn changes_since(
+        &self,
+        columns: &[String],
+        variables: &[String],
+        skipped: &[String],
+    ) -> (Vec<String>, Vec<String>) {
+        let then = sent(columns, variables);
+        let now = sent(&self.columns, &self.variables);
+        let has = |names: &[String], name: &String| {
+            let mut names = names.iter();
+            names.any(|other| folded(other) == folded(name))
+        };
+        let was_left_out =
+            |name: &&String| has(skipped, name) || has(columns, name) && !has(&then, name);
+        let is_left_out = |name: &&String| has(&then, name) && !has(&now, name);
+        let newly_sent = now.iter().filter(was_left_out).cloned().collect();
+        let no_longer_sent = self.columns.iter().filter(is_left_out).cloned().collect();
+        (newly_sent, no_longer_sent)
     }
 }
 
-fn one_of(columns: &[usize]) -> Option<usize> {
-    match columns {
-        [column] => Some(*column),
-        _ => None,
-    }
-}
-
-/// Those that these headers are, too.
-fn among(mut columns: Vec<String>, headers: &[String]) -> Vec<String> {
-    columns.retain(|column| {
-        headers
-            .iter()
-            .any(|header| folded(header) == folded(column))
-    });
-    columns
-}
-
-/// The columns (from 0) that `--var` names in a list with these headers.
-fn sent(headers: &[String], variables: &[String]) -> Vec<usize> {
+/// Those of the headers that `--var` names.
+fn sent(headers: &[String], variables: &[String]) -> Vec<String> {
     let header = Header {
         names: headers.to_vec(),
         line: Some(1),
@@ -105,7 +86,9 @@ fn sent(headers: &[String], variables: &[String]) -> Vec<usize> {
     let named = variables
         .iter()
         .map(|var| named_column(&columns, &spec, var));
-    named.flatten().map(|(_, column)| column).collect()
+    let named = named.flatten().map(|(_, column)| headers[column].clone());
+    // One without a name is sent only where its number is said.
+    named.filter(|header| !header.trim().is_empty()).collect()
 }
 
 /// The texts that mean this column to a flag, the best first.
@@ -177,19 +160,25 @@ mod tests {
 
     #[test]
     fn what_was_left_out_and_is_sent_now_is_reported() {
-        let then = vars(&["Phone", "Note", "Note", "City", "Salary", ""]);
-        let left_out = AllowList::left_out(&then, &vars(&["a=2", "city=City"]));
-        assert_eq!(left_out, ["Phone", "Note", "Salary"]);
-        let now = kept(&["Phone", "SALARY ", "City"], &MappingSpec::default());
-        assert_eq!(now.sent_of(&left_out), ["SALARY "]);
-        let sent = AllowList::sent(&then, &vars(&["City", "Note=2"]));
-        assert_eq!(sent, ["City", "Note"]);
+        let then = vars(&["Phone", "Note", "City", "Salary", ""]);
+        let sent_then = vars(&["a=2", "city=City"]);
+        let now = kept(
+            &["Phone", "SALARY ", "City", "New"],
+            &MappingSpec::default(),
+        );
+        let (newly_sent, no_longer_sent) = now.changes_since(&then, &sent_then, &[]);
+        assert_eq!(newly_sent, ["SALARY "]);
+        assert!(no_longer_sent.is_empty(), "{no_longer_sent:?}");
         let spec = MappingSpec {
             variables: vars(&["Salary"]),
             ..MappingSpec::default()
         };
         let now = kept(&["Phone", "Salary", "City"], &spec);
-        assert_eq!(now.not_sent_of(&sent), ["City"]);
+        let sent_then = vars(&["City", "Note=2", "Salary"]);
+        let changes = now.changes_since(&then, &sent_then, &[]);
+        assert_eq!(changes, (vec![], vars(&["City"])));
+        let changes = now.changes_since(&[], &[], &vars(&["salary"]));
+        assert_eq!(changes, (vars(&["Salary"]), vec![]));
     }
 
     #[test]

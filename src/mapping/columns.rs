@@ -5,7 +5,7 @@ use super::header_words::folded;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::source::Header;
-use crate::text::{listed, nearest};
+use crate::text::{listed, nearest, shown_name};
 
 pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
@@ -77,12 +77,19 @@ impl<'a> Columns<'a> {
         match found[..] {
             [] => Ok(None),
             [column] => Ok(Some(column)),
-            [first, second, ..] => Err(MappingError::SeveralColumns {
-                flag,
-                column: name.to_owned(),
-                first: first + 1,
-                second: second + 1,
-                input: self.input.to_owned(),
+            [first, second, ..] => Err(MappingError::Other {
+                flag: Some(flag),
+                what: format!(
+                    "`{flag} {}` fits columns {} and {} of `{}`, which have the same name",
+                    shown_name(name),
+                    first + 1,
+                    second + 1,
+                    self.input
+                ),
+                hint: format!(
+                    "name the column by its number, such as `{flag} {}`",
+                    first + 1
+                ),
             }),
         }
     }

@@ -15,6 +15,7 @@ use super::spec::{
 };
 use super::{detect, header_row, test_leads};
 use crate::lead::ErrorCode;
+use crate::shell::quoted;
 use crate::source::{Header, Row, RowBatch};
 use crate::text::shown_name;
 
@@ -364,7 +365,7 @@ impl Planner<'_> {
         lost: &mut Vec<String>,
     ) -> Result<Vec<(String, usize)>, MappingError> {
         let Planner { columns, spec, .. } = self;
-        let input = || columns.input.to_owned();
+        let input = columns.input;
         let named = self.each(lost, VAR, &spec.variables, |var| {
             named_column(columns, spec, var)
         })?;
@@ -375,14 +376,22 @@ impl Planner<'_> {
                 if spec.is_saved(VAR) {
                     continue;
                 }
-                return Err(MappingError::SkippedVariable {
-                    column: columns.headers[column].clone(),
-                    input: input(),
-                });
+                let name = shown_name(&columns.headers[column]);
+                return Err(MappingError::other(
+                    format!(
+                        "column `{name}` of `{input}` is named by both `--var` and `--skip-column`"
+                    ),
+                    "drop one of the two",
+                ));
             }
-            let name = name.ok_or_else(|| MappingError::NoVariableName {
-                number: column + 1,
-                input: input(),
+            let name = name.ok_or_else(|| {
+                let number = column + 1;
+                MappingError::other(
+                    format!(
+                        "column {number} of `{input}` has no header that could name a variable"
+                    ),
+                    format!("give it a name: `--var NAME={number}`"),
+                )
             })?;
             variables.push((name, column));
         }
@@ -398,7 +407,13 @@ impl Planner<'_> {
                 header => header.to_owned(),
             });
             if kept.iter().any(|(other, _)| *other == name) {
-                return Err(MappingError::KeptTwice { name });
+                return Err(MappingError::other(
+                    format!(
+                        "`--keep` would give the results two columns called `{}`",
+                        shown_name(&name)
+                    ),
+                    "give one of them another name: `--keep NAME=COLUMN`",
+                ));
             }
             kept.push((name, column));
         }
@@ -436,9 +451,12 @@ fn header_is_data(
 ) -> Option<MappingError> {
     let line = header.line?;
     let is_data = header_row::looks_like_data(columns, phone_columns);
-    is_data.then(|| MappingError::HeaderIsData {
-        input: columns.input.to_owned(),
-        line,
+    is_data.then(|| {
+        let input = columns.input;
+        MappingError::other(
+            format!("the first row of `{input}` (line {line}) looks like data, not like a header: it holds what a contact holds"),
+            "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
+        )
     })
 }
 
@@ -447,32 +465,38 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
     for (at, (name, _)) in constants.iter().enumerate() {
         let mut before = constants[..at].iter();
         if let Some(first) = before.position(|(other, _)| other == name) {
-            return Err(MappingError::SetTwice {
-                name: name.clone(),
-                first: first + 1,
-                second: at + 1,
-            });
+            let (name, first, second) = (shown_name(name), first + 1, at + 1);
+            return Err(MappingError::other(
+                format!(
+                    "the variable `{name}` would have two values: `--set` number {first} and `--set` number {second} both give it one"
+                ),
+                "drop one of the two",
+            ));
         }
     }
     let from_columns = mapping.variables.iter().map(|(name, column)| {
-        let flag_text = columns.flag_text(*column);
-        (name, columns.label(*column), Some(flag_text))
+        let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));
+        (name, columns.label(*column), Some(skip))
     });
     let from_flags = constants
         .iter()
         .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
     let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
-    for (name, source, column) in from_columns.chain(from_flags) {
-        if let Some((_, first, column_of_first)) = seen.iter().find(|(other, ..)| *other == name) {
-            return Err(MappingError::TwoSources {
-                name: name.clone(),
-                first: first.clone(),
-                second: source,
-                skipped: column.or_else(|| column_of_first.clone()),
-                input: columns.input.to_owned(),
-            });
+    for (name, source, skip) in from_columns.chain(from_flags) {
+        if let Some((_, first, skip_first)) = seen.iter().find(|(other, ..)| *other == name) {
+            let (name, input) = (shown_name(name), columns.input);
+            let skip = skip.as_ref().or(skip_first.as_ref());
+            let skip = skip.map_or(SKIP_COLUMN, String::as_str);
+            return Err(MappingError::other(
+                format!(
+                    "the variable `{name}` would come from {first} and from {source} in `{input}`"
+                ),
+                format!(
+                    "leave one out with `{skip}`, or give it another name with `--var NAME=COLUMN`"
+                ),
+            ));
         }
-        seen.push((name, source, column));
+        seen.push((name, source, skip));
     }
     Ok(())
 }
@@ -581,10 +605,8 @@ mod tests {
             constants: vec![("city".into(), "Leeds".into())],
             ..MappingSpec::default()
         };
-        assert!(matches!(
-            plan(&["phone", "City"], &spec),
-            Err(MappingError::TwoSources { .. })
-        ));
+        let error = plan(&["phone", "City"], &spec).unwrap_err().to_string();
+        assert!(error.contains("and from `--set city=…`"), "{error}");
     }
 
     #[test]

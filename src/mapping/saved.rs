@@ -27,7 +27,9 @@ impl SavedMapping {
                 *nearest = renamed.or(nearest.take());
                 *flag
             }
-            MappingError::SeveralColumns { flag, .. } => *flag,
+            MappingError::Other {
+                flag: Some(flag), ..
+            } => *flag,
             _ => return error,
         };
         if !self.has(flag) {
@@ -47,11 +49,11 @@ impl SavedMapping {
                 self.save_command
             )
         };
-        MappingError::Saved {
-            error: Box::new(error),
-            place: self.place.clone(),
-            advice,
-        }
+        let (what, hint) = error.what_and_hint();
+        MappingError::other(
+            format!("{what}; the mapping is in {}", self.place),
+            format!("{hint}; {advice}"),
+        )
     }
 
     /// The new name that a missing column may have: that of a column which was not there then,

@@ -59,16 +59,16 @@ impl MappingToSave {
         let base = earlier.as_ref().or(in_use).map(Profile::options);
         let before = earlier.as_ref().map(Profile::options).unwrap_or_default();
         let (columns, variables) = (texts(&before.mapping.columns), texts(&before.mapping.var));
-        let mut left_out = AllowList::left_out(&columns, &variables);
-        left_out.extend(texts(&before.mapping.skip_column));
+        let skipped = texts(&before.mapping.skip_column);
+        let (newly_sent, no_longer_sent) = list.changes_since(&columns, &variables, &skipped);
         let mut options = mapping(given, list, &before)?;
         if let (None, Some(in_use)) = (&earlier, in_use) {
             options.complete(&other_settings(in_use, in_use.file == file));
         }
         Ok(MappingToSave {
             profile: profile.to_owned(),
-            newly_sent: list.sent_of(&left_out),
-            no_longer_sent: list.not_sent_of(&AllowList::sent(&columns, &variables)),
+            newly_sent,
+            no_longer_sent,
             options,
             has_campaign: list.campaign_column.is_some()
                 || base.is_some_and(|base| base.mapping.campaign.is_some())
