@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-/// The two numbers that shape the waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// The longest wait after the first failure.

@@ -10,16 +10,13 @@ use thiserror::Error;
 /// At most `requests` starts in any span of the length `per`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many.
     pub requests: NonZeroU32,
-    /// In how long a span.
     pub per: Duration,
 }
 
 /// What limits the requests of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RateChoice {
-    /// These limits, all at once.
     Limits(Vec<Rate>),
     /// What the service is found to allow.
     Auto,
@@ -30,13 +27,11 @@ pub enum RateChoice {
 /// What a run has learned of the limit of a service, and where the next one starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownRate {
-    /// As much as it takes.
     pub rate: Rate,
     /// Whether its answers state this limit; else it was found by trying.
     pub is_stated: bool,
 }
 
-/// A text that is no rate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "write how many requests in what time, a day at most, such as `20/s`, `100/min`, `20/10s` or `0.5/s`"
@@ -50,12 +45,10 @@ const MAX_REQUESTS: f64 = 1_000_000.0;
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Rate {
-    /// N a second, at least one.
     pub const fn per_second(requests: u32) -> Rate {
         Rate::over(requests, Duration::from_secs(1))
     }
 
-    /// N a minute, at least one.
     pub const fn per_minute(requests: u32) -> Rate {
         Rate::over(requests, Duration::from_secs(60))
     }

@@ -7,7 +7,6 @@ use futures::future::{self, FutureExt};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// A request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupt {
     /// A signal, or what the system has instead.
@@ -16,7 +15,6 @@ pub enum Interrupt {
     TimeUp,
 }
 
-/// The requests to stop, as they come.
 #[derive(Debug)]
 pub struct Interrupts {
     signals: mpsc::Receiver<()>,
@@ -32,7 +30,6 @@ impl Interrupts {
         }
     }
 
-    /// Sets the time at which the time is up.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
@@ -73,7 +70,6 @@ pub fn listen() -> io::Result<Interrupts> {
     listen_for_signals().map(Interrupts::new)
 }
 
-/// Each signal is one message.
 #[cfg(unix)]
 fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -92,7 +88,6 @@ fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     }))
 }
 
-/// Each signal is one message.
 #[cfg(windows)]
 fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     use tokio::signal::windows;

@@ -11,10 +11,8 @@ use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode};
 use crate::signals::Interrupt;
 
-/// Why a run ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What happened.
     pub reason: StopReason,
     /// What the service said, with the token masked. All who operate the run read it, so it
     /// holds no phone numbers and no values of the row that met it.
@@ -23,7 +21,6 @@ pub struct Stop {
     pub also: Option<Box<Stop>>,
 }
 
-/// What happened that ends a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
     /// The service refuses in a way that likely holds for every row.
@@ -43,29 +40,23 @@ pub enum StopReason {
     RejectedAlike(NonZeroU32),
     /// No answer about any row for longer than `--max-outage`.
     NoAnswers {
-        /// Since when.
         since: Timestamp,
         /// What came of the last attempt.
         last: Option<ErrorCode>,
-        /// The same in a sentence of ours, where there was no answer at all.
         detail: Option<String>,
     },
     /// The service asks for a wait that ends later than `--max-outage` allows.
     AskedToWait {
-        /// Until when.
         until: Timestamp,
-        /// With which answer it asked.
         why: ErrorCode,
     },
     /// This many rows are left, and nothing that could happen would get them sent: a bug.
     Stuck(u64),
-    /// Rows are left that were not reached.
     Interrupted(Interrupt),
     /// The thread that writes the results has ended; it reports why.
     ResultsEnded,
     /// These campaigns were refused while others went on; never empty.
     Campaigns {
-        /// Each with its own reason.
         refused: Vec<(CampaignId, Stop)>,
         /// Whether leads of other campaigns were made.
         others_were_sent: bool,
@@ -74,17 +65,14 @@ pub enum StopReason {
     Error {
         /// What it stops.
         by: StoppedBy,
-        /// The error's own text.
         text: String,
     },
-    /// A test lead got no usable answer.
     TestUnanswered {
         /// What came instead.
         code: ErrorCode,
         /// Whether the lead may have been made all the same.
         may_be_made: bool,
     },
-    /// The service takes no test lead for now.
     TestThrottled {
         /// With which answer it said so.
         code: ErrorCode,

@@ -14,16 +14,13 @@ use crate::source::{RowBatch, SourceError};
 /// Why reading ends early.
 #[derive(Debug, Error)]
 pub enum IntakeError {
-    /// The input cannot be read on.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The ledger of earlier runs cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
 impl IntakeError {
-    /// What stops the run.
     pub fn stopped_by(&self) -> StoppedBy {
         match self {
             IntakeError::Source(error) => error.stopped_by(),
@@ -58,7 +55,6 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// A channel in which up to `max` groups of batches may wait.
     pub(super) fn channel(max: usize) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
         let (sender, receiver) = mpsc::channel(max);
         let batches = Batches {
@@ -69,7 +65,6 @@ impl Batches {
         (sender, batches)
     }
 
-    /// The next batch, or why there is none; `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Batch, IntakeError>> {
         loop {
             if let Some(batch) = self.here.next() {
@@ -102,28 +97,21 @@ impl Batches {
 /// Rows in input order and what is known of each before anything is sent.
 #[derive(Debug)]
 pub struct Batch {
-    /// The rows as read.
     pub rows: RowBatch,
-    /// The same rows as prepared.
     pub prepared: Vec<PreparedRow>,
 }
 
 impl Batch {
-    /// The bytes that it takes in memory, roughly.
     pub fn size(&self) -> usize {
         let prepared: usize = self.prepared.iter().map(PreparedRow::size).sum();
         self.rows.size() + prepared
     }
 }
 
-/// One row on its way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PreparedRow {
-    /// The number to send, where the cell held one.
     pub phone: Option<PhoneNumber>,
-    /// What kind of number that is, where kinds are counted.
     pub kind: Option<NumberKind>,
-    /// The campaign, where its id is known.
     pub campaign: Option<CampaignId>,
     /// What became of it; none while it is still to send.
     pub outcome: Option<RowOutcome>,

@@ -13,23 +13,17 @@ use crate::text::{listed, shortened};
 const VALUES: usize = 3;
 const LONGEST_VALUE: usize = 200;
 
-/// An input, its form, its header and its first rows.
 #[derive(Debug, Clone)]
 pub struct InspectedInput {
-    /// Where its rows come from.
     pub input: Input,
-    /// How it is read.
     pub form: Form,
-    /// What its columns are called.
     pub header: Header,
-    /// Its first rows.
     pub sample: RowBatch,
     /// The run whose rejects it holds, if it is a rejects file that names it.
     pub run: Option<RunId>,
 }
 
 impl InspectedInput {
-    /// Finds out the form of the input.
     pub fn new(input: Input, choice: &FormChoice) -> Result<InspectedInput, SourceError> {
         let mut form = form(&input, choice)?;
         let (mut header, mut sample) = beginning(&input, &form)?;
@@ -97,15 +91,11 @@ impl InspectedInput {
 /// An input whose form is known and whose header is fitted to the flags.
 #[derive(Debug)]
 pub struct PlannedInput {
-    /// Where its rows come from.
     pub input: Input,
-    /// How it is read.
     pub form: Form,
-    /// The names of its columns.
     pub header: Header,
     /// For each column, the first few values that are not empty, each once.
     pub samples: Vec<Vec<String>>,
-    /// What is read and sent of each row.
     pub mapping: Mapping,
     /// The evidence of all its rows together, once they were read.
     evidence: OnceLock<Evidence>,
@@ -114,7 +104,6 @@ pub struct PlannedInput {
 }
 
 impl PlannedInput {
-    /// Fits the flags to the header of an input.
     pub fn new(input: InspectedInput, spec: &MappingSpec) -> Result<PlannedInput, MappingError> {
         let mapping = input.mapping(spec)?;
         let columns = 0..input.header.names.len();
@@ -131,7 +120,6 @@ impl PlannedInput {
         })
     }
 
-    /// The names of its own columns: of a rejects file those of its input.
     pub fn own_columns(&self) -> Vec<&str> {
         own_columns(&self.header, self.mapping.rejects_form.as_ref())
     }
@@ -141,7 +129,6 @@ impl PlannedInput {
         self.mapping.flag_text(&self.header, column)
     }
 
-    /// Its phone columns, each as a flag would name it.
     pub fn phone_column_names(&self) -> Vec<String> {
         let columns = self.mapping.phone_columns.iter();
         columns.map(|column| self.flag_text(*column)).collect()
@@ -186,13 +173,11 @@ impl PlannedInput {
         self.footer.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps the footer: it is the same each time, so the first one stays.
     pub(super) fn set_footer(&self, footer: &[FooterLine]) {
         let _ = self.footer.set(footer.to_vec());
     }
 }
 
-/// The names of an input's own columns.
 fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>) -> Vec<&'a str> {
     let name = |column: usize| header.names[column].as_str();
     match rejects {
@@ -233,7 +218,6 @@ fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
     input.survey(choice)
 }
 
-/// The header and the first rows of an input in this form.
 fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceError> {
     let mut reader = input.read(form)?;
     let header = reader.read_header(form)?;

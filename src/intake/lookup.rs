@@ -24,7 +24,6 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// This many rows are enough while others that were looked up wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
 
-/// Starts the two threads. They end when the receiver of the rows is gone.
 pub(super) fn start(
     inputs: Arc<[PlannedInput]>,
     memory: Memory,

@@ -13,7 +13,6 @@ use crate::source::Row;
 
 use super::{Batch, Earlier, KnownBad, MemoryRules, OnUncertain, Once, PlannedInput, PreparedRow};
 
-/// Looks rows up in the ledger.
 #[derive(Debug)]
 pub struct Memory {
     recall: Recall,
@@ -21,7 +20,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Looks up through `recall`, and decides by `rules`.
     pub fn new(recall: Recall, rules: MemoryRules) -> Memory {
         Memory { recall, rules }
     }
@@ -67,7 +65,6 @@ struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Fills in what is known about a row.
     fn fill_in(
         &mut self,
         mapping: &Mapping,
@@ -129,7 +126,6 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Decides about a row that could be sent.
     fn decide(
         &mut self,
         mapping: &Mapping,
@@ -164,7 +160,6 @@ impl Lookup<'_> {
         self.decide_by_others(mapping, row, known, campaign, prepared)
     }
 
-    /// Decides by what other runs did with the number.
     fn decide_by_others(
         &mut self,
         mapping: &Mapping,
@@ -228,7 +223,6 @@ impl Lookup<'_> {
     }
 }
 
-/// The earlier attempts of this run.
 fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
     let why = own.outcome.error.unwrap_or_default();
     Box::new(Earlier {

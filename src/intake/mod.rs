@@ -37,10 +37,8 @@ use numbers::{NumberReader, Reading};
 use preparer::Preparer;
 use readings::{ReadBatch, Readings};
 
-/// More names than this in a campaign column are no campaigns.
 const MAX_NAMES: usize = 1000;
 
-/// How many batches may wait between the reading and the next stage.
 const BATCHES_AHEAD: usize = 4;
 
 /// How many rows are looked at before the mapping is made.
@@ -49,14 +47,12 @@ const SAMPLE_ROWS: usize = 1000;
 /// The country of numbers in national form, where a row names none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenRegion {
-    /// The country.
     pub region: Region,
     /// Where it comes from, in words: `--region`, or a profile.
     pub from: String,
 }
 
 impl GivenRegion {
-    /// Whether it was given on the command line.
     pub fn is_typed(&self) -> bool {
         self.from.starts_with('-')
     }
@@ -72,16 +68,12 @@ impl fmt::Display for GivenRegion {
     }
 }
 
-/// What a run reads and how.
 #[derive(Debug, Clone)]
 pub struct Intake {
-    /// The inputs in the order in which they were named.
     pub inputs: Arc<[PlannedInput]>,
     /// How many data rows are read at most (rejects files aside).
     pub limit: Option<u64>,
-    /// What makes a phone number.
     pub phones: PhoneReader,
-    /// The country of numbers in national form, where a row names none.
     pub region: Option<GivenRegion>,
     /// Whether numbers that it completes may be doubtful.
     pub doubts: bool,
@@ -89,15 +81,11 @@ pub struct Intake {
     pub doubted: Option<Region>,
     /// Which of these are doubtful; none before all inputs were read.
     pub doubt: Option<Arc<Doubt>>,
-    /// The numbers that must not be called.
     pub suppression: Arc<SuppressionLists>,
-    /// Whether repeated numbers are sent.
     pub allow_duplicates: bool,
-    /// How often a number is sent otherwise.
     pub once: Once,
 }
 
-/// What rows are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Each number comes with its kind, and many rows at a time.
@@ -116,7 +104,6 @@ impl Purpose {
 }
 
 impl Intake {
-    /// The names of the inputs, in order.
     pub fn names(&self) -> Vec<&str> {
         let inputs = self.inputs.iter();
         inputs.map(|planned| planned.input.name()).collect()
@@ -178,7 +165,6 @@ impl Intake {
         NumberReader::new(&undoubted, false)
     }
 
-    /// Reads the numbers in the first rows of an input.
     fn read_sample(
         &self,
         numbers: &mut NumberReader,
@@ -213,7 +199,6 @@ impl Intake {
         Ok(())
     }
 
-    /// The evidence in the first rows of all inputs together.
     pub fn sampled_evidence(&self) -> Result<Evidence, SourceError> {
         let mut numbers = self.sample_reader();
         for planned in self.inputs.iter() {
@@ -238,7 +223,6 @@ impl Intake {
         Ok(count)
     }
 
-    /// Reads all inputs to their end and counts their rows.
     pub fn count_rows(&self) -> Result<u64, SourceError> {
         let mut count = 0;
         self.read(Purpose::Checking, |_, rows| {

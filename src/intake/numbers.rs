@@ -10,25 +10,20 @@ use crate::screen::{Doubt, Evidence, Held};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
 
-/// How much is quoted of a country that is not known, in characters.
 const LONGEST_COUNTRY: usize = 60;
 
-/// What a row holds, by its cells alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
     /// Its cells may have shifted: none of them is believed.
     Misshapen(Box<RowOutcome>),
     /// `--only` leaves it out; its number, where it has one.
     Excluded(Option<PhoneNumber>),
-    /// No usable number.
     NoNumber(Box<RowOutcome>),
     /// A number, with its kind where kinds are counted.
     Number(PhoneNumber, Option<NumberKind>),
 }
 
-/// Why a phone cell gives no number.
 enum Wrong {
-    /// It holds none that can be called.
     Problem(PhoneProblem),
     /// It may be another person's.
     Doubtful(RowOutcome),
@@ -51,15 +46,12 @@ pub(super) struct NumberReader {
     phones: PhoneReader,
     /// For rows that name a country which is not known.
     cautious: PhoneReader,
-    /// The country of numbers in national form, where the row names none.
     region: Option<Region>,
     /// The region that made numbers of rejects doubtful, where that is known.
     doubted: Option<Region>,
-    /// Whether numbers that it completes may be doubtful.
     doubts: bool,
     /// Which of them are doubtful, where all lists were read.
     doubt: Option<Arc<Doubt>>,
-    /// Whether kinds are counted.
     tells_kinds: bool,
     regions: RowRegions,
     /// What was counted since it was last taken.
@@ -81,12 +73,10 @@ impl NumberReader {
         }
     }
 
-    /// What was counted since the last time.
     pub(super) fn take_evidence(&mut self) -> Evidence {
         std::mem::take(&mut self.evidence)
     }
 
-    /// Reads a row.
     pub(super) fn read(&mut self, planned: &PlannedInput, row: Row<'_>) -> Reading {
         let mapping = &planned.mapping;
         if let Some(outcome) = mapping.shape.misshapen(row) {
@@ -191,7 +181,6 @@ impl NumberReader {
         self.doubted.is_none() || self.doubted == self.region
     }
 
-    /// Why a row has no number.
     fn refused(
         &mut self,
         planned: &PlannedInput,
@@ -276,7 +265,6 @@ impl NumberReader {
     }
 }
 
-/// The outcome of a row whose number may be another person's.
 fn doubtful(region: Region, why: &str) -> RowOutcome {
     let country = region.in_sentence();
     RowOutcome::invalid(

@@ -11,7 +11,6 @@ use crate::mapping::Mapping;
 use crate::screen::{FirstRows, SuppressionLists};
 use crate::source::Row;
 
-/// Decides about one row after the other, in input order.
 pub(super) struct Preparer {
     book: CampaignBook,
     /// The campaign of rows in inputs that have no column for it.
@@ -34,7 +33,6 @@ impl Preparer {
         }
     }
 
-    /// Decides on the rows of a batch.
     pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
         let ReadBatch { rows, readings, .. } = batch;
         if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {

@@ -22,17 +22,14 @@ const BATCHES_AHEAD: usize = 2;
 /// More threads than this do not help: the next stage takes the rows one by one.
 const MAX_THREADS: usize = 4;
 
-/// Batches with the reading of each row, in input order.
 pub(super) struct Readings {
     threads: Vec<Receiver<Message<ReadBatch>>>,
     turn: usize,
     has_ended: bool,
     inputs: Arc<[PlannedInput]>,
-    /// The evidence of the rows of each input so far.
     evidence: Vec<Evidence>,
 }
 
-/// Rows and the reading of each.
 pub(super) struct ReadBatch {
     pub(super) rows: RowBatch,
     pub(super) readings: Vec<Reading>,
@@ -94,7 +91,6 @@ impl Iterator for Readings {
     }
 }
 
-/// Reads all inputs and sends each batch to the next thread.
 fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<RowBatch>>]) {
     let mut turns = threads.iter().cycle();
     // Without a receiver the run is over anyway.
@@ -103,7 +99,6 @@ fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message
     send(ended.map(|()| None).map_err(IntakeError::from));
 }
 
-/// Reads the numbers of the batches that come.
 fn read_numbers(
     intake: &Intake,
     mut numbers: NumberReader,

@@ -17,7 +17,6 @@ impl Counts {
         Status::ALL.into_iter().zip(self.0)
     }
 
-    /// All rows.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -28,17 +27,14 @@ impl Counts {
         problems.map(|(_, rows)| rows).sum()
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
 
-    /// The rows in one status.
     pub fn of(&self, status: Status) -> u64 {
         self.0[status as usize]
     }
 
-    /// Counts one more row.
     pub fn add(&mut self, status: Status) {
         self.0[status as usize] += 1;
     }

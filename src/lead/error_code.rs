@@ -8,44 +8,34 @@ use thiserror::Error;
 /// Why a row ended as it did: the documented words of the column `error_code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorCode {
-    /// The phone cell is empty.
     PhoneMissing,
-    /// The phone cell cannot be read as one international number.
     PhoneNotE164,
     /// The number is not as long as a number of its country can be, or no country has
     /// its calling code.
     PhoneImpossible,
     /// The number is in no range that its country gives out.
     PhoneInvalid,
-    /// The phone cell can be read as several numbers.
     PhoneAmbiguous,
     /// A spreadsheet has replaced the number by something else.
     PhoneDamaged,
     /// The region for the whole list has completed it, and something speaks against that
     /// country.
     PhoneDoubtful,
-    /// The number is of a country that is not allowed.
     CountryNotAllowed,
     /// The row has more or fewer cells than the header.
     FieldCount,
-    /// A quote in the row is never closed.
     UnclosedQuote,
-    /// The row is longer than any contact.
     RowTooLong,
-    /// The row has no usable campaign.
     CampaignInvalid,
     /// A cell holds bytes that are not text in the file's encoding.
     Encoding,
     /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
-    /// No answer within the time limit.
     Timeout,
-    /// The connection could not be made, or broke.
     Connection,
     /// A success status without an id that could be read, or an answer that is no HTTP or
     /// cannot be unpacked.
     UnreadableAnswer,
-    /// The service refused with this HTTP status.
     Http(u16),
 }
 
@@ -101,12 +91,10 @@ impl FromStr for ErrorCode {
     }
 }
 
-/// A word that is not an error code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is not an error code")]
 pub struct UnknownErrorCode(String);
 
-/// What precedes an HTTP status.
 const HTTP: &str = "http_";
 
 #[cfg(test)]

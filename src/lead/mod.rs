@@ -52,11 +52,8 @@ impl fmt::Display for CampaignId {
 /// How a row ended: exactly one for each row of a completed import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowOutcome {
-    /// What became of the row.
     pub status: Status,
-    /// The service's id of the lead, where it is known.
     pub lead_id: Option<String>,
-    /// The HTTP status of the last answer.
     pub http_status: Option<u16>,
     /// Requests sent for this row, refused and lost ones included.
     pub attempts: u32,
@@ -74,7 +71,6 @@ pub struct RowOutcome {
 }
 
 impl RowOutcome {
-    /// An outcome that no request led to.
     pub fn not_sent(status: Status, error_code: Option<ErrorCode>, error: Option<String>) -> Self {
         RowOutcome {
             status,

@@ -5,24 +5,17 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// What became of a row. The names are those of the results file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// The service made the lead.
     Created,
     /// The service says that the campaign already has the number.
     Duplicate,
     /// The same number and campaign occurred earlier in this import; not sent.
     Repeated,
-    /// Settled by an earlier run; not sent.
     AlreadyImported,
-    /// Left out by `--only`; not sent.
     Excluded,
-    /// On a do-not-call list; not sent.
     Suppressed,
-    /// Cannot be sent as it is; not sent.
     Invalid,
-    /// The service refused this row.
     Rejected,
     /// Out of attempts, and none of them can have been taken.
     Failed,
@@ -83,7 +76,6 @@ impl FromStr for Status {
     }
 }
 
-/// A word that is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is not a status")]
 pub struct UnknownStatus(String);

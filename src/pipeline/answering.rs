@@ -68,7 +68,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// See [`stops::redact_personal_data`].
     fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
         match self.window.get(slot) {
             Some((row, _)) => {
@@ -153,7 +152,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.ending.is_stopping() || self.schedule.gates.is_closed(campaign)
     }
 
-    /// The service takes or refuses single rows of the campaign.
     fn understand(&mut self, campaign: CampaignId) {
         self.service.understood();
         self.schedule.gates.open(campaign);
@@ -200,7 +198,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Records the outcome of a claimed row and gives it to the row.
     pub(super) fn settle(&mut self, job: &Job, outcome: RowOutcome) {
         let cells = match outcome.status {
             Status::Rejected => self.cells(job.slot),
@@ -216,7 +213,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(CellsDigest::of(mapping.own_cells(row)))
     }
 
-    /// Gives a row its outcome.
     pub(super) fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
             (self.events)(RunEvent::Settled {

@@ -21,16 +21,13 @@ pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 /// A reason in one word, and in a sentence.
 type Reason = (ErrorCode, String);
 
-/// A row that is being sent.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) slot: Slot,
-    /// The row, its number and its campaign.
     pub(super) claim: Claim,
     /// Requests started, by earlier processes of this run too.
     pub(super) attempts: u32,
     failures: Failures,
-    /// The status of the last answer.
     http_status: Option<u16>,
     /// Why an attempt may have been taken, if one may have been.
     doubt: Option<Reason>,
@@ -42,7 +39,6 @@ pub(super) struct Job {
 /// the service was away, they say nothing of the row.
 #[derive(Debug, Default)]
 struct Failures {
-    /// While others were answered.
     own: u32,
     /// Since the last answer about any row, which was the one with this number.
     recent: u32,
@@ -78,16 +74,16 @@ pub(super) struct Context {
     pub(super) chance: f64,
 }
 
-/// What comes next for a row after an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It has its outcome.
     Settle(RowOutcome),
     /// It has had all attempts that it may have, none of them with a usable answer; this
     /// is its outcome, unless the service turns out to be away.
     Exhausted(RowOutcome),
-    /// Another attempt after a while.
-    Again { after: Duration, why: ErrorCode },
+    Again {
+        after: Duration,
+        why: ErrorCode,
+    },
     /// Another attempt, once the whole pipeline has waited.
     Later,
 }
@@ -135,7 +131,6 @@ impl Job {
         self.doubt.is_some()
     }
 
-    /// What an answer means for the row.
     pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, context: Context) -> Step {
         self.http_status = answer.http_status;
         match answer.verdict {

@@ -16,11 +16,8 @@ use crate::lead::CampaignId;
 
 #[derive(Debug)]
 enum Gate {
-    /// Answers are understood.
     Open,
-    /// One row at a time.
     Canary(Backlog),
-    /// The service takes no leads for it.
     Closed,
 }
 
@@ -37,18 +34,13 @@ struct Backlog {
     rows: VecDeque<Slot>,
 }
 
-/// Whether a row may be sent.
 #[derive(Debug)]
 pub(super) enum Admission<T> {
-    /// It may be sent.
     Go(T),
-    /// It waits here.
     Wait,
-    /// It is not sent in this run.
     Closed(T),
 }
 
-/// All gates.
 #[derive(Debug, Default)]
 pub(super) struct CampaignGates {
     gates: HashMap<CampaignId, Gate>,
@@ -99,7 +91,6 @@ impl CampaignGates {
         }
     }
 
-    /// Whether the campaign takes no leads.
     pub(super) fn is_closed(&self, campaign: CampaignId) -> bool {
         matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
@@ -165,7 +156,6 @@ impl CampaignGates {
         !self.free_rows.is_empty()
     }
 
-    /// Changes each of the rows that were tried before and wait.
     pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Job)) {
         for gate in self.gates.values_mut() {
             if let Gate::Canary(backlog) = gate {
@@ -174,7 +164,6 @@ impl CampaignGates {
         }
     }
 
-    /// All rows that were tried before and wait.
     pub(super) fn drain(&mut self) -> Vec<Job> {
         let mut jobs = self.take_free_jobs();
         for gate in self.gates.values_mut() {

@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 use super::attempt::Job;
 use crate::intake::OnUncertain;
 
-/// Claimed and not yet started, at most.
 const MAX_AHEAD: usize = 4096;
 
 #[derive(Debug)]
@@ -26,7 +25,6 @@ pub(super) struct Claims {
     granted: VecDeque<Job>,
     /// How many may be in these three.
     ahead: usize,
-    /// Whether sending waits for a claim.
     is_starved: bool,
     /// Whether a request was held up by the claims that were granted last.
     was_awaited: bool,

@@ -78,7 +78,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.ending.conclude(has_made_leads);
     }
 
-    /// Nothing is awaited any more.
     fn give_up_all(&mut self) {
         for flight in self.in_flight.abandon() {
             self.settle(&flight.job, flight.job.abandoned());
@@ -105,7 +104,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Passes a batch on to be written.
     async fn pass_on(&mut self, batch: Batch, results: Option<&mpsc::Sender<Batch>>) {
         if self.commits.has_ledger() {
             if !self.commits.has_room() {

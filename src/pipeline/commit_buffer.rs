@@ -71,12 +71,10 @@ impl CommitBuffer {
         }
     }
 
-    /// Whether there is a ledger.
     pub(super) fn has_ledger(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Asks for a row to be claimed.
     pub(super) fn claim(&mut self, job: Job) {
         if self.has_ledger() {
             self.group.claims.push(job.claim);
@@ -87,7 +85,6 @@ impl CommitBuffer {
         }
     }
 
-    /// Records what became of a claimed row.
     pub(super) fn settle(
         &mut self,
         claim: Claim,
@@ -114,7 +111,6 @@ impl CommitBuffer {
         self.set_due_in(DELAY);
     }
 
-    /// Records a row that cannot be sent; without a ledger nothing needs it.
     pub(super) fn record_invalid(&mut self, row: impl FnOnce() -> InvalidRow) {
         if self.has_ledger() {
             self.group.invalid.push(row());
@@ -143,7 +139,6 @@ impl CommitBuffer {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Whether another batch may wait here.
     pub(super) fn has_room(&self) -> bool {
         self.batches.len() < MAX_BATCHES
     }

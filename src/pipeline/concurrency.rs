@@ -55,14 +55,12 @@ use super::ConcurrencyChoice;
 /// about a thousand files open.
 const MOST: usize = 512;
 
-/// The shortest round.
 const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 
 /// The share of a latency that counts as one: a volley that comes a moment early must not
 /// cost another.
 const NEARLY_ONE: f64 = 0.9;
 
-/// The shortest latency, in seconds.
 const MIN_LATENCY: f64 = 1e-6;
 
 /// Up to this many in flight a step of four does no harm.
@@ -119,7 +117,6 @@ const SHORTEST_STUCK: Duration = Duration::from_secs(1);
 /// … and up to this many are tolerated.
 const MAX_STUCK: usize = 4;
 
-/// Decides how many may be in flight.
 #[derive(Debug)]
 pub(super) struct Concurrency {
     limit: f64,
@@ -183,7 +180,6 @@ impl Concurrency {
         }
     }
 
-    /// How many may be in flight.
     pub(super) fn limit(&self) -> usize {
         // At least one; the cast cuts the fraction off.
         self.limit as usize
@@ -261,7 +257,6 @@ impl Concurrency {
         self.limit = limit;
     }
 
-    /// The limit after a round.
     fn judge(&mut self, round: &Round, mean: f64, now: Instant) -> f64 {
         let share = f64::from(round.good) / f64::from(round.answers);
         if share < MOSTLY {

@@ -10,9 +10,7 @@ use crate::stop::{Stop, StopReason};
 #[derive(Debug, Default)]
 pub(super) struct Ending {
     stop: Option<Stop>,
-    /// Whether the stop was reported.
     is_reported: bool,
-    /// Whether a signal has come.
     pub(super) is_interrupted: bool,
     /// Whether some row was not tried as often as it might have been, or not at all.
     pub(super) has_given_up: bool,
@@ -46,12 +44,10 @@ impl Ending {
         (!std::mem::replace(&mut self.is_reported, true)).then_some(by)
     }
 
-    /// Whether nothing more is sent.
     pub(super) fn is_stopping(&self) -> bool {
         self.stop.is_some()
     }
 
-    /// Nothing more is sent to the campaign.
     pub(super) fn refuse(&mut self, campaign: CampaignId, stop: Stop) {
         self.refused.push((campaign, stop));
     }
@@ -83,7 +79,6 @@ impl Ending {
         self.stop = Some(Stop::both(self.stop.take(), refused));
     }
 
-    /// Why the run ended early, if it did.
     pub(super) fn into_stop(self) -> Option<Stop> {
         self.stop
     }

@@ -17,7 +17,6 @@ use crate::api::Answer;
 /// Each gives the place of its row and the answer.
 type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
 
-/// A request under way.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) job: Job,
@@ -54,12 +53,10 @@ impl<S: LeadSender> InFlight<S> {
         self.flights.insert(slot, flight);
     }
 
-    /// The next answer; none while nothing is under way.
     pub(super) async fn next(&mut self) -> Option<(Slot, Answer)> {
         self.answers.next().await
     }
 
-    /// Takes out the request that was answered.
     pub(super) fn land(&mut self, slot: Slot) -> Option<Flight> {
         self.flights.remove(&slot)
     }
@@ -69,17 +66,14 @@ impl<S: LeadSender> InFlight<S> {
         self.flights.drain().map(|(_, flight)| flight).collect()
     }
 
-    /// How many are under way.
     pub(super) fn len(&self) -> usize {
         self.flights.len()
     }
 
-    /// Whether none is under way.
     pub(super) fn is_empty(&self) -> bool {
         self.flights.is_empty()
     }
 
-    /// How many have been started.
     pub(super) fn requests(&self) -> u64 {
         self.requests
     }
@@ -89,7 +83,6 @@ impl<S: LeadSender> InFlight<S> {
         self.flights.values().map(|flight| flight.started)
     }
 
-    /// The rows that are under way.
     pub(super) fn jobs_mut(&mut self) -> impl Iterator<Item = &mut Job> {
         self.flights.values_mut().map(|flight| &mut flight.job)
     }

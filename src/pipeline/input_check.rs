@@ -17,7 +17,6 @@ use crate::source::SourceError;
 /// modification much more finely than that.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// Looks at inputs, not more often than is needed.
 #[derive(Debug, Default)]
 pub(super) struct InputCheck {
     /// The input that was looked at last, and when.
@@ -25,7 +24,6 @@ pub(super) struct InputCheck {
 }
 
 impl InputCheck {
-    /// Makes sure that the input at `file` is unchanged.
     pub(super) fn check(
         &mut self,
         inputs: &[PlannedInput],

@@ -108,7 +108,6 @@ impl LeadSender for Client {
     }
 }
 
-/// How many requests may be in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConcurrencyChoice {
     /// As many as the service is found to carry.
@@ -117,10 +116,8 @@ pub enum ConcurrencyChoice {
     Fixed(NonZeroUsize),
 }
 
-/// How rows are sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// In flight at most.
     pub concurrency: ConcurrencyChoice,
     /// Rows in a row that are rejected alike, which stop the run.
     pub stop_after: NonZeroU32,
@@ -129,9 +126,7 @@ pub struct Policy {
     /// Attempts per row that end without a usable answer, at most. Refusals that
     /// ask to come back later do not count.
     pub max_attempts: u32,
-    /// What to do about attempts that may have been taken.
     pub on_uncertain: OnUncertain,
-    /// The waits between them.
     pub backoff: Backoff,
     /// The parts of the body that are the same for all.
     pub form: LeadForm,
@@ -149,7 +144,6 @@ pub enum Outlet {
 /// The ledger, and how far this run has come in it.
 #[derive(Debug)]
 pub struct LedgerOutlet {
-    /// What writes in it.
     pub writer: LedgerWriter<Batch>,
     /// No row above this one has been claimed there.
     pub reached: RowId,
@@ -158,30 +152,24 @@ pub struct LedgerOutlet {
     pub read_to: RowId,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub struct End {
-    /// Why it ended early, if it did.
     pub stop: Option<Stop>,
-    /// Requests started.
     pub requests: u64,
     /// How many rows there are, where they were read to their end.
     pub rows_total: Option<u64>,
-    /// The row that was read last.
     pub last_read: RowId,
     /// Whether an earlier start has come further.
     pub is_shorter: bool,
     /// Whether the ledger has all that there is to know, and so has the writer of the
     /// results.
     pub is_written_down: bool,
-    /// The ledger's writer, where there is one.
     pub writer: Option<LedgerWriter<Batch>>,
 }
 
 /// A row's campaign and number: what is not to be in flight twice.
 type Target = (CampaignId, PhoneNumber);
 
-/// A run's rows on their way.
 pub struct Pipeline<'a, S> {
     policy: Policy,
     inputs: Arc<[PlannedInput]>,
@@ -201,7 +189,6 @@ pub struct Pipeline<'a, S> {
 }
 
 impl<'a, S: LeadSender> Pipeline<'a, S> {
-    /// A pipeline for rows of `inputs`.
     pub fn new(
         sender: S,
         policy: Policy,
@@ -419,7 +406,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// Nothing more is sent.
     fn stop(&mut self, stop: Stop) {
         let are_rows_left = self.window.open() > self.in_flight.len() as u64;
         let news = self.ending.stop(stop, are_rows_left);

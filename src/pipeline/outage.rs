@@ -43,32 +43,25 @@ const PAUSES: Backoff = Backoff {
 /// An attempt that brought no answer about any row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Silence {
-    /// Whose it was.
     pub(super) slot: Slot,
-    /// When it was started.
     pub(super) started: Instant,
     /// Whether the row may be what is wrong.
     pub(super) may_be_the_rows: bool,
-    /// What came instead.
     pub(super) why: ErrorCode,
 }
 
-/// The service is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Away {
     /// When the first attempt was started that was not answered.
     pub(super) since: Instant,
-    /// What came instead of the last answer.
     pub(super) why: ErrorCode,
     /// When the next attempt may start.
     pub(super) next: Instant,
     /// When it was found out: attempts from before say nothing new.
     pub(super) began: Instant,
-    /// Attempts since then.
     attempts: u32,
 }
 
-/// Watches for the service going away and coming back.
 #[derive(Debug, Default)]
 pub(super) struct Outage {
     /// Attempts in a row without an answer about any row, the first [`SILENT_ATTEMPTS`].
@@ -81,7 +74,6 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// A request leaves.
     pub(super) fn started(&mut self, now: Instant) {
         self.asking_since.get_or_insert(now);
     }

@@ -6,22 +6,18 @@ use tokio::time::Instant;
 
 use crate::lead::{Counts, RowId};
 
-/// How often it is reported how things are.
 const PULSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Progress {
     began: Instant,
     next_pulse: Instant,
-    /// Rows by what became of them.
     pub(super) counts: Counts,
-    /// The row that was read last.
     pub(super) last_read: RowId,
     /// No row above this one was claimed by earlier processes of the run.
     reached: RowId,
     /// See [`LedgerOutlet::read_to`](super::LedgerOutlet::read_to).
     read_to: RowId,
-    /// Whether all rows were read.
     pub(super) is_read: bool,
     /// Whether rows are there that could not be read.
     pub(super) has_lost_rows: bool,
@@ -50,7 +46,6 @@ impl Progress {
         has_all.then_some(self.last_read.0)
     }
 
-    /// Whether an earlier process may have sent a row.
     pub(super) fn was_begun_before(&self) -> bool {
         self.reached > RowId(0)
     }

@@ -22,7 +22,6 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Keeps a job until `due`.
     pub(super) fn push(&mut self, due: Instant, job: Job) {
         self.waiting.insert((due, job.slot), job);
     }
@@ -32,7 +31,6 @@ impl Queue {
         self.waiting.keys().next().map(|(due, _)| *due)
     }
 
-    /// The job that has waited longest for its time.
     pub(super) fn pop(&mut self) -> Option<Job> {
         self.waiting.pop_first().map(|(_, job)| job)
     }
@@ -46,7 +44,6 @@ impl Queue {
         None
     }
 
-    /// A number is in flight.
     pub(super) fn depart(&mut self, target: Target) {
         self.busy.insert(target);
     }
@@ -64,7 +61,6 @@ impl Queue {
         }
     }
 
-    /// Changes each job, also those that wait for a number.
     pub(super) fn for_each(&mut self, change: impl FnMut(&mut Job)) {
         let waiting = self.waiting.values_mut();
         waiting
@@ -90,14 +86,12 @@ impl Queue {
         taken
     }
 
-    /// All jobs, also those that wait for a number.
     pub(super) fn drain(&mut self) -> Vec<Job> {
         let waiting = std::mem::take(&mut self.waiting).into_values();
         let parked = std::mem::take(&mut self.parked).into_values();
         waiting.chain(parked.flatten()).collect()
     }
 
-    /// Whether no job waits, for its time or for a number.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.parked.is_empty()
     }

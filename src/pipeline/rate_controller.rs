@@ -14,7 +14,6 @@ use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, RecentUse, StartsInSecond};
 use crate::rate::{KnownRate, Rate, RateChoice};
 
-/// Decides when requests start.
 #[derive(Debug)]
 pub struct RateController {
     estimator: RateEstimator,
@@ -26,7 +25,6 @@ pub struct RateController {
 }
 
 impl RateController {
-    /// For what was chosen, and what earlier runs have learned of the service.
     pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
         let estimator = RateEstimator::new(choice, known, Instant::now());
         let limiter = RateLimiter::new(estimator.limits());
@@ -81,7 +79,6 @@ impl RateController {
         self.limiter.hold(until);
     }
 
-    /// Until when nothing starts because the service asked for a pause.
     pub(super) fn held_until(&self) -> Option<Instant> {
         self.limiter.held_until()
     }

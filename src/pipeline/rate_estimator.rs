@@ -98,7 +98,6 @@ const LATELY: Duration = Duration::from_secs(600);
 /// and a pace that spreads it out would help no one.
 const LONGEST_LESSON: Duration = Duration::from_secs(5 * 60);
 
-/// What an answer changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// The limits are others now.
@@ -107,7 +106,6 @@ pub(super) struct Change {
     pub(super) hold: Option<Instant>,
 }
 
-/// Decides what rate is allowed.
 #[derive(Debug)]
 pub(super) struct RateEstimator {
     ceiling: Ceiling,
@@ -202,7 +200,6 @@ impl RateEstimator {
         })
     }
 
-    /// A request was started.
     pub(super) fn started(&mut self, now: Instant) -> Change {
         if let Ceiling::Stated(stated) = &mut self.ceiling {
             stated.start(now);
@@ -275,7 +272,6 @@ impl RateEstimator {
         self.change(None)
     }
 
-    /// Nothing more is allowed before `until`.
     fn note_refusal(&mut self, until: Instant, now: Instant) {
         if until - now > LONGEST_LESSON {
             return;
@@ -309,7 +305,6 @@ impl RateEstimator {
         }
     }
 
-    /// What the next run should know.
     pub(super) fn known(&self) -> Option<KnownRate> {
         let Ceiling::Stated(stated) = &self.ceiling else {
             return None;

@@ -44,7 +44,6 @@ const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 /// than a hundredth of the rate, and nothing is made up for.
 const WIDE_SPACE: Duration = Duration::from_millis(200);
 
-/// By how much the spans are longer than asked for.
 const SLACK: f64 = 1.01;
 
 /// How many starts are remembered though no present rate needs them: later ones may. Half a minute at full speed, in half a megabyte.
@@ -54,12 +53,10 @@ const REMEMBERED: usize = 32_768;
 /// back as the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// Requests that earlier processes have started.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierStarts {
     /// When they were, seen from now: mostly before, and a second after at most.
     pub(super) after_now: SignedDuration,
-    /// How many.
     pub(super) requests: u32,
 }
 
@@ -88,7 +85,6 @@ impl Clock for SetClock {
 
 type Limiter = governor::RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Duration>>;
 
-/// Decides when requests start.
 #[derive(Debug)]
 pub struct RateLimiter {
     origin: Instant,
@@ -177,7 +173,6 @@ impl RateLimiter {
         self.starts.push_back(at);
     }
 
-    /// How many starts are remembered.
     fn remembered(&self) -> usize {
         let needed = self.guards.iter().map(|guard| guard.most).max();
         needed.unwrap_or_default().max(REMEMBERED)
@@ -194,7 +189,6 @@ impl RateLimiter {
     }
 }
 
-/// Spaces the starts evenly.
 #[derive(Debug)]
 struct Spacer {
     limiter: Limiter,

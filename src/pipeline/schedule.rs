@@ -50,14 +50,12 @@ impl Schedule {
         (jobs, rows)
     }
 
-    /// Changes each job.
     pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Job)) {
         self.next.iter_mut().for_each(&mut change);
         self.queue.for_each(&mut change);
         self.gates.for_each(&mut change);
     }
 
-    /// All jobs.
     pub(super) fn drain(&mut self) -> Vec<Job> {
         let mut jobs: Vec<Job> = self.next.take().into_iter().collect();
         jobs.append(&mut self.queue.drain());

@@ -20,7 +20,6 @@ use crate::lead::ErrorCode;
 use crate::ledger::AskedPause;
 use crate::stop::{Stop, StopReason};
 
-/// Where events go.
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 
 pub(super) struct Service {
@@ -33,7 +32,6 @@ pub(super) struct Service {
     max_outage: Duration,
 }
 
-/// What an answer means beyond the service and its row.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     /// It is about the row: the service is there.
@@ -94,17 +92,14 @@ impl Service {
         self.rate.try_start().map_err(Some)
     }
 
-    /// A request has left.
     pub(super) fn started(&mut self, now: Instant) {
         self.outage.started(now);
     }
 
-    /// An answer was understood.
     pub(super) fn understood(&mut self) {
         self.throttle.understood();
     }
 
-    /// Whether the service was away when an attempt was started.
     pub(super) fn excuses(&self, started: Instant) -> bool {
         self.outage.excuses(started)
     }
@@ -187,7 +182,6 @@ impl Service {
         }
     }
 
-    /// Everything waits, as the service asks or, without a hint, longer each time.
     fn hold(
         &mut self,
         hint: Wait,
@@ -203,7 +197,6 @@ impl Service {
         asked_pause(hint, why)
     }
 
-    /// An attempt has brought no answer. Returns whether the service turns out to be away.
     fn record_silence(
         &mut self,
         flight: &mut Flight,

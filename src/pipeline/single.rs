@@ -25,13 +25,11 @@ use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use crate::text::without_numbers;
 
-/// What a single attempt came to.
 #[derive(Debug)]
 pub struct Single {
     /// What became of the row; none where the lead was certainly not made, for a reason that
     /// is not the row's.
     pub outcome: Option<RowOutcome>,
-    /// Why it did not end as it should.
     pub stop: Option<Stop>,
     /// How long the service asks to be left alone.
     pub pause: Option<AskedPause>,

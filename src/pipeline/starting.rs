@@ -79,7 +79,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         is_out && !self.stops.has_understood()
     }
 
-    /// Requests the claims of the rows that are sent next.
     fn claim_ahead(&mut self) {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
             let Some(job) = self.next_row().and_then(|slot| self.new_job(slot)) else {
@@ -114,7 +113,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// A job that only the pace holds back, if the next one is such.
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
         let admission = if is_due {
             self.schedule.pop()?

@@ -44,10 +44,8 @@ const MISSING_CAMPAIGNS_IN_A_ROW: usize = 10;
 /// How many answers without use in a row.
 const UNUSABLE_IN_A_ROW: u32 = 10;
 
-/// What an answer means beyond its own row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consequence {
-    /// Nothing.
     GoOn,
     /// The service takes or refuses single rows: refusals of the campaign before it were
     /// those rows' own.
@@ -56,7 +54,6 @@ pub(super) enum Consequence {
     PutAside,
     /// The campaign takes no leads; the row has no outcome.
     StopCampaign(Stop),
-    /// The run ends; the row has no outcome.
     Stop(Stop),
     /// The row has the outcome that it has, and then the campaign takes no more.
     LastOfCampaign(Stop),
@@ -77,7 +74,6 @@ impl Consequence {
     }
 }
 
-/// What is known of the row that is answered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answered {
     pub(super) row: Slot,
@@ -88,14 +84,12 @@ pub(super) struct Answered {
     pub(super) is_in_doubt: bool,
 }
 
-/// Rows that were rejected alike, one after another.
 #[derive(Debug, Default)]
 struct Alike {
     last: Option<(ErrorCode, String)>,
     rows: u32,
 }
 
-/// What a campaign's answers have been.
 #[derive(Debug, Default)]
 struct Series {
     is_understood: bool,
@@ -106,7 +100,6 @@ struct Series {
     rejected: Alike,
 }
 
-/// What the answers of a run have been so far.
 #[derive(Debug)]
 pub(super) struct Stops {
     stop_after: NonZeroU32,
@@ -122,7 +115,6 @@ pub(super) struct Stops {
 }
 
 impl Alike {
-    /// Takes a rejection, and says whether it makes too many.
     fn is_enough(&mut self, code: ErrorCode, text: &str, enough: NonZeroU32) -> bool {
         match &self.last {
             Some((last_code, last)) if *last_code == code && last == text => self.rows += 1,

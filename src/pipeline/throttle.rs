@@ -22,9 +22,7 @@ pub(super) struct Throttle {
     unhinted: u32,
     /// With which answer the last wait was asked for.
     why: ErrorCode,
-    /// When the last wait began.
     began: Option<Instant>,
-    /// When the last wait is over.
     probe_at: Option<Instant>,
     /// Until when the service itself has asked to be left alone.
     asked_until: Option<Instant>,
@@ -82,7 +80,6 @@ impl Throttle {
         self.probe_at = self.probe_at.filter(|at| started < *at);
     }
 
-    /// An answer was understood.
     pub(super) fn understood(&mut self) {
         self.unhinted = 0;
     }

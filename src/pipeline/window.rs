@@ -21,7 +21,6 @@ const MAX_BYTES: usize = 16 << 20;
 /// take (`report::share_to_send`); more would only take memory.
 const BATCHES_AHEAD: u64 = 80;
 
-/// A row's place in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Slot {
     batch: u64,
@@ -46,7 +45,6 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Window {
     batches: VecDeque<Waiting>,
-    /// The number of the batch at the front.
     first: u64,
     bytes: usize,
     /// From here on rows have not been looked at for sending.
@@ -118,13 +116,11 @@ impl Window {
         });
     }
 
-    /// The row in a place that the window gave out and that is still open.
     pub(super) fn get(&self, slot: Slot) -> Option<(Row<'_>, &PreparedRow)> {
         let batch = &self.waiting(slot.batch)?.batch;
         Some((batch.rows.row(slot.index), batch.prepared.get(slot.index)?))
     }
 
-    /// Records what became of a row.
     pub(super) fn settle(&mut self, slot: Slot, outcome: RowOutcome) {
         let Some(waiting) = self.waiting_mut(slot.batch) else {
             return;
@@ -169,7 +165,6 @@ impl Window {
         self.batches.front().is_some_and(|front| front.open == 0)
     }
 
-    /// The batch at the front, whatever its rows have.
     pub(super) fn take_front(&mut self) -> Option<Batch> {
         let Waiting { batch, .. } = self.batches.pop_front()?;
         self.first += 1;

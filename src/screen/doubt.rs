@@ -45,12 +45,10 @@ const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
 /// Which of the numbers that the region completes are held back in one list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Held {
-    /// None.
     #[default]
     None,
     /// Those that are foreign or not in use.
     Each,
-    /// All.
     All,
 }
 
@@ -65,10 +63,8 @@ pub enum Against {
     Impossible(u64),
 }
 
-/// What is doubtful in one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListDoubt {
-    /// How many numbers are doubtful.
     pub doubtful: u64,
     /// How many the region has completed.
     pub completed: u64,
@@ -80,16 +76,12 @@ pub struct ListDoubt {
     pub contradicted: u64,
     /// Why all are doubtful, if they are.
     pub against: Option<Against>,
-    /// The first of them.
     pub first: Sample,
-    /// Which are held back.
     pub held: Held,
 }
 
-/// A country that doubtful numbers fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fitting {
-    /// The country.
     pub country: Region,
     /// How many of those that were tried are in use there, as they are written.
     pub numbers: usize,
@@ -100,9 +92,7 @@ pub struct Fitting {
 /// What is doubtful in all lists of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// The region that completes numbers.
     pub region: Region,
-    /// Each list's.
     pub lists: Vec<ListDoubt>,
     /// Whether too many are doubtful to go on without the user's decision.
     pub refuses: bool,
@@ -113,7 +103,6 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// Judges lists by what was counted in each.
     pub fn of(region: Region, lists: &[&Evidence]) -> Doubt {
         let mut judged: Vec<ListDoubt> =
             lists.iter().map(|list| list_doubt(region, list)).collect();
@@ -140,7 +129,6 @@ impl Doubt {
         }
     }
 
-    /// How many numbers are doubtful in all lists.
     pub fn doubtful(&self) -> u64 {
         self.lists.iter().map(|list| list.doubtful).sum()
     }
@@ -219,7 +207,6 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
     }
 }
 
-/// The evidence of the whole list against the region.
 fn against(region: Region, list: &Evidence) -> Option<Against> {
     let named: u64 = list.countries.values().sum();
     let most = list.countries.iter().max_by_key(|(_, rows)| **rows);

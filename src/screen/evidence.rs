@@ -8,19 +8,16 @@ use std::collections::BTreeMap;
 
 use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 
-/// How many lines are listed.
 const MAX_LINES: usize = 3;
 
 /// How many cells are kept to find the country that they fit.
 const MAX_CELLS: usize = 200;
 
-/// How many unknown names of countries are kept.
 const MAX_NAMES: usize = 10;
 
 /// The first few of some numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Their lines.
     pub lines: Vec<u64>,
     /// Their cells, more of them than lines.
     pub cells: Vec<String>,
@@ -36,7 +33,6 @@ impl Sample {
         }
     }
 
-    /// Adds what comes after it.
     fn add(&mut self, later: Sample) {
         self.lines.extend(later.lines);
         self.lines.truncate(MAX_LINES);
@@ -48,7 +44,6 @@ impl Sample {
 /// Numbers that were completed with one country.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completed {
-    /// How many.
     pub numbers: u64,
     /// Those among them that are in no range in use there.
     pub not_in_use: u64,
@@ -69,9 +64,7 @@ pub struct Evidence {
     pub contradicted: u64,
     /// Those among these that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
-    /// The first that were completed with the region for all.
     pub first_by_region: Sample,
-    /// The first of these that are doubtful.
     pub first_doubtful: Sample,
     /// Those among these that begin with its calling code and are in use there: they are of
     /// that country beyond doubt.
@@ -133,7 +126,6 @@ impl Evidence {
         is_doubtful
     }
 
-    /// Adds what comes after it.
     pub fn add(&mut self, later: Evidence) {
         self.add_countries(&later);
         self.numbers += later.numbers;

@@ -48,7 +48,6 @@ impl FirstRows {
     }
 }
 
-/// The key of a number in one campaign of its group.
 fn key(campaign: CampaignKey, number: PhoneNumber) -> u64 {
     (u64::from(campaign.0 % GROUP) << NUMBER_BITS) | number.key()
 }

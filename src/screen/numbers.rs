@@ -11,7 +11,6 @@ pub struct Numbers {
     tables: Box<[Table; TABLES]>,
 }
 
-/// How many tables the keys are spread over.
 const TABLES: usize = 64;
 
 impl Default for Numbers {
@@ -46,12 +45,10 @@ impl Numbers {
         self.tables[(hash % TABLES as u64) as usize].get(hash, key)
     }
 
-    /// How many keys there are.
     pub fn len(&self) -> usize {
         self.tables.iter().map(|table| table.taken).sum()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

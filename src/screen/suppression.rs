@@ -20,16 +20,12 @@ use crate::phone::{
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
-/// How many rows are looked at to find the columns of numbers.
 const SAMPLE_ROWS: usize = 1000;
 
-/// How many rows are read at a time.
 const BATCH_ROWS: usize = 1024;
 
-/// How many unreadable lines are listed.
 const MAX_LINES: usize = 10;
 
-/// The lists of one command.
 #[derive(Debug, Default)]
 pub struct SuppressionLists {
     lists: Vec<SuppressionList>,
@@ -39,38 +35,28 @@ pub struct SuppressionLists {
 struct SuppressionList {
     input: Input,
     fingerprint: Fingerprint,
-    /// Each number and its first line.
     numbers: Numbers,
     /// How its numbers got their countries.
     evidence: Evidence,
 }
 
-/// A list as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListFacts<'a> {
-    /// Its name on the command line.
     pub name: &'a str,
-    /// The digest of its file.
     pub fingerprint: Fingerprint,
     /// How many distinct numbers it has.
     pub numbers: usize,
-    /// How its numbers got their countries.
     pub evidence: &'a Evidence,
 }
 
-/// A number that is on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suppressed<'a> {
-    /// The list's name on the command line.
     pub list: &'a str,
-    /// The line of the list.
     pub line: u32,
 }
 
-/// Why a list cannot be used.
 #[derive(Debug, Error)]
 pub enum SuppressionError {
-    /// It cannot be read.
     #[error(transparent)]
     Source(SourceError),
     /// Standard input is for contacts.
@@ -78,7 +64,6 @@ pub enum SuppressionError {
         "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
     )]
     StandardInput,
-    /// It has no number.
     #[error(
         "the do-not-call list `{name}` has no phone number on it{}\n\nhint: {}",
         if *has_addresses { ", only e-mail addresses" } else { "" },
@@ -89,48 +74,33 @@ pub enum SuppressionError {
         }
     )]
     NoNumber {
-        /// The list's name on the command line.
         name: String,
         /// Whether there are e-mail addresses instead.
         has_addresses: bool,
     },
-    /// The region may complete its numbers wrongly.
     #[error(
         "the numbers of the do-not-call list `{name}` do not seem to be of {region}, the region that completes them\n\nhint: nothing was sent, since the list would protect no one on it; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
         region = region.in_sentence()
     )]
-    OtherCountry {
-        /// The list's name on the command line.
-        name: String,
-        /// The region.
-        region: Region,
-    },
+    OtherCountry { name: String, region: Region },
     /// Some of its numbers are not written as its region writes them.
     #[error(
         "the do-not-call list `{name}` has {} not written as in {region}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
         counted(*count, "number"), line_numbers(lines, *count), region = region.in_sentence()
     )]
     ForeignNumbers {
-        /// The list's name on the command line.
         name: String,
-        /// The region.
         region: Region,
-        /// The lines of the first of them.
         lines: Vec<u64>,
-        /// How many there are.
         count: u64,
     },
-    /// Lines with digits but no number.
     #[error(
         "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix the lines or remove them, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be a known one",
         counted(*count, "line"), line_numbers(lines, *count)
     )]
     UnreadableLines {
-        /// The list's name on the command line.
         name: String,
-        /// The first such lines.
         lines: Vec<u64>,
-        /// How many there are.
         count: u64,
     },
 }
@@ -202,7 +172,6 @@ impl SuppressionLists {
         self.lists.iter().map(|list| &list.input)
     }
 
-    /// Each list as it was read, in the order of the command line.
     pub fn records(&self) -> impl Iterator<Item = ListFacts<'_>> {
         self.lists.iter().map(|list| ListFacts {
             name: list.input.name(),
@@ -301,7 +270,6 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
     Ok(forms)
 }
 
-/// The content of a list, as far as it is read.
 #[derive(Debug)]
 struct Gathered<'p> {
     phones: &'p PhoneReader,

@@ -44,7 +44,6 @@ const ALIKE: f64 = 1.1;
 /// cycles of any length, and the short ones alone would say that nearly nothing is taken.
 pub(super) const ENOUGH: f64 = 50.0;
 
-/// Accepted answers.
 #[derive(Debug)]
 pub(super) struct Delivery {
     origin: Instant,
@@ -55,9 +54,7 @@ pub(super) struct Delivery {
     idle: Duration,
     last: Instant,
     accepted: u32,
-    /// What was accepted in the cycles before, and their lengths.
     earlier: VecDeque<(u32, Duration)>,
-    /// When cycles ended, and their means.
     means: VecDeque<(Instant, f64)>,
 }
 
@@ -148,7 +145,6 @@ impl Delivery {
         most
     }
 
-    /// The next cycle begins.
     pub(super) fn next_cycle(&mut self, now: Instant) {
         if let Some(mean) = self.mean(EVIDENCE, now) {
             self.means.push_back((now, mean));

@@ -45,7 +45,6 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// What it is for at most.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// No shorter span is believed.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 /// Services count in whole seconds: a bound that is this much above them is rounded.
@@ -63,7 +62,6 @@ const REMEMBERED: usize = 16_384;
 /// More limits at once are not believed.
 const MAX_LIMITS: usize = 4;
 
-/// What answers have said.
 #[derive(Debug, Default)]
 pub(super) struct StatedLimits {
     /// What was started, in that order, without what was refused or lost.
@@ -106,7 +104,6 @@ impl StatedLimits {
         }
     }
 
-    /// All present limits.
     pub(super) fn rates(&self) -> Vec<Rate> {
         self.limits.iter().map(Limit::rate).collect()
     }
