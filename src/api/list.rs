@@ -10,7 +10,7 @@ use tracing::warn;
 use super::client::{Client, Received};
 use super::verdict::{FatalCause, Verdict};
 use super::wire::CampaignPage;
-use crate::backoff::Backoff;
+use crate::backoff;
 use crate::campaign::Campaign;
 
 /// How often a page is requested. Listing changes nothing, so that any failure may be tried
@@ -150,8 +150,7 @@ impl Client {
             };
             failed = text;
             if attempt < ATTEMPTS {
-                let pause =
-                    pause.unwrap_or_else(|| Backoff::default().delay(attempt, fastrand::f64()));
+                let pause = pause.unwrap_or_else(|| backoff::delay(attempt, fastrand::f64()));
                 tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
             }
         }

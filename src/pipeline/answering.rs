@@ -2,9 +2,10 @@
 
 use tokio::time::Instant;
 
-use super::attempt::{Context, Job, SHORTEST_RESEND, Step};
+use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
-use super::stops::{self, Answered, Consequence};
+use super::stops::{self, Answered, Consequence, Scope};
+use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
@@ -14,56 +15,76 @@ use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
 use crate::stop::Stop;
 
+/// Rows whose outcome depends on what other rows are answered.
+///
+/// A refusal that may hold for every row of a campaign is the row's own only where another row
+/// of it is understood (see [`stops`]). A row that is out of attempts has failed by itself only
+/// where another row was answered meanwhile: otherwise the service may be away (see
+/// [`outage`](super::outage)).
+#[derive(Debug, Default)]
+pub(super) struct Undecided {
+    pub(super) refused: Vec<(Job, Answer)>,
+    /// With the outcomes that they will have.
+    pub(super) exhausted: Vec<(Job, RowOutcome)>,
+    pub(super) epochs: Epochs,
+}
+
+impl Undecided {
+    pub(super) fn len(&self) -> usize {
+        self.refused.len() + self.exhausted.len()
+    }
+
+    /// The refused rows of a campaign, or of all.
+    fn take_refused(&mut self, campaign: Option<CampaignId>) -> Vec<(Job, Answer)> {
+        let is_meant = |job: &Job| campaign.is_none_or(|meant| job.claim.campaign == meant);
+        self.refused
+            .extract_if(.., |(job, _)| is_meant(job))
+            .collect()
+    }
+}
+
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes an answer: the row is settled, waits for another attempt, or stops its
     /// campaign or the run.
     pub(super) fn take(&mut self, slot: Slot, answer: Answer) {
-        let Some(mut flight) = self.in_flight.land(slot) else {
+        let Some(mut flight) = self.in_flight.flights.remove(&slot) else {
             return;
         };
-        (self.events)(RunEvent::InFlight(self.in_flight.len()));
-        self.schedule.queue.arrive(flight.job.target());
+        let in_flight = self.in_flight.flights.len();
+        (self.events)(RunEvent::InFlight(in_flight));
+        self.schedule.arrive(flight.job.target());
         self.observe(&mut flight, &answer);
-        let is_excused = self.service.excuses(flight.started);
-        let job = flight.job;
+        let is_excused = self.service.outage.excuses(flight.started);
+        let mut job = flight.job;
         let campaign = job.claim.campaign;
         let answered = Answered {
             row: slot,
             is_excused,
             is_in_doubt: job.is_in_doubt(),
         };
-        let consequence = self.stops.observe(campaign, answered, &answer);
-        let consequence =
-            consequence.map_stop(|stop| self.redact_personal_data(stop, slot, &answer));
-        match consequence {
+        match self.stops.observe(campaign, answered, &answer) {
             Consequence::GoOn => self.step(job, answer, is_excused),
             Consequence::Understood => {
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
             }
             Consequence::PutAside if !self.is_ending(campaign) => {
-                self.undecided.add_refused(job, answer);
+                self.undecided.refused.push((job, answer));
             }
             // The row that met a stop has no outcome, unless an attempt of it may have
             // been taken.
             Consequence::PutAside => self.give_up(job),
-            Consequence::StopCampaign(stop) => {
-                self.stop_campaign(campaign, stop);
-                self.give_up_after(job, answer);
+            Consequence::Stop(scope, stop) => {
+                let stop = self.redact_personal_data(stop, slot, &answer);
+                self.stop_scope(scope, campaign, stop);
+                job.note_doubt(answer);
+                self.give_up(job);
             }
-            Consequence::Stop(stop) => {
-                self.stop(stop);
-                self.give_up_after(job, answer);
-            }
-            Consequence::LastOfCampaign(stop) => {
+            Consequence::Last(scope, stop) => {
+                let stop = self.redact_personal_data(stop, slot, &answer);
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
-                self.stop_campaign(campaign, stop);
-            }
-            Consequence::Last(stop) => {
-                self.understand(campaign);
-                self.step(job, answer, is_excused);
-                self.stop(stop);
+                self.stop_scope(scope, campaign, stop);
             }
         }
     }
@@ -80,42 +101,33 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// What the answer says of the service, and what that means for rows that wait.
     fn observe(&mut self, flight: &mut Flight, answer: &Answer) {
-        let around = (!self.in_flight.is_empty(), self.undecided.epoch());
-        let observed = self.service.observe(flight, answer, around, self.events);
-        if let Some(pause) = observed.pause {
+        let others_are_out = !self.in_flight.flights.is_empty();
+        let epochs = &self.undecided.epochs;
+        let service = &mut self.service;
+        let went_away = service.observe(flight, answer, others_are_out, epochs, self.events);
+        if let Some(pause) = asked_pause(&answer.verdict) {
             self.commits.record_pause(pause);
         }
-        if observed.is_about_row {
-            for (job, outcome) in self.undecided.answered() {
-                self.settle(&job, outcome);
-            }
+        if answer.verdict.is_about_row() {
+            self.undecided.epochs.answered();
+            self.settle_exhausted();
         }
-        if observed.went_away {
-            let epoch = self.undecided.epoch();
-            flight.job.forgive(epoch);
-            self.in_flight.jobs_mut().for_each(|job| job.forgive(epoch));
-            for (job, _) in self.undecided.take_exhausted() {
-                let due = Instant::now() + SHORTEST_RESEND;
-                self.schedule.queue.push(due, job);
+        if went_away {
+            self.undecided.epochs.went_away();
+            for (job, _) in std::mem::take(&mut self.undecided.exhausted) {
+                self.schedule.push(Instant::now() + SHORTEST_RESEND, job);
             }
-            self.schedule.for_each(|job| job.forgive(epoch));
         }
     }
 
     /// What the answer means for the row; `is_excused` if that none came says nothing of it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
         let campaign = job.claim.campaign;
-        let context = Context {
-            epoch: self.undecided.epoch(),
-            is_excused,
-            chance: fastrand::f64(),
-        };
-        match job.judge(answer, &self.policy, context) {
+        let epochs = &self.undecided.epochs;
+        match job.judge(answer, &self.policy, epochs, is_excused) {
             Step::Settle(outcome) => self.settle(&job, outcome),
-            Step::Exhausted(outcome)
-                if job.has_only_failed_lately() && !self.is_ending(campaign) =>
-            {
-                self.undecided.add_exhausted(job, outcome);
+            Step::Exhausted(outcome) if !job.is_suspect(epochs) && !self.is_ending(campaign) => {
+                self.undecided.exhausted.push((job, outcome));
             }
             Step::Exhausted(outcome) => self.settle(&job, outcome),
             // Nothing is sent any more.
@@ -127,22 +139,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
                     after,
                     why,
                 });
-                self.schedule.queue.push(Instant::now() + after, job);
+                self.schedule.push(Instant::now() + after, job);
             }
             Step::Later => {
                 self.schedule.gates.await_return(campaign, job.slot);
-                self.schedule.queue.push(Instant::now(), job);
+                self.schedule.push(Instant::now(), job);
                 return;
             }
         }
         // Without effect where the answer was understood: then the gate is open.
-        self.schedule.gates.pass_on(campaign);
-        self.schedule.queue_free_jobs();
+        self.schedule.pass_on(campaign);
     }
 
     /// Rows that have had all their attempts: others were answered, or there are none.
     pub(super) fn settle_exhausted(&mut self) {
-        for (job, outcome) in self.undecided.take_exhausted() {
+        for (job, outcome) in std::mem::take(&mut self.undecided.exhausted) {
             self.settle(&job, outcome);
         }
     }
@@ -153,30 +164,25 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     fn understand(&mut self, campaign: CampaignId) {
-        self.service.understood();
-        self.schedule.gates.open(campaign);
-        self.schedule.queue_free_jobs();
+        self.service.throttle.unhinted = 0;
+        self.schedule.open(campaign);
         self.reject_undecided(Some(campaign));
     }
 
     /// The refusals of rows of the campaign, or of all, turned out to be their own.
     pub(super) fn reject_undecided(&mut self, campaign: Option<CampaignId>) {
         for (mut job, answer) in self.undecided.take_refused(campaign) {
-            let context = Context {
-                epoch: self.undecided.epoch(),
-                is_excused: false,
-                chance: 0.0,
-            };
-            if let Step::Settle(outcome) = job.judge(answer, &self.policy, context) {
+            let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
+            if let Step::Settle(outcome) = step {
                 self.settle(&job, outcome);
             }
         }
     }
 
-    /// Nothing more is sent to the campaign; where there is no other, the run ends.
-    fn stop_campaign(&mut self, campaign: CampaignId, stop: Stop) {
+    /// Nothing more is sent to the campaign, or to any; the run ends where there is no other.
+    fn stop_scope(&mut self, scope: Scope, campaign: CampaignId, stop: Stop) {
         let has_others = |input: &PlannedInput| input.mapping.campaign_column.is_some();
-        if !self.inputs.iter().any(has_others) {
+        if scope == Scope::Run || !self.inputs.iter().any(has_others) {
             return self.stop(stop);
         }
         if self.schedule.gates.is_closed(campaign) {
@@ -187,13 +193,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
             by: stop.by(),
         });
         self.ending.refuse(campaign, stop);
-        let (mut jobs, rows) = self.schedule.close(campaign);
-        let refused = self.undecided.take_refused(Some(campaign));
-        jobs.extend(refused.into_iter().map(|(job, _)| job));
-        for job in jobs {
+        let jobs = self.schedule.take(Some(campaign)).into_iter();
+        let refused = self.undecided.take_refused(Some(campaign)).into_iter();
+        for job in jobs.chain(refused.map(|(job, _)| job)) {
             self.give_up(job);
         }
-        for slot in rows {
+        for slot in self.schedule.gates.close(campaign) {
             self.pass_over(slot);
         }
     }
@@ -225,12 +230,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         self.progress.counts.add(outcome.status);
         self.window.settle(slot, outcome);
-    }
-
-    /// The same of a row that has just had an answer.
-    fn give_up_after(&mut self, mut job: Job, answer: Answer) {
-        job.note_doubt(answer);
-        self.give_up(job);
     }
 
     /// A row that is not tried again in this run: it has no outcome, unless some

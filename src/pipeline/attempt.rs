@@ -1,6 +1,4 @@
 //! One row's attempts: what has happened to it so far, and what comes next.
-//!
-//! Rule: pure; chance is passed in.
 
 use std::time::Duration;
 
@@ -10,6 +8,7 @@ use super::window::Slot;
 use super::{Policy, Target};
 use crate::api::Answer;
 use crate::api::verdict::Verdict;
+use crate::backoff;
 use crate::intake::{Earlier, OnUncertain};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::Claim;
@@ -33,6 +32,27 @@ pub(super) struct Job {
     doubt: Option<Reason>,
 }
 
+/// How many answers about rows there have been, and outages: so that what failed by itself can
+/// be told from what failed with all others.
+#[derive(Debug, Default)]
+pub(super) struct Epochs {
+    now: u64,
+    /// Those in which the service went away: what failed in them says nothing of the rows.
+    forgiven: Vec<u64>,
+}
+
+impl Epochs {
+    /// A row was answered.
+    pub(super) fn answered(&mut self) {
+        self.now += 1;
+    }
+
+    pub(super) fn went_away(&mut self) {
+        self.forgiven.push(self.now);
+        self.now += 1;
+    }
+}
+
 /// Attempts without a usable answer, as `--max-attempts` counts them.
 ///
 /// Those after which no other row was answered yet are kept apart: if it turns out that
@@ -40,38 +60,21 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 struct Failures {
     own: u32,
-    /// Since the last answer about any row, which was the one with this number.
+    /// In the epoch of the last one.
     recent: u32,
     epoch: u64,
 }
 
 impl Failures {
-    fn add(&mut self, epoch: u64) {
-        self.settle(epoch);
-        self.recent += 1;
-    }
-
-    fn settle(&mut self, epoch: u64) {
-        if self.epoch != epoch {
-            self.own += std::mem::take(&mut self.recent);
-            self.epoch = epoch;
+    fn settle(&mut self, epochs: &Epochs) {
+        if self.epoch != epochs.now {
+            let recent = std::mem::take(&mut self.recent);
+            if !epochs.forgiven.contains(&self.epoch) {
+                self.own += recent;
+            }
+            self.epoch = epochs.now;
         }
     }
-
-    fn all(&self) -> u32 {
-        self.own + self.recent
-    }
-}
-
-/// What an answer is judged by, besides the policy.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Context {
-    /// How many answers about rows there have been.
-    pub(super) epoch: u64,
-    /// Whether the service was away: that no answer came says nothing of the row then.
-    pub(super) is_excused: bool,
-    /// From 0 to 1: decides the wait.
-    pub(super) chance: f64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -107,23 +110,10 @@ impl Job {
         (self.claim.campaign, self.claim.number)
     }
 
-    /// Whether no row has been answered since the row failed first: then it may not be the
-    /// row's doing.
-    pub(super) fn has_only_failed_lately(&self) -> bool {
-        self.failures.own == 0
-    }
-
     /// Whether the row has failed while others were answered: then it may be what is wrong.
-    pub(super) fn is_suspect(&mut self, epoch: u64) -> bool {
-        self.failures.settle(epoch);
+    pub(super) fn is_suspect(&mut self, epochs: &Epochs) -> bool {
+        self.failures.settle(epochs);
         self.failures.own > 0
-    }
-
-    /// The service was away when this row failed last: that does not count.
-    pub(super) fn forgive(&mut self, epoch: u64) {
-        if self.failures.epoch == epoch {
-            self.failures.recent = 0;
-        }
     }
 
     /// Whether an earlier attempt may have been taken.
@@ -131,7 +121,21 @@ impl Job {
         self.doubt.is_some()
     }
 
-    pub(super) fn judge(&mut self, answer: Answer, policy: &Policy, context: Context) -> Step {
+    /// What comes next after an answer. `is_excused` says that the service was away: that no
+    /// answer came says nothing of the row then.
+    pub(super) fn judge(
+        &mut self,
+        answer: Answer,
+        policy: &Policy,
+        epochs: &Epochs,
+        is_excused: bool,
+    ) -> Step {
+        let chance = fastrand::f64();
+        let fail = |job: &mut Job| {
+            // The outage decides when the next attempt starts, for all rows.
+            let excused = is_excused.then_some(SHORTEST_RESEND);
+            excused.or_else(|| job.fail(policy.max_attempts, epochs, chance))
+        };
         self.http_status = answer.http_status;
         match answer.verdict {
             Verdict::Created { lead_id, remark } => {
@@ -149,7 +153,7 @@ impl Job {
                 Step::Later
             }
             Verdict::NeverTaken { code, text, .. } => {
-                if let Some(after) = self.fail(policy, context) {
+                if let Some(after) = fail(self) {
                     return Step::Again { after, why: code };
                 }
                 Step::Exhausted(match self.doubt.clone() {
@@ -163,7 +167,7 @@ impl Job {
                     return Step::Settle(self.outcome(Status::Uncertain, doubt));
                 }
                 self.doubt = Some(doubt.clone());
-                match self.fail(policy, context) {
+                match fail(self) {
                     None => Step::Exhausted(self.outcome(Status::Uncertain, doubt)),
                     Some(after) => Step::Again {
                         after: after.max(SHORTEST_RESEND),
@@ -184,15 +188,11 @@ impl Job {
 
     /// Counts an attempt without a usable answer. Returns how long the row waits for the
     /// next one; nothing if it has had all that it may have.
-    fn fail(&mut self, policy: &Policy, context: Context) -> Option<Duration> {
-        if context.is_excused {
-            // The outage decides when the next attempt starts, for all rows.
-            return Some(SHORTEST_RESEND);
-        }
-        self.failures.add(context.epoch);
-        let failures = self.failures.all();
-        let may_go_on = failures < policy.max_attempts;
-        may_go_on.then(|| policy.backoff.delay(failures, context.chance))
+    fn fail(&mut self, most: u32, epochs: &Epochs, chance: f64) -> Option<Duration> {
+        self.failures.settle(epochs);
+        self.failures.recent += 1;
+        let failures = self.failures.own + self.failures.recent;
+        (failures < most).then(|| backoff::delay(failures, chance))
     }
 
     /// The outcome of a row that is not tried again, if an attempt of it may have

@@ -45,9 +45,7 @@ pub(super) enum Admission<T> {
 pub(super) struct CampaignGates {
     gates: HashMap<CampaignId, Gate>,
     /// Rows that have waited and may be claimed now.
-    free_rows: VecDeque<Slot>,
-    /// The same, of rows that were tried before.
-    free_jobs: Vec<Job>,
+    pub(super) free_rows: VecDeque<Slot>,
 }
 
 impl CampaignGates {
@@ -95,35 +93,32 @@ impl CampaignGates {
         matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
 
-    /// An answer was understood: all rows may go.
-    pub(super) fn open(&mut self, campaign: CampaignId) {
-        match self.gates.insert(campaign, Gate::Open) {
-            Some(Gate::Canary(backlog)) => {
-                self.free_jobs.extend(backlog.jobs);
-                self.free_rows.extend(backlog.rows);
-            }
-            // What was in flight when it was closed may still be answered.
-            Some(Gate::Closed) => {
-                self.gates.insert(campaign, Gate::Closed);
-            }
-            Some(Gate::Open) | None => {}
-        }
+    /// An answer was understood: all rows may go. Returns those that were tried before. A
+    /// closed gate stays so: what was in flight when it was closed may still be answered.
+    pub(super) fn open(&mut self, campaign: CampaignId) -> VecDeque<Job> {
+        let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
+            return VecDeque::new();
+        };
+        let Backlog { jobs, rows, .. } = std::mem::take(backlog);
+        self.free_rows.extend(rows);
+        self.gates.insert(campaign, Gate::Open);
+        jobs
     }
 
     /// The canary has brought nothing that can be understood, or its row cannot be sent:
-    /// the next row takes its place.
-    pub(super) fn pass_on(&mut self, campaign: CampaignId) {
+    /// the next row takes its place, which is returned if it was tried before.
+    pub(super) fn pass_on(&mut self, campaign: CampaignId) -> Option<Job> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
-            return;
+            return None;
         };
         // The next row at the gate takes the place: the one that is let go now, or one
         // before it.
         backlog.is_out = false;
-        if let Some(job) = backlog.jobs.pop_front() {
-            self.free_jobs.push(job);
-        } else if let Some(row) = backlog.rows.pop_front() {
-            self.free_rows.push_back(row);
+        let job = backlog.jobs.pop_front();
+        if job.is_none() {
+            self.free_rows.extend(backlog.rows.pop_front());
         }
+        job
     }
 
     /// The canary was asked to come back later: that is no reason to risk another row.
@@ -133,45 +128,22 @@ impl CampaignGates {
         }
     }
 
-    /// The service takes no leads for the campaign. Returns what has waited.
-    pub(super) fn close(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
+    /// The service takes no leads for the campaign. Returns the rows that were not tried.
+    pub(super) fn close(&mut self, campaign: CampaignId) -> VecDeque<Slot> {
         match self.gates.insert(campaign, Gate::Closed) {
-            Some(Gate::Canary(backlog)) => (backlog.jobs.into(), backlog.rows.into()),
-            _ => Default::default(),
+            Some(Gate::Canary(backlog)) => backlog.rows,
+            _ => VecDeque::new(),
         }
     }
 
-    /// The next row that has waited and may be claimed now.
-    pub(super) fn next_free_row(&mut self) -> Option<Slot> {
-        self.free_rows.pop_front()
-    }
-
-    /// The rows that were tried before, have waited and may be sent now.
-    pub(super) fn take_free_jobs(&mut self) -> Vec<Job> {
-        std::mem::take(&mut self.free_jobs)
-    }
-
-    /// Whether a row has waited and may be claimed now.
-    pub(super) fn has_free_rows(&self) -> bool {
-        !self.free_rows.is_empty()
-    }
-
-    pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Job)) {
-        for gate in self.gates.values_mut() {
-            if let Gate::Canary(backlog) = gate {
-                backlog.jobs.iter_mut().for_each(&mut change);
-            }
-        }
-    }
-
-    pub(super) fn drain(&mut self) -> Vec<Job> {
-        let mut jobs = self.take_free_jobs();
-        for gate in self.gates.values_mut() {
-            if let Gate::Canary(backlog) = gate {
-                jobs.extend(backlog.jobs.drain(..));
-            }
-        }
-        jobs
+    /// Takes out the rows of some campaigns that were tried before and wait.
+    pub(super) fn take_jobs(&mut self, is_meant: impl Fn(CampaignId) -> bool) -> Vec<Job> {
+        let meant = self.gates.iter_mut().filter(|(of, _)| is_meant(**of));
+        let jobs = meant.filter_map(|(_, gate)| match gate {
+            Gate::Canary(backlog) => Some(std::mem::take(&mut backlog.jobs)),
+            Gate::Open | Gate::Closed => None,
+        });
+        jobs.flatten().collect()
     }
 }
 
@@ -198,7 +170,7 @@ mod tests {
             .into();
         assert_eq!(went, [true, false, true, false, false]);
         gates.open(A);
-        let free: Vec<Slot> = std::iter::from_fn(|| gates.next_free_row()).collect();
+        let free: Vec<Slot> = gates.free_rows.drain(..).collect();
         assert_eq!(free, [row(1), row(3)]);
         assert!(goes(&gates.enter(A, row(5))));
         assert!(!goes(&gates.enter(B, row(6))));
@@ -212,8 +184,8 @@ mod tests {
         }
         for index in 1..3 {
             gates.pass_on(A);
-            assert_eq!(gates.next_free_row(), Some(row(index)));
-            assert_eq!(gates.next_free_row(), None);
+            assert_eq!(gates.free_rows.pop_front(), Some(row(index)));
+            assert_eq!(gates.free_rows.pop_front(), None);
             assert!(goes(&gates.enter(A, row(index))));
         }
         // No row is left to take its place: the next one that comes does.
@@ -228,7 +200,7 @@ mod tests {
         gates.enter(A, row(0));
         gates.await_return(A, row(0));
         assert!(!goes(&gates.enter(A, row(1))));
-        assert_eq!(gates.next_free_row(), None);
+        assert_eq!(gates.free_rows.pop_front(), None);
         assert!(goes(&gates.enter(A, row(0))));
         assert!(!goes(&gates.enter(A, row(2))));
     }
@@ -239,7 +211,7 @@ mod tests {
         for index in 0..3 {
             gates.enter(A, row(index));
         }
-        assert_eq!(gates.close(A).1, [row(1), row(2)]);
+        assert_eq!(gates.close(A), [row(1), row(2)]);
         gates.open(A);
         assert!(matches!(gates.enter(A, row(3)), Admission::Closed(_)));
         assert!(gates.is_closed(A) && !gates.is_closed(B));

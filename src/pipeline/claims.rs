@@ -4,14 +4,13 @@
 //! has to and shrinks slowly while it has not. A crash leaves each open claim as a row that
 //! may have been taken. Where those are sent again that does little harm; where they are held
 //! (`--on-uncertain hold`), at most twice the rows in flight are open, beside those
-//! that wait for other rows' answers (see [`super::undecided`]).
+//! that wait for other rows' answers (see [`Undecided`](super::answering::Undecided)).
 //!
 //! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
 
 use std::collections::VecDeque;
 
 use super::attempt::Job;
-use crate::intake::OnUncertain;
 
 const MAX_AHEAD: usize = 4096;
 
@@ -21,21 +20,21 @@ pub(super) struct Claims {
     requested: Vec<Job>,
     /// … in the group that is with the ledger's writer, …
     submitted: Vec<Job>,
-    /// … and on disk.
-    granted: VecDeque<Job>,
+    /// … and on disk: they may be started.
+    pub(super) granted: VecDeque<Job>,
     /// How many may be in these three.
     ahead: usize,
-    is_starved: bool,
+    /// Whether sending waits for a claim.
+    pub(super) is_starved: bool,
     /// Whether a request was held up by the claims that were granted last.
     was_awaited: bool,
     /// Claims that are not settled on disk, and how many there may be.
-    open: usize,
-    max_open: usize,
-    on_uncertain: OnUncertain,
+    pub(super) open: usize,
+    pub(super) max_open: usize,
 }
 
-impl Claims {
-    pub(super) fn new(on_uncertain: OnUncertain) -> Claims {
+impl Default for Claims {
+    fn default() -> Claims {
         Claims {
             requested: Vec::new(),
             submitted: Vec::new(),
@@ -45,18 +44,11 @@ impl Claims {
             was_awaited: false,
             open: 0,
             max_open: usize::MAX,
-            on_uncertain,
         }
     }
+}
 
-    /// Says how many requests may be in flight, and how many rows wait, with open claims,
-    /// for the answers of others.
-    pub(super) fn set_limits(&mut self, in_flight: usize, undecided: usize) {
-        if self.on_uncertain == OnUncertain::Hold {
-            self.max_open = 2 * in_flight + undecided;
-        }
-    }
-
+impl Claims {
     /// Whether another row may be claimed now.
     pub(super) fn wants_more(&self) -> bool {
         self.unstarted() < self.ahead && self.open < self.max_open
@@ -71,12 +63,6 @@ impl Claims {
     pub(super) fn request(&mut self, job: Job) {
         self.open += 1;
         self.requested.push(job);
-    }
-
-    /// A row that needs no claim on disk.
-    pub(super) fn grant_at_once(&mut self, job: Job) {
-        self.open += 1;
-        self.granted.push_back(job);
     }
 
     /// The group that gathers goes to the writer.
@@ -98,30 +84,10 @@ impl Claims {
         self.granted.extend(self.submitted.drain(..));
     }
 
-    /// Closes a claim that is not on disk.
-    pub(super) fn close_one(&mut self) {
-        self.open -= 1;
-    }
-
-    /// Whether a row may be started.
-    pub(super) fn has_granted(&self) -> bool {
-        !self.granted.is_empty()
-    }
-
-    /// The next row that may be started.
-    pub(super) fn next_granted(&mut self) -> Option<Job> {
-        self.granted.pop_front()
-    }
-
     /// Records that a request could leave if only a claim were on disk.
     pub(super) fn starve(&mut self) {
         let is_awaited = !self.requested.is_empty() || !self.submitted.is_empty();
         self.is_starved = is_awaited || self.open >= self.max_open;
-    }
-
-    /// Whether sending waits for a claim.
-    pub(super) fn is_starved(&self) -> bool {
-        self.is_starved
     }
 
     /// Records that the next row waits for the pace: then its claim held nothing up.

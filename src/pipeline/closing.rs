@@ -2,8 +2,7 @@
 
 use tokio::sync::mpsc;
 
-use super::attempt::Job;
-use super::{End, LeadSender, Pipeline, claim};
+use super::{End, LeadSender, Pipeline};
 use crate::intake::{Batch, Batches};
 use crate::lead::Status;
 use crate::signals::{Interrupt, Interrupts};
@@ -37,7 +36,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             // What cannot be written would only fill the memory.
             if !self.progress.is_shorter()
                 || self.progress.is_read
-                || self.commits.has_failed()
+                || self.commits.has_failed
                 || interrupts.take() == Some(Interrupt::Signal)
             {
                 break;
@@ -46,14 +45,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.receive(rows);
         }
         self.commit_all().await;
+        let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
-            rows_total: self.progress.rows_total(),
+            rows_total: has_all_rows.then_some(self.progress.last_read.0),
             last_read: self.progress.last_read,
             is_shorter: self.progress.is_shorter(),
             stop: self.ending.into_stop(),
-            requests: self.in_flight.requests(),
-            is_written_down: !self.commits.has_failed(),
-            writer: self.commits.into_writer(),
+            requests: self.in_flight.requests,
+            is_written_down: !self.commits.has_failed,
+            writer: self.commits.writer,
         }
     }
 
@@ -79,14 +79,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     fn give_up_all(&mut self) {
-        for flight in self.in_flight.abandon() {
+        for (_, flight) in std::mem::take(&mut self.in_flight.flights) {
             self.settle(&flight.job, flight.job.abandoned());
         }
-        let refused = self.undecided.take_refused(None).into_iter();
-        let mut jobs: Vec<Job> = refused.map(|(job, _)| job).collect();
-        jobs.append(&mut self.schedule.drain());
-        jobs.append(&mut self.commits.claims.take_unstarted());
-        for job in jobs {
+        let refused = std::mem::take(&mut self.undecided.refused).into_iter();
+        let scheduled = self.schedule.take(None);
+        let claimed = self.commits.claims.take_unstarted();
+        for job in refused.map(|(job, _)| job).chain(scheduled).chain(claimed) {
             self.give_up(job);
         }
     }
@@ -94,11 +93,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Rows that this process has not come to, but may have been taken earlier.
     fn give_up_doubtful(&mut self) {
         for slot in self.window.doubtful() {
-            let outcome = self.window.get(slot).and_then(|(row, prepared)| {
-                let claim = claim(row, prepared)?;
-                Job::new(slot, claim, prepared.earlier.as_deref()).uncertain()
-            });
-            if let Some(outcome) = outcome {
+            if let Some(outcome) = self.new_job(slot).and_then(|mut job| job.uncertain()) {
                 self.give(slot, outcome);
             }
         }
@@ -109,7 +104,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             if !self.commits.has_room() {
                 self.submit_and_wait().await;
             }
-            self.commits.enqueue_after_commit(batch);
+            self.commits.batches.push(batch);
         } else if let Some(results) = results
             && results.send(batch).await.is_err()
         {
@@ -133,7 +128,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     async fn await_commit(&mut self) {
-        if self.commits.is_busy() {
+        if self.commits.is_busy {
             let committed = self.commits.committed().await;
             self.take_committed(committed);
         }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::attempt::Job;
 use super::claims::Claims;
-use crate::intake::{Batch, OnUncertain};
+use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
     AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, LedgerWriter, Settlement,
@@ -36,31 +36,28 @@ const MAX_BATCHES: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct CommitBuffer {
-    writer: Option<LedgerWriter<Batch>>,
+    pub(super) writer: Option<LedgerWriter<Batch>>,
     pub(super) claims: Claims,
     /// The group that gathers, and when it is due.
     group: Group,
     due: Option<Instant>,
     /// Batches whose outcomes are in it or in a group before it.
-    batches: Vec<Batch>,
+    pub(super) batches: Vec<Batch>,
     /// Whether a group is with the writer, …
-    is_busy: bool,
+    pub(super) is_busy: bool,
     /// … and how many claims are settled or released there, and not on disk yet.
     closing: usize,
     /// Whether the writer has entries that it could not commit.
-    has_failed: bool,
+    pub(super) has_failed: bool,
     /// The pace that the service is known to take, as it was written last.
     known: Option<KnownRate>,
 }
 
 impl CommitBuffer {
-    pub(super) fn new(
-        writer: Option<LedgerWriter<Batch>>,
-        on_uncertain: OnUncertain,
-    ) -> CommitBuffer {
+    pub(super) fn new(writer: Option<LedgerWriter<Batch>>) -> CommitBuffer {
         CommitBuffer {
             writer,
-            claims: Claims::new(on_uncertain),
+            claims: Claims::default(),
             group: Group::default(),
             due: None,
             batches: Vec::new(),
@@ -81,7 +78,8 @@ impl CommitBuffer {
             self.set_due_in(DELAY);
             self.claims.request(job);
         } else {
-            self.claims.grant_at_once(job);
+            self.claims.open += 1;
+            self.claims.granted.push_back(job);
         }
     }
 
@@ -92,7 +90,8 @@ impl CommitBuffer {
         cells: Option<CellsDigest>,
     ) {
         if !self.has_ledger() {
-            return self.claims.close_one();
+            self.claims.open -= 1;
+            return;
         }
         self.group.settlements.push(Settlement {
             claim,
@@ -105,7 +104,8 @@ impl CommitBuffer {
     /// Takes a claim back: no request for the row was taken.
     pub(super) fn release(&mut self, row: RowId) {
         if !self.has_ledger() {
-            return self.claims.close_one();
+            self.claims.open -= 1;
+            return;
         }
         self.group.releases.push(row);
         self.set_due_in(DELAY);
@@ -143,16 +143,6 @@ impl CommitBuffer {
         self.batches.len() < MAX_BATCHES
     }
 
-    /// Passes a batch on when all that was recorded before is on disk.
-    pub(super) fn enqueue_after_commit(&mut self, batch: Batch) {
-        self.batches.push(batch);
-    }
-
-    /// Whether a group is with the writer.
-    pub(super) fn is_busy(&self) -> bool {
-        self.is_busy
-    }
-
     /// Submits the group if it is due, and returns when it will be.
     pub(super) fn submit(
         &mut self,
@@ -164,7 +154,7 @@ impl CommitBuffer {
             return None;
         }
         let is_due = self.due.is_none_or(|due| due <= Instant::now());
-        if !at_once && !is_due && !self.claims.is_starved() {
+        if !at_once && !is_due && !self.claims.is_starved {
             return self.due;
         }
         let Some(writer) = &self.writer else {
@@ -205,21 +195,11 @@ impl CommitBuffer {
         self.has_failed = true;
     }
 
-    /// Whether the last group is not on disk.
-    pub(super) fn has_failed(&self) -> bool {
-        self.has_failed
-    }
-
     /// Tries once more what could not be committed.
     pub(super) fn retry(&mut self) {
         if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
             writer.commit(Group::default(), Vec::new());
             self.is_busy = true;
         }
-    }
-
-    /// The writer, once nothing more is to be written.
-    pub(super) fn into_writer(self) -> Option<LedgerWriter<Batch>> {
-        self.writer
     }
 }

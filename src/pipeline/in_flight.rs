@@ -1,11 +1,9 @@
 //! Requests under way.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::pin::Pin;
 
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
@@ -28,9 +26,10 @@ pub(super) struct Flight {
 /// All of them, as futures in one set: no lock and no task per request.
 pub(super) struct InFlight<S> {
     sender: S,
-    answers: Answers,
-    flights: HashMap<Slot, Flight>,
-    requests: u64,
+    pub(super) answers: Answers,
+    pub(super) flights: HashMap<Slot, Flight>,
+    /// How many have been started.
+    pub(super) requests: u64,
 }
 
 impl<S: LeadSender> InFlight<S> {
@@ -53,37 +52,8 @@ impl<S: LeadSender> InFlight<S> {
         self.flights.insert(slot, flight);
     }
 
-    pub(super) async fn next(&mut self) -> Option<(Slot, Answer)> {
-        self.answers.next().await
-    }
-
-    pub(super) fn land(&mut self, slot: Slot) -> Option<Flight> {
-        self.flights.remove(&slot)
-    }
-
-    /// All that are under way; their answers are not awaited any more.
-    pub(super) fn abandon(&mut self) -> Vec<Flight> {
-        self.flights.drain().map(|(_, flight)| flight).collect()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.flights.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.flights.is_empty()
-    }
-
-    pub(super) fn requests(&self) -> u64 {
-        self.requests
-    }
-
     /// When those that are under way were started.
     pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {
         self.flights.values().map(|flight| flight.started)
-    }
-
-    pub(super) fn jobs_mut(&mut self) -> impl Iterator<Item = &mut Job> {
-        self.flights.values_mut().map(|flight| &mut flight.job)
     }
 }

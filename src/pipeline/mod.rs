@@ -23,13 +23,13 @@
 //! | part | what it knows |
 //! |-|-|
 //! | `window` | the rows that were read, in input order |
-//! | `schedule` (`queue`, `campaign_gates`) | which claimed row is next, and what the others wait for |
-//! | `undecided` | rows whose outcome depends on other rows' answers |
+//! | `schedule` (`campaign_gates`) | which claimed row is next, and what the others wait for |
+//! | `answering::Undecided` | rows whose outcome depends on other rows' answers |
 //! | `in_flight` (`attempt`) | requests under way |
 //! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
 //! | `stops` | whether going on is pointless |
 //! | `commit_buffer` (`claims`) | what is on disk, and what waits for that |
-//! | `progress`, `ending` | how far the run has come, and how it ends |
+//! | `ending` | how the run ends |
 //!
 //! `single` is for a lead that is sent by itself, to try things out.
 //!
@@ -45,10 +45,7 @@ mod commit_buffer;
 mod concurrency;
 mod ending;
 mod in_flight;
-mod input_check;
 mod outage;
-mod progress;
-mod queue;
 mod rate_controller;
 mod rate_estimator;
 mod rate_limiter;
@@ -58,7 +55,6 @@ mod single;
 mod starting;
 mod stops;
 mod throttle;
-mod undecided;
 mod window;
 
 use std::future::Future;
@@ -67,33 +63,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
-use crate::backoff::Backoff;
 use crate::event::{Pulse, RunEvent};
 use crate::exit::StoppedBy;
-use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput, PreparedRow};
-use crate::lead::{CampaignId, RowId, Status};
-use crate::ledger::{CellsDigest, Claim, Committed, InvalidRow, LedgerError, LedgerWriter};
+use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput};
+use crate::lead::{CampaignId, Counts, RowId, Status};
+use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
 use crate::signals::{Interrupt, Interrupts};
-use crate::source::Row;
 use crate::stop::{Stop, StopReason};
+use answering::Undecided;
 use commit_buffer::CommitBuffer;
 use ending::Ending;
 use in_flight::InFlight;
-use input_check::InputCheck;
-use progress::Progress;
 pub use rate_controller::RateController;
 use schedule::Schedule;
 use service::Service;
 pub use single::{Single, send_once};
 use stops::Stops;
-use undecided::Undecided;
 use window::Window;
+
+/// How often it is reported how things are.
+const PULSE: Duration = Duration::from_secs(1);
 
 /// Sends one lead. The service's client does, and in tests whatever plays it.
 pub trait LeadSender {
@@ -127,7 +123,6 @@ pub struct Policy {
     /// ask to come back later do not count.
     pub max_attempts: u32,
     pub on_uncertain: OnUncertain,
-    pub backoff: Backoff,
     /// The parts of the body that are the same for all.
     pub form: LeadForm,
 }
@@ -173,7 +168,8 @@ type Target = (CampaignId, PhoneNumber);
 pub struct Pipeline<'a, S> {
     policy: Policy,
     inputs: Arc<[PlannedInput]>,
-    input_check: InputCheck,
+    /// The input that was last found unchanged, and when.
+    unchanged: Option<(usize, Instant)>,
     events: &'a mut dyn FnMut(RunEvent<'_>),
     window: Window,
     schedule: Schedule,
@@ -186,6 +182,30 @@ pub struct Pipeline<'a, S> {
     results: Option<mpsc::Sender<Batch>>,
     progress: Progress,
     ending: Ending,
+}
+
+/// How far a run has come.
+#[derive(Debug)]
+struct Progress {
+    began: Instant,
+    next_pulse: Instant,
+    counts: Counts,
+    last_read: RowId,
+    /// No row above this one was claimed by earlier processes of the run.
+    reached: RowId,
+    /// See [`LedgerOutlet::read_to`].
+    read_to: RowId,
+    /// Whether all rows were read.
+    is_read: bool,
+    /// Whether rows are there that could not be read.
+    has_lost_rows: bool,
+}
+
+impl Progress {
+    /// Whether an earlier process has come further.
+    fn is_shorter(&self) -> bool {
+        self.last_read < self.read_to
+    }
 }
 
 impl<'a, S: LeadSender> Pipeline<'a, S> {
@@ -201,10 +221,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Outlet::Writer(results) => (Some(results), None, RowId(0), RowId(0)),
             Outlet::Ledger(ledger) => (None, Some(ledger.writer), ledger.reached, ledger.read_to),
         };
+        let now = Instant::now();
         Pipeline {
             policy,
             inputs,
-            input_check: InputCheck::default(),
+            unchanged: None,
             events,
             window: Window::default(),
             schedule: Schedule::default(),
@@ -212,9 +233,18 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             undecided: Undecided::default(),
             service: Service::new(rate, &policy),
             stops: Stops::new(policy.stop_after),
-            commits: CommitBuffer::new(writer, policy.on_uncertain),
+            commits: CommitBuffer::new(writer),
             results,
-            progress: Progress::new(reached, read_to),
+            progress: Progress {
+                began: now,
+                next_pulse: now + PULSE,
+                counts: Counts::default(),
+                last_read: RowId(0),
+                reached,
+                read_to: reached.max(read_to),
+                is_read: false,
+                has_lost_rows: false,
+            },
             ending: Ending::default(),
         }
     }
@@ -249,8 +279,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     self.ending.is_interrupted |= interrupt == Interrupt::Signal;
                     self.stop(Stop::new(StopReason::Interrupted(interrupt)));
                 }
-                Some((slot, answer)) = self.in_flight.next() => self.take(slot, answer),
-                committed = self.commits.committed(), if self.commits.is_busy() => {
+                Some((slot, answer)) = self.in_flight.answers.next() => self.take(slot, answer),
+                committed = self.commits.committed(), if self.commits.is_busy => {
                     self.take_committed(committed);
                 }
                 room = reserve(results.as_ref()), if self.writes() => match room {
@@ -279,13 +309,13 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn is_over(&mut self) -> bool {
-        self.in_flight.is_empty() && (self.ending.is_stopping() || self.has_sent_all())
+        self.in_flight.flights.is_empty() && (self.ending.is_stopping() || self.has_sent_all())
     }
 
     /// Whether there is nothing more to be sent, now or later, whatever is answered.
     fn has_sent_all(&mut self) -> bool {
         self.progress.is_read
-            && self.in_flight.is_empty()
+            && self.in_flight.flights.is_empty()
             && self.schedule.is_empty()
             && self.commits.claims.unstarted() == 0
             && self.window.peek_ready().is_none()
@@ -294,8 +324,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// Whether nothing will happen any more by itself: no answer, commit, time, row or writer
     /// is waited for. [`Pipeline::run`] asks only where no time is.
     fn waits_for_nothing(&self) -> bool {
-        self.in_flight.is_empty()
-            && !self.commits.is_busy()
+        self.in_flight.flights.is_empty()
+            && !self.commits.is_busy
             && !self.wants_rows()
             && !self.window.is_front_done()
     }
@@ -320,7 +350,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
         while self.window.is_front_done() && self.commits.has_room() {
             if let Some(batch) = self.window.take_front() {
-                self.commits.enqueue_after_commit(batch);
+                self.commits.batches.push(batch);
             }
         }
         let at_once = self.ending.is_stopping();
@@ -359,20 +389,18 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
             Some(Err(error)) => {
                 self.progress.has_lost_rows = true;
+                let was_begun_before = self.progress.reached > RowId(0);
                 let by = match error.stopped_by() {
                     // Once something was sent the run is one that can go on.
-                    StoppedBy::Usage if self.has_sent_any() => StoppedBy::Input,
+                    StoppedBy::Usage if self.in_flight.requests > 0 || was_begun_before => {
+                        StoppedBy::Input
+                    }
                     by => by,
                 };
                 self.stop(Stop::error(by, error));
             }
             None => self.progress.is_read = true,
         }
-    }
-
-    /// Whether a request of this run has left, now or earlier.
-    fn has_sent_any(&self) -> bool {
-        self.in_flight.requests() > 0 || self.progress.was_begun_before()
     }
 
     /// Reports the rows of a batch that have an outcome already, and records those that
@@ -407,14 +435,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn stop(&mut self, stop: Stop) {
-        let are_rows_left = self.window.open() > self.in_flight.len() as u64;
+        let are_rows_left = self.window.open() > self.in_flight.flights.len() as u64;
         let news = self.ending.stop(stop, are_rows_left);
         self.report_stop(news);
     }
 
     fn report_stop(&mut self, news: Option<StoppedBy>) {
         if let Some(by) = news {
-            let in_flight = self.in_flight.len();
+            let in_flight = self.in_flight.flights.len();
             (self.events)(RunEvent::Stopping { by, in_flight });
         }
     }
@@ -426,45 +454,34 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         if let Some(rate) = self.service.rate.news() {
             (self.events)(RunEvent::Paced(rate));
         }
-        let (is_due, next_pulse) = self.progress.pulse_due(now);
-        if is_due {
+        if now >= self.progress.next_pulse {
+            self.progress.next_pulse = now + PULSE;
             let pulse = self.pulse(now);
             (self.events)(RunEvent::Pulse(pulse));
         }
         // Where nothing is left to be sent there is nothing to wait for.
         let may_stop = !self.ending.is_stopping() && self.window.open() > 0;
-        let is_any_out = !self.in_flight.is_empty();
+        let is_any_out = !self.in_flight.flights.is_empty();
         let too_long_at = self.service.too_long_at(now, is_any_out);
         let too_long_at = too_long_at.filter(|_| may_stop);
         if too_long_at.is_some_and(|at| at <= now) {
             self.stop(self.service.too_long());
             return Some(now);
         }
-        earlier_of(Some(next_pulse), too_long_at)
+        earlier_of(Some(self.progress.next_pulse), too_long_at)
     }
 
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
-            elapsed: self.progress.elapsed(now),
+            elapsed: now - self.progress.began,
             allowed: self.service.rate.pace(),
-            in_flight: self.in_flight.len(),
-            requests: self.in_flight.requests(),
+            in_flight: self.in_flight.flights.len(),
+            requests: self.in_flight.requests,
             read: self.progress.last_read.0,
             waiting: self.window.open(),
             pause: self.service.pause(now),
         }
     }
-}
-
-/// What is claimed of a row, where its number and its campaign are known.
-fn claim(row: Row<'_>, prepared: &PreparedRow) -> Option<Claim> {
-    Some(Claim {
-        row: row.id(),
-        file: row.file(),
-        line: row.line(),
-        number: prepared.phone?,
-        campaign: prepared.campaign?,
-    })
 }
 
 /// The earlier of two times, of which either may not come.

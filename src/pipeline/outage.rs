@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::window::Slot;
-use crate::backoff::Backoff;
+use crate::backoff;
 use crate::lead::ErrorCode;
 
 /// Attempts in a row without an answer about any row that make an outage: once may be a
@@ -33,12 +33,6 @@ pub(super) const SILENT_ATTEMPTS: usize = 5;
 
 /// How many different rows they must be of.
 const DIFFERENT_ROWS: usize = 3;
-
-/// The pauses between two attempts, of which at least half is kept: 1 s, 2 s, … 60 s.
-const PAUSES: Backoff = Backoff {
-    first: Duration::from_secs(1),
-    cap: Duration::from_secs(60),
-};
 
 /// An attempt that brought no answer about any row.
 #[derive(Debug, Clone, Copy)]
@@ -66,11 +60,11 @@ pub(super) struct Away {
 pub(super) struct Outage {
     /// Attempts in a row without an answer about any row, the first [`SILENT_ATTEMPTS`].
     silent: Vec<Silence>,
-    away: Option<Away>,
+    pub(super) away: Option<Away>,
     /// From when to when the last outage was.
     last: Option<(Instant, Instant)>,
     /// Since when requests have been going out without an answer about any row.
-    asking_since: Option<Instant>,
+    pub(super) asking_since: Option<Instant>,
 }
 
 impl Outage {
@@ -113,7 +107,7 @@ impl Outage {
             Some(away) if silence.started >= away.began => {
                 away.attempts += 1;
                 away.why = silence.why;
-                away.next = now + pause(away.attempts, chance);
+                away.next = now + backoff::long_delay(away.attempts, chance);
             }
             Some(_) => return None,
             None => {
@@ -125,7 +119,7 @@ impl Outage {
                 self.away = Some(Away {
                     since: started.min().unwrap_or(now),
                     why: silence.why,
-                    next: now + pause(1, chance),
+                    next: now + backoff::long_delay(1, chance),
                     began: now,
                     attempts: 1,
                 });
@@ -146,25 +140,11 @@ impl Outage {
         self.silent.len() >= SILENT_ATTEMPTS && rows.len() >= DIFFERENT_ROWS
     }
 
-    /// The outage, while there is one.
-    pub(super) fn away(&self) -> Option<&Away> {
-        self.away.as_ref()
-    }
-
     /// When it will have been too long, if nothing changes.
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
         // A time that no clock can show never comes.
         self.asking_since?.checked_add(most)
     }
-
-    /// Since when requests have been going out without an answer about any row.
-    pub(super) fn asking_since(&self) -> Option<Instant> {
-        self.asking_since
-    }
-}
-
-fn pause(attempts: u32, chance: f64) -> Duration {
-    PAUSES.delay(attempts, 0.5 + chance / 2.0)
 }
 
 #[cfg(test)]
@@ -200,13 +180,13 @@ mod tests {
         let mut now = start;
         let mut pauses = Vec::new();
         for _ in 0..7 {
-            now = outage.away().unwrap().next;
+            now = outage.away.unwrap().next;
             let away = outage.silent(silence(5, now, true), now, 1.0).unwrap();
             pauses.push((away.next - now).as_secs());
         }
         assert_eq!(pauses, [2, 4, 8, 16, 32, 60, 60]);
         assert_eq!(outage.answered(now, false, now), Some(start));
-        assert_eq!(outage.away(), None);
+        assert_eq!(outage.away, None);
         // Attempts that are found to be lost only now were made while it was away.
         let after_it = now + Duration::from_millis(1);
         assert_eq!(
@@ -222,9 +202,9 @@ mod tests {
         for row in 0..5 {
             outage.silent(silence(row, start, true), after(1, start), 1.0);
         }
-        let before = *outage.away().unwrap();
+        let before = outage.away.unwrap();
         let late = outage.silent(silence(9, start, true), after(2, start), 1.0);
-        assert_eq!((late, *outage.away().unwrap()), (None, before));
+        assert_eq!((late, outage.away.unwrap()), (None, before));
     }
 
     #[test]
@@ -236,7 +216,7 @@ mod tests {
         }
         assert_eq!(outage.answered(start, false, after(2, start)), None);
         assert_eq!(outage.is_there(start, start), None);
-        assert!(outage.away().is_some());
+        assert!(outage.away.is_some());
         let asked_again = after(2, start);
         assert_eq!(outage.is_there(asked_again, asked_again), Some(start));
     }

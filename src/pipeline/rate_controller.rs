@@ -3,15 +3,15 @@
 //! The [`RateEstimator`] learns from answers what is allowed; the [`RateLimiter`] keeps to it.
 //! Here each gets what it needs of the other.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::rate_estimator::{Change, RateEstimator};
-use super::rate_limiter::{EarlierStarts, RateLimiter};
+use super::rate_estimator::RateEstimator;
+use super::rate_limiter::RateLimiter;
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
-use crate::ledger::{AskedPause, RecentUse, StartsInSecond};
+use crate::ledger::{AskedPause, RecentUse};
 use crate::rate::{KnownRate, Rate, RateChoice};
 
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct RateController {
     limiter: RateLimiter,
     /// Whether the pace has changed since it was read.
     has_news: bool,
-    /// A wait that an earlier process was asked for, and why.
-    pause_at_start: Option<(Instant, ErrorCode)>,
+    /// A wait that an earlier process was asked for and that has not passed, and why.
+    pub(super) pause_at_start: Option<(Instant, ErrorCode)>,
 }
 
 impl RateController {
@@ -41,7 +41,7 @@ impl RateController {
     /// day.
     #[must_use]
     pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> RateController {
-        self.limiter.resume(&starts_before(&recent.starts, now));
+        self.limiter.resume(&recent.starts, now);
         let pause = recent.pause.filter(|pause| pause.until > now);
         if let Some(AskedPause { until, http_status }) = pause {
             let left = now.duration_until(until).unsigned_abs().min(LONGEST_WAIT);
@@ -52,19 +52,14 @@ impl RateController {
         self
     }
 
-    /// The wait that an earlier process was asked for and that has not passed, and why.
-    pub(super) fn pause_at_start(&self) -> Option<(Instant, ErrorCode)> {
-        self.pause_at_start
-    }
-
     /// Starts a request now and says when that is, by which its answer is known again, or
     /// says when to ask again. A request that may start is counted as started.
     pub fn try_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
         match self.limiter.try_start(now) {
             Ok(()) => {
-                let change = self.estimator.started(now);
-                self.follow(change);
+                self.estimator.started(now);
+                self.apply_limits();
                 Ok(now)
             }
             Err(when) => {
@@ -85,16 +80,19 @@ impl RateController {
 
     /// An answer that is no refusal for now, to a request of that time.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
-        let change = self.estimator.accepted(started, quota, Instant::now());
-        self.follow(change);
+        let hold = self.estimator.accepted(started, quota, Instant::now());
+        self.apply_limits();
+        if let Some(until) = hold {
+            self.limiter.hold(until);
+        }
     }
 
     /// An answer that asks to come back later, for which everything is held.
     pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         let until = self.limiter.held_until().unwrap_or(now);
-        let change = self.estimator.refused(started, quota, until, now);
-        self.follow(change);
+        self.estimator.refused(started, quota, until, now);
+        self.apply_limits();
     }
 
     /// No answer: whether the request counts at the service is not known.
@@ -102,14 +100,8 @@ impl RateController {
         self.estimator.lost(started);
     }
 
-    fn follow(&mut self, change: Change) {
-        if change.limits {
-            self.limiter.set_limits(self.estimator.limits());
-            self.has_news = true;
-        }
-        if let Some(until) = change.hold {
-            self.limiter.hold(until);
-        }
+    fn apply_limits(&mut self) {
+        self.has_news |= self.limiter.set_limits(self.estimator.limits());
     }
 
     /// The pace, where it may have changed since this was asked last.
@@ -129,26 +121,10 @@ impl RateController {
     }
 }
 
-/// When earlier processes started how many requests, seen from `now`. They are counted by
-/// the second, and may have left at the end of it; if the clock was set back, now.
-fn starts_before(starts: &[StartsInSecond], now: Timestamp) -> Vec<EarlierStarts> {
-    let second = SignedDuration::from_secs(1);
-    starts
-        .iter()
-        .filter_map(|start| {
-            let began = Timestamp::from_second(start.second).ok()?.min(now);
-            let end = began.saturating_add(second).ok()?;
-            Some(EarlierStarts {
-                after_now: now.duration_until(end),
-                requests: start.requests,
-            })
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::StartsInSecond;
     use std::time::Duration;
 
     fn at(millis: i64) -> Timestamp {
@@ -229,11 +205,11 @@ mod tests {
             }),
         };
         let mut rate = limited("20/s", &asked(700_000), at(100_000));
-        let (_, why) = rate.pause_at_start().unwrap();
+        let (_, why) = rate.pause_at_start.unwrap();
         assert_eq!(why, ErrorCode::Http(429));
         assert_eq!(start(&mut rate, 1).await, [Duration::from_secs(600)]);
         let mut rate = limited("20/s", &asked(100_000), at(100_000));
-        assert_eq!(rate.pause_at_start(), None);
+        assert_eq!(rate.pause_at_start, None);
         assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
     }
 

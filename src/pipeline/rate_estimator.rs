@@ -98,14 +98,6 @@ const LATELY: Duration = Duration::from_secs(600);
 /// and a pace that spreads it out would help no one.
 const LONGEST_LESSON: Duration = Duration::from_secs(5 * 60);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Change {
-    /// The limits are others now.
-    pub(super) limits: bool,
-    /// Nothing is free before then, says the answer.
-    pub(super) hold: Option<Instant>,
-}
-
 #[derive(Debug)]
 pub(super) struct RateEstimator {
     ceiling: Ceiling,
@@ -132,8 +124,8 @@ pub(super) struct RateEstimator {
 /// What limits the pace beside refusals.
 #[derive(Debug)]
 enum Ceiling {
+    /// None of them is no limit.
     Given(Vec<Rate>),
-    None,
     Stated(StatedLimits),
 }
 
@@ -155,7 +147,7 @@ impl RateEstimator {
     ) -> RateEstimator {
         let (ceiling, found) = match (choice, known) {
             (RateChoice::Limits(rates), _) => (Ceiling::Given(rates.clone()), None),
-            (RateChoice::Unlimited, _) => (Ceiling::None, None),
+            (RateChoice::Unlimited, _) => (Ceiling::Given(Vec::new()), None),
             (RateChoice::Auto, Some(known)) if known.is_stated => {
                 (Ceiling::Stated(StatedLimits::knowing(known.rate)), None)
             }
@@ -200,7 +192,7 @@ impl RateEstimator {
         })
     }
 
-    pub(super) fn started(&mut self, now: Instant) -> Change {
+    pub(super) fn started(&mut self, now: Instant) {
         if let Ceiling::Stated(stated) = &mut self.ceiling {
             stated.start(now);
         }
@@ -208,7 +200,7 @@ impl RateEstimator {
         if std::mem::take(&mut self.binds) && self.refusal.is_none() {
             self.grow(now - since);
         }
-        self.change(None)
+        self.update_limits();
     }
 
     /// A request could have started but for the pace.
@@ -216,13 +208,14 @@ impl RateEstimator {
         self.binds = true;
     }
 
-    /// An answer about a row, or a refusal that holds for all.
+    /// An answer about a row, or a refusal that holds for all. Returns until when it says that
+    /// nothing more is free.
     pub(super) fn accepted(
         &mut self,
         started: Instant,
         quota: Option<&Quota>,
         now: Instant,
-    ) -> Change {
+    ) -> Option<Instant> {
         let usual = self.usual_space(now - started);
         self.delivery.accept(now, usual);
         let mut hold = None;
@@ -251,7 +244,8 @@ impl RateEstimator {
                 self.note_refusal(until, now);
             }
         }
-        self.change(hold)
+        self.update_limits();
+        hold
     }
 
     /// An answer that asks to come back later, for which the pipeline is held until
@@ -262,14 +256,14 @@ impl RateEstimator {
         quota: Option<&Quota>,
         until: Instant,
         now: Instant,
-    ) -> Change {
+    ) {
         if let Ceiling::Stated(stated) = &mut self.ceiling {
             stated.refused(started, quota);
         }
         if started >= self.cycle_from {
             self.note_refusal(until, now);
         }
-        self.change(None)
+        self.update_limits();
     }
 
     fn note_refusal(&mut self, until: Instant, now: Instant) {
@@ -397,7 +391,7 @@ impl RateEstimator {
         self.keep_below_ceiling();
     }
 
-    fn change(&mut self, hold: Option<Instant>) -> Change {
+    fn update_limits(&mut self) {
         let is_close = match (self.applied, self.found) {
             (Some(applied), Some(found)) => (found / applied - 1.0).abs() < STEP,
             (applied, found) => applied == found,
@@ -406,12 +400,7 @@ impl RateEstimator {
             self.applied = self.found;
         }
         let applied = self.applied.map(over_a_second);
-        let limits = self.ceiling.rates().into_iter().chain(applied).collect();
-        let before = std::mem::replace(&mut self.limits, limits);
-        Change {
-            limits: before != self.limits,
-            hold,
-        }
+        self.limits = self.ceiling.rates().into_iter().chain(applied).collect();
     }
 }
 
@@ -428,7 +417,6 @@ impl Ceiling {
     fn rates(&self) -> Vec<Rate> {
         match self {
             Ceiling::Given(rates) => rates.clone(),
-            Ceiling::None => Vec::new(),
             Ceiling::Stated(stated) => stated.rates(),
         }
     }

@@ -175,9 +175,8 @@ fn send(
         while under_way < in_flight {
             match limiter.try_start(now) {
                 Ok(()) => {
-                    if estimator.started(now).limits {
-                        limiter.set_limits(estimator.limits());
-                    }
+                    estimator.started(now);
+                    limiter.set_limits(estimator.limits());
                     under_way += 1;
                     let way = service.way(&mut chance);
                     events.push(Reverse((now + way, replies.len())));
@@ -212,7 +211,7 @@ fn send(
         };
         under_way -= 1;
         answers.push((now, reply.is_accepted));
-        let change = if reply.is_accepted {
+        let hold = if reply.is_accepted {
             unhinted = 0;
             accepted += 1;
             estimator.accepted(start, reply.quota.as_ref(), now)
@@ -228,12 +227,11 @@ fn send(
             };
             held = held.max(until);
             limiter.hold(until);
-            estimator.refused(start, reply.quota.as_ref(), held, now)
+            estimator.refused(start, reply.quota.as_ref(), held, now);
+            None
         };
-        if change.limits {
-            limiter.set_limits(estimator.limits());
-        }
-        if let Some(until) = change.hold {
+        limiter.set_limits(estimator.limits());
+        if let Some(until) = hold {
             held = held.max(until);
             limiter.hold(until);
         }
@@ -504,8 +502,8 @@ fn somebody_elses_use_is_waited_for() {
         reset: Some(Duration::from_secs(20)),
     };
     estimator.started(now);
-    let change = estimator.accepted(now, Some(&quota), now);
-    assert_eq!(change.hold, Some(now + Duration::from_secs(20)));
+    let hold = estimator.accepted(now, Some(&quota), now);
+    assert_eq!(hold, Some(now + Duration::from_secs(20)));
     assert_eq!(estimator.pace(), Some(Rate::per_minute(60)));
 }
 
@@ -544,8 +542,7 @@ fn refusals_in_one_pause_are_one_event_and_late_ones_none() {
     estimator.accepted(at(6000), None, at(6010));
     let pace = estimator.pace().unwrap().pace();
     assert!((16.0..17.0).contains(&pace), "{pace}");
-    let change = estimator.refused(at(1000), None, at(7000), at(6020));
-    assert!(!change.limits);
+    estimator.refused(at(1000), None, at(7000), at(6020));
     assert_eq!(estimator.pace().unwrap().pace(), pace);
 }
 

@@ -32,9 +32,10 @@ use governor::Quota;
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
-use jiff::SignedDuration;
+use jiff::Timestamp;
 use tokio::time::Instant;
 
+use crate::ledger::StartsInSecond;
 use crate::rate::Rate;
 
 /// How many starts may follow each other without a space after one came late.
@@ -52,13 +53,6 @@ const REMEMBERED: usize = 32_768;
 /// Where on its clock a limiter begins: starts of earlier processes lie before that, as far
 /// back as the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct EarlierStarts {
-    /// When they were, seen from now: mostly before, and a second after at most.
-    pub(super) after_now: SignedDuration,
-    pub(super) requests: u32,
-}
 
 /// A clock for governor that is set by hand, so that it can learn of starts after the fact,
 /// and tests need not wait.
@@ -90,7 +84,6 @@ pub struct RateLimiter {
     origin: Instant,
     rates: Vec<Rate>,
     spacer: Option<Spacer>,
-    guards: Vec<Guard>,
     /// The last starts, on a clock that shows [`BEGIN`] at the origin.
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
@@ -103,23 +96,22 @@ impl RateLimiter {
             origin: Instant::now(),
             rates: rates.to_vec(),
             spacer: Spacer::new(rates, None),
-            guards: rates.iter().map(|rate| Guard::new(*rate)).collect(),
             starts: VecDeque::new(),
             held_until: None,
         }
     }
 
-    /// Counts what was started before the limiter was made, in order of time: the rates
-    /// apply to that too.
-    pub(super) fn resume(&mut self, earlier: &[EarlierStarts]) {
+    /// Counts what earlier processes have started, in order of time, seen from `now`: the
+    /// rates apply to that too. It is counted by the second, and may have left at the end of
+    /// it; if the clock was set back, now.
+    pub(super) fn resume(&mut self, earlier: &[StartsInSecond], now: Timestamp) {
         let needed = self.remembered();
         for starts in earlier.iter().rev() {
-            let after = starts.after_now;
-            let at = if after.is_negative() {
-                BEGIN.saturating_sub(after.unsigned_abs())
-            } else {
-                BEGIN + after.unsigned_abs()
+            let Ok(second) = Timestamp::from_second(starts.second) else {
+                continue;
             };
+            let age = now.duration_since(second.min(now)).unsigned_abs();
+            let at = (BEGIN + Duration::from_secs(1)).saturating_sub(age);
             for _ in 0..starts.requests {
                 if self.starts.len() == needed {
                     break;
@@ -130,14 +122,15 @@ impl RateLimiter {
         self.spacer = Spacer::new(&self.rates, self.starts.back().copied());
     }
 
-    /// From now on these rates apply, also to the starts already made.
-    pub fn set_limits(&mut self, rates: &[Rate]) {
+    /// From now on these rates apply, also to the starts already made. Returns whether they
+    /// are others than before.
+    pub fn set_limits(&mut self, rates: &[Rate]) -> bool {
         if self.rates == rates {
-            return;
+            return false;
         }
         self.rates = rates.to_vec();
         self.spacer = Spacer::new(rates, self.starts.back().copied());
-        self.guards = rates.iter().map(|rate| Guard::new(*rate)).collect();
+        true
     }
 
     /// Starts a request now, or says when to ask again. A request that may start
@@ -150,12 +143,8 @@ impl RateLimiter {
             self.held_until = None;
         }
         let elapsed = BEGIN + (now - self.origin);
-        let free_at = self
-            .guards
-            .iter()
-            .map(|guard| guard.free_at(&self.starts))
-            .max()
-            .unwrap_or_default();
+        let free_at = self.rates.iter().map(|rate| self.free_at(*rate)).max();
+        let free_at = free_at.unwrap_or_default();
         if elapsed < free_at {
             return Err(self.origin + (free_at - BEGIN));
         }
@@ -166,6 +155,13 @@ impl RateLimiter {
         Ok(())
     }
 
+    /// From when on one more start is one of N in the span of the rate that ends with it.
+    fn free_at(&self, rate: Rate) -> Duration {
+        let nth_last = self.starts.len().checked_sub(rate.requests.get() as usize);
+        let start = nth_last.and_then(|nth_last| self.starts.get(nth_last));
+        start.map_or(Duration::ZERO, |start| *start + rate.per.mul_f64(SLACK))
+    }
+
     fn note(&mut self, at: Duration) {
         while self.starts.len() >= self.remembered() {
             self.starts.pop_front();
@@ -174,8 +170,8 @@ impl RateLimiter {
     }
 
     fn remembered(&self) -> usize {
-        let needed = self.guards.iter().map(|guard| guard.most).max();
-        needed.unwrap_or_default().max(REMEMBERED)
+        let needed = self.rates.iter().map(|rate| rate.requests.get() as usize);
+        needed.max().unwrap_or_default().max(REMEMBERED)
     }
 
     /// Lets nothing start before `until`, unless a longer pause is on already.
@@ -216,7 +212,7 @@ impl Spacer {
         match last {
             Some(last) => while spacer.check(last).is_ok() {},
             // Nothing has come late yet: two at once at the beginning would, with the hole
-            // that the guards then make, go on for ever.
+            // that the limit for the span then makes, go on for ever.
             None if space < WIDE_SPACE => drop(spacer.check(BEGIN)),
             None => {}
         }
@@ -229,31 +225,6 @@ impl Spacer {
         self.limiter
             .check()
             .map_err(|not_yet| not_yet.wait_time_from(at).max(Duration::from_micros(1)))
-    }
-}
-
-/// Keeps every span of one rate honest.
-#[derive(Debug)]
-struct Guard {
-    most: usize,
-    span: Duration,
-}
-
-impl Guard {
-    fn new(rate: Rate) -> Guard {
-        Guard {
-            most: rate.requests.get() as usize,
-            span: rate.per.mul_f64(SLACK),
-        }
-    }
-
-    /// From when on one more start is one of N in the span that ends with it.
-    fn free_at(&self, starts: &VecDeque<Duration>) -> Duration {
-        starts
-            .len()
-            .checked_sub(self.most)
-            .and_then(|nth_last| starts.get(nth_last))
-            .map_or(Duration::ZERO, |start| *start + self.span)
     }
 }
 

@@ -166,7 +166,6 @@ impl Scenario {
             } else {
                 OnUncertain::Resend
             },
-            backoff: Backoff::default(),
             form: LeadForm::default(),
         }
     }

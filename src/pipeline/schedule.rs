@@ -3,11 +3,14 @@
 //!
 //! Rule: pure.
 
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
 use tokio::time::Instant;
 
+use super::Target;
 use super::attempt::Job;
 use super::campaign_gates::{Admission, CampaignGates};
-use super::queue::Queue;
 use super::window::Slot;
 use crate::lead::CampaignId;
 
@@ -15,14 +18,28 @@ use crate::lead::CampaignId;
 pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
-    pub(super) queue: Queue,
     pub(super) gates: CampaignGates,
+    /// Other jobs by the time at which they may be sent, in input order within it.
+    waiting: BTreeMap<(Instant, Slot), Job>,
+    /// Numbers in flight …
+    busy: HashSet<Target>,
+    /// … and the jobs that wait until the same number is not.
+    parked: HashMap<Target, VecDeque<Job>>,
 }
 
 impl Schedule {
-    /// The queued job that has waited longest for its time.
+    pub(super) fn push(&mut self, due: Instant, job: Job) {
+        self.waiting.insert((due, job.slot), job);
+    }
+
+    /// When the next job may be sent.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.waiting.keys().next().map(|(due, _)| *due)
+    }
+
+    /// The job that has waited longest for its time.
     pub(super) fn pop(&mut self) -> Option<Admission<Job>> {
-        let job = self.queue.pop()?;
+        let (_, job) = self.waiting.pop_first()?;
         Some(self.gates.enter_again(job.claim.campaign, job))
     }
 
@@ -35,36 +52,66 @@ impl Schedule {
         }
     }
 
-    /// Queues the jobs that have waited for others of their campaign and may go now.
-    pub(super) fn queue_free_jobs(&mut self) {
-        for job in self.gates.take_free_jobs() {
-            self.queue.push(Instant::now(), job);
+    /// The job, unless its number is in flight: then it is kept until that is back.
+    pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
+        if !self.busy.contains(&job.target()) {
+            return Some(job);
+        }
+        self.parked.entry(job.target()).or_default().push_back(job);
+        None
+    }
+
+    pub(super) fn depart(&mut self, target: Target) {
+        self.busy.insert(target);
+    }
+
+    /// A number is back: the next job with the same one may go.
+    pub(super) fn arrive(&mut self, target: Target) {
+        self.busy.remove(&target);
+        if let Entry::Occupied(mut parked) = self.parked.entry(target) {
+            if let Some(job) = parked.get_mut().pop_front() {
+                self.waiting.insert((Instant::now(), job.slot), job);
+            }
+            if parked.get().is_empty() {
+                parked.remove();
+            }
         }
     }
 
-    /// Nothing more is sent to the campaign. Returns what has waited for it.
-    pub(super) fn close(&mut self, campaign: CampaignId) -> (Vec<Job>, Vec<Slot>) {
-        let (mut jobs, rows) = self.gates.close(campaign);
-        jobs.extend(self.queue.take_campaign(campaign));
-        jobs.extend(self.next.take_if(|job| job.claim.campaign == campaign));
-        (jobs, rows)
+    /// See [`CampaignGates::open`].
+    pub(super) fn open(&mut self, campaign: CampaignId) {
+        for job in self.gates.open(campaign) {
+            self.push(Instant::now(), job);
+        }
     }
 
-    pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Job)) {
-        self.next.iter_mut().for_each(&mut change);
-        self.queue.for_each(&mut change);
-        self.gates.for_each(&mut change);
+    /// See [`CampaignGates::pass_on`].
+    pub(super) fn pass_on(&mut self, campaign: CampaignId) {
+        if let Some(job) = self.gates.pass_on(campaign) {
+            self.push(Instant::now(), job);
+        }
     }
 
-    pub(super) fn drain(&mut self) -> Vec<Job> {
-        let mut jobs: Vec<Job> = self.next.take().into_iter().collect();
-        jobs.append(&mut self.queue.drain());
-        jobs.append(&mut self.gates.drain());
+    /// Takes out the jobs of a campaign, or all. Those that wait for a number too: the answer
+    /// that would let them go may be the one that ends the campaign.
+    pub(super) fn take(&mut self, campaign: Option<CampaignId>) -> Vec<Job> {
+        let is_meant = |of: CampaignId| campaign.is_none_or(|meant| of == meant);
+        let next = self.next.take_if(|job| is_meant(job.claim.campaign));
+        let mut jobs: Vec<Job> = next.into_iter().collect();
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let (taken, kept): (BTreeMap<_, _>, _) =
+            waiting.partition(|(_, job)| is_meant(job.claim.campaign));
+        self.waiting = kept;
+        jobs.extend(taken.into_values());
+        let parked = self.parked.extract_if(|(of, _), _| is_meant(*of));
+        jobs.extend(parked.flat_map(|(_, jobs)| jobs));
+        jobs.extend(self.gates.take_jobs(is_meant));
         jobs
     }
 
     /// Whether no row waits that could be sent without another answer.
     pub(super) fn is_empty(&self) -> bool {
-        self.next.is_none() && self.queue.is_empty() && !self.gates.has_free_rows()
+        let has_jobs = !self.waiting.is_empty() || !self.parked.is_empty();
+        self.next.is_none() && !has_jobs && self.gates.free_rows.is_empty()
     }
 }

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::attempt::Epochs;
 use super::concurrency::Concurrency;
 use super::in_flight::Flight;
 use super::outage::{Outage, Silence};
-use super::throttle::{Throttle, asked_pause, wall_clock, wall_clock_ahead};
+use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
 use crate::api::verdict::{Verdict, Wait};
 use crate::event::{Pause, PauseReason, RunEvent};
 use crate::lead::ErrorCode;
-use crate::ledger::AskedPause;
 use crate::stop::{Stop, StopReason};
 
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
@@ -25,21 +25,11 @@ pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 pub(super) struct Service {
     pub(super) rate: RateController,
     concurrency: Concurrency,
-    throttle: Throttle,
-    outage: Outage,
+    pub(super) throttle: Throttle,
+    pub(super) outage: Outage,
     /// Why the last attempt brought no answer, in a sentence of ours.
     silence: Option<String>,
     max_outage: Duration,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Observed {
-    /// It is about the row: the service is there.
-    pub(super) is_about_row: bool,
-    /// The service turns out to be away: what has just failed says nothing of those rows.
-    pub(super) went_away: bool,
-    /// A wait that later processes must know of.
-    pub(super) pause: Option<AskedPause>,
 }
 
 impl Service {
@@ -47,7 +37,7 @@ impl Service {
         Service {
             rate,
             concurrency: Concurrency::new(policy.concurrency),
-            throttle: Throttle::new(policy.backoff),
+            throttle: Throttle::default(),
             outage: Outage::default(),
             silence: None,
             max_outage: policy.max_outage,
@@ -56,15 +46,14 @@ impl Service {
 
     /// Goes on with a wait that the service asked an earlier process for.
     pub(super) fn resume_wait(&mut self, events: Events<'_>) {
-        let Some((until, why)) = self.rate.pause_at_start() else {
+        let Some((until, why)) = self.rate.pause_at_start else {
             return;
         };
         let now = Instant::now();
         self.outage.started(now);
-        let left = until - now;
-        let hint = Wait::Said(left);
+        let wait = until - now;
+        let hint = Wait::Said(wait);
         self.throttle.wait(until, hint, why);
-        let wait = left;
         events(RunEvent::Held { wait, hint, why });
     }
 
@@ -79,8 +68,8 @@ impl Service {
         &mut self,
         mut starts: impl Iterator<Item = Instant>,
     ) -> Result<Instant, Option<Instant>> {
-        let away = self.outage.away();
-        let probes = away.map_or(self.throttle.probe_at(), |away| Some(away.began));
+        let away = self.outage.away;
+        let probes = away.map_or(self.throttle.probe_at, |away| Some(away.began));
         if probes.is_some_and(|since| starts.any(|started| started >= since)) {
             return Err(None);
         }
@@ -92,45 +81,31 @@ impl Service {
         self.rate.try_start().map_err(Some)
     }
 
-    pub(super) fn started(&mut self, now: Instant) {
-        self.outage.started(now);
-    }
-
-    pub(super) fn understood(&mut self) {
-        self.throttle.understood();
-    }
-
-    pub(super) fn excuses(&self, started: Instant) -> bool {
-        self.outage.excuses(started)
-    }
-
     /// What the answer says of the service, whatever it says of the row. `others_are_out`
-    /// says whether other requests are under way, `epoch` how many answers about rows there
-    /// have been.
+    /// says whether other requests are under way. Returns whether the service turns out to be
+    /// away: what has just failed says nothing of those rows.
     pub(super) fn observe(
         &mut self,
         flight: &mut Flight,
         answer: &Answer,
-        (others_are_out, epoch): (bool, u64),
+        others_are_out: bool,
+        epochs: &Epochs,
         events: Events<'_>,
-    ) -> Observed {
+    ) -> bool {
         let now = Instant::now();
         let (started, verdict) = (flight.started, &answer.verdict);
-        let mut observed = Observed {
-            is_about_row: verdict.is_about_row(),
-            ..Observed::default()
-        };
+        let mut went_away = false;
         self.adapt(flight, verdict, now);
         let quota = answer.quota.as_ref();
         let away_since = match verdict {
-            _ if observed.is_about_row => {
+            _ if verdict.is_about_row() => {
                 self.rate.accepted(started, quota);
-                let is_held = self.throttle.probe_at().is_some_and(|at| now < at);
+                let is_held = self.throttle.probe_at.is_some_and(|at| now < at);
                 self.outage
                     .answered(started, is_held || others_are_out, now)
             }
             Verdict::RetryLater { wait, code, .. } => {
-                observed.pause = self.hold(*wait, *code, started, events);
+                self.hold(*wait, *code, started, events);
                 // A 503 is about the service's state, and no pace would have avoided it.
                 match code {
                     ErrorCode::Http(429) => self.rate.refused(started, quota),
@@ -142,7 +117,7 @@ impl Service {
             Verdict::PerhapsTaken {
                 code: ErrorCode::UnreadableAnswer,
                 ..
-            } if self.outage.away().is_none() => {
+            } if self.outage.away.is_none() => {
                 self.rate.lost(started);
                 None
             }
@@ -151,8 +126,14 @@ impl Service {
                 self.silence = (!has_answered).then(|| text.clone());
                 let may_be_the_row =
                     has_answered || matches!(verdict, Verdict::PerhapsTaken { .. });
-                observed.went_away =
-                    self.record_silence(flight, *code, (may_be_the_row, epoch), events);
+                let is_suspect = may_be_the_row && flight.job.is_suspect(epochs);
+                let silence = Silence {
+                    slot: flight.job.slot,
+                    started,
+                    may_be_the_rows: may_be_the_row,
+                    why: *code,
+                };
+                went_away = self.record_silence(silence, is_suspect, events);
                 None
             }
             Verdict::TokenReplaced => {
@@ -165,7 +146,7 @@ impl Service {
             let outage = now - since;
             events(RunEvent::Recovered { outage });
         }
-        observed
+        went_away
     }
 
     /// What the answer means for how many may be in flight.
@@ -182,47 +163,29 @@ impl Service {
         }
     }
 
-    fn hold(
-        &mut self,
-        hint: Wait,
-        why: ErrorCode,
-        started: Instant,
-        events: Events<'_>,
-    ) -> Option<AskedPause> {
+    fn hold(&mut self, hint: Wait, why: ErrorCode, started: Instant, events: Events<'_>) {
         let now = Instant::now();
-        let wait = self.throttle.refused(hint, started, now, fastrand::f64())?;
-        self.rate.hold(now + wait);
-        self.throttle.wait(now + wait, hint, why);
-        events(RunEvent::Held { wait, hint, why });
-        asked_pause(hint, why)
+        let chance = fastrand::f64();
+        if let Some(wait) = self.throttle.refused(hint, started, now, chance) {
+            self.rate.hold(now + wait);
+            self.throttle.wait(now + wait, hint, why);
+            events(RunEvent::Held { wait, hint, why });
+        }
     }
 
-    fn record_silence(
-        &mut self,
-        flight: &mut Flight,
-        why: ErrorCode,
-        (may_be_the_rows, epoch): (bool, u64),
-        events: Events<'_>,
-    ) -> bool {
-        self.rate.lost(flight.started);
-        let was_away = self.outage.away().is_some();
-        let is_suspect = may_be_the_rows && flight.job.is_suspect(epoch);
-        if !was_away && (is_suspect || self.outage.excuses(flight.started)) {
+    fn record_silence(&mut self, silence: Silence, is_suspect: bool, events: Events<'_>) -> bool {
+        self.rate.lost(silence.started);
+        let was_away = self.outage.away.is_some();
+        if !was_away && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
         }
-        let silence = Silence {
-            slot: flight.job.slot,
-            started: flight.started,
-            may_be_the_rows,
-            why,
-        };
         let now = Instant::now();
         let Some(away) = self.outage.silent(silence, now, fastrand::f64()) else {
             return false;
         };
         events(RunEvent::Outage {
             since: wall_clock(away.since),
-            why,
+            why: silence.why,
             reason: self.silence.as_deref(),
             next: away.next - now,
         });
@@ -231,7 +194,7 @@ impl Service {
 
     /// What everything waits for, if it does.
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
-        if let Some(away) = self.outage.away() {
+        if let Some(away) = self.outage.away {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
                 reason: PauseReason::Outage {
@@ -243,7 +206,7 @@ impl Service {
         let until = self.rate.held_until().filter(|until| now < *until)?;
         Some(Pause {
             left: until - now,
-            reason: PauseReason::Refused(self.throttle.why()),
+            reason: PauseReason::Refused(self.throttle.why),
         })
     }
 
@@ -254,31 +217,31 @@ impl Service {
     pub(super) fn too_long_at(&self, now: Instant, is_any_out: bool) -> Option<Instant> {
         let at = self.outage.too_long_at(self.max_outage)?;
         let grace = self.max_outage / 100;
-        let held_until = self.rate.held_until().or(self.throttle.probe_at());
+        let held_until = self.rate.held_until().or(self.throttle.probe_at);
         let at = match held_until.filter(|until| *until <= at + grace && at <= *until + grace) {
             Some(until) => at.max(until + grace),
             None => at,
         };
-        let is_silent = !is_any_out && self.throttle.asked_until().is_some_and(|until| at < until);
+        let is_silent = !is_any_out && self.throttle.asked_until.is_some_and(|until| at < until);
         Some(if is_silent { now } else { at })
     }
 
     /// No answer about any row has come for as long as `--max-outage` allows.
     pub(super) fn too_long(&self) -> Stop {
         let now = Instant::now();
-        if let Some(until) = self.throttle.asked_until().filter(|until| now < *until) {
+        if let Some(until) = self.throttle.asked_until.filter(|until| now < *until) {
             return Stop::new(StopReason::AskedToWait {
                 until: wall_clock_ahead(until - now),
-                why: self.throttle.why(),
+                why: self.throttle.why,
             });
         }
-        let since = self.outage.asking_since();
+        let since = self.outage.asking_since;
         // Refused again and again, without a word on how long to wait.
         let is_refused = self.throttle.has_refused_since(since);
-        let last = self.outage.away().map(|away| away.why);
+        let last = self.outage.away.map(|away| away.why);
         Stop::new(StopReason::NoAnswers {
             since: since.map(wall_clock).unwrap_or_default(),
-            last: last.or(is_refused.then_some(self.throttle.why())),
+            last: last.or(is_refused.then_some(self.throttle.why)),
             detail: self.silence.clone(),
         })
     }

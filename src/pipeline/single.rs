@@ -10,7 +10,7 @@ use std::pin::pin;
 
 use bytes::Bytes;
 
-use super::attempt::{Context, Job, Step};
+use super::attempt::{Epochs, Job, Step};
 use super::stops::{self, Answered, Consequence, Stops};
 use super::throttle::asked_pause;
 use super::window::Slot;
@@ -87,29 +87,21 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
         is_in_doubt: false,
     };
     let consequence = stops.observe(job.claim.campaign, answered, &answer);
-    if let Consequence::Stop(stop) | Consequence::StopCampaign(stop) = consequence {
+    if let Consequence::Stop(_, stop) = consequence {
         return Single {
             outcome: None,
             stop: Some(stop),
             pause: None,
         };
     }
-    let pause = match &answer.verdict {
-        Verdict::RetryLater { wait, code, .. } => asked_pause(*wait, *code),
-        _ => None,
-    };
+    let pause = asked_pause(&answer.verdict);
     let stop = no_answer(&answer, pause);
     let policy = Policy {
         max_attempts: 1,
         on_uncertain: OnUncertain::Hold,
         ..policy
     };
-    let context = Context {
-        epoch: 0,
-        is_excused: false,
-        chance: 0.0,
-    };
-    let outcome = match job.judge(answer, &policy, context) {
+    let outcome = match job.judge(answer, &policy, &Epochs::default(), false) {
         Step::Settle(outcome) => Some(outcome),
         // Nothing was made. In a run the row would be tried again.
         Step::Exhausted(_) | Step::Again { .. } | Step::Later => None,

@@ -1,5 +1,7 @@
 //! What is sent next: claims, gates, the pace, and the request.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use tokio::time::Instant;
 
@@ -7,23 +9,31 @@ use super::attempt::Job;
 use super::campaign_gates::Admission;
 use super::in_flight::Flight;
 use super::window::Slot;
-use super::{LeadSender, Pipeline, claim};
+use super::{LeadSender, Pipeline};
 use crate::event::RunEvent;
-use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::intake::OnUncertain;
+use crate::lead::{ErrorCode, RowOutcome};
+use crate::ledger::Claim;
 use crate::stop::Stop;
+
+/// How long an input counts as unchanged after a look: file systems do not record times of
+/// modification much more finely than that.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to look again
     /// (none: only an answer, new rows or a commit can change anything).
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
         let limit = self.limit();
-        self.commits.claims.set_limits(limit, self.undecided.len());
-        while !self.ending.is_stopping() && self.in_flight.len() < self.limit() {
+        if self.policy.on_uncertain == OnUncertain::Hold {
+            self.commits.claims.max_open = 2 * limit + self.undecided.len();
+        }
+        while !self.ending.is_stopping() && self.in_flight.flights.len() < self.limit() {
             self.claim_ahead();
             if self.schedule.next.is_none() {
-                let due = self.schedule.queue.next_due();
+                let due = self.schedule.next_due();
                 let is_due = due.is_some_and(|due| due <= Instant::now());
-                if !is_due && !self.commits.claims.has_granted() {
+                if !is_due && self.commits.claims.granted.is_empty() {
                     self.commits.claims.starve();
                     return due;
                 }
@@ -53,12 +63,25 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     /// Why the next row must not be sent: its input has changed since the run began.
+    ///
+    /// A nightly export may overwrite its list while that is being sent. What was read from
+    /// the changed file never gets here (`intake` checks each batch), but rows that were read
+    /// before it changed are of a list that no longer exists. To look takes about a
+    /// microsecond on a local disk.
     fn changed_input(&mut self) -> Option<Stop> {
         let (row, _) = self.window.get(self.schedule.next.as_ref()?.slot)?;
-        let checked = self.input_check.check(&self.inputs, row.file());
-        checked
-            .err()
-            .map(|error| Stop::error(error.stopped_by(), error))
+        let (file, now) = (row.file(), Instant::now());
+        let is_known = |(of, at): (usize, Instant)| of == file && now < at + LOOK_EVERY;
+        if self.unchanged.is_some_and(is_known) {
+            return None;
+        }
+        match self.inputs[file].input.check_unchanged() {
+            Ok(()) => {
+                self.unchanged = Some((file, now));
+                None
+            }
+            Err(error) => Some(Stop::error(error.stopped_by(), error)),
+        }
     }
 
     /// In flight at most: one until it is known that answers are understood.
@@ -73,7 +96,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Whether nothing has been understood yet, and a row is on its way that may change
     /// that.
     fn awaits_first_answer(&self) -> bool {
-        let is_out = !self.in_flight.is_empty()
+        let is_out = !self.in_flight.flights.is_empty()
             || self.commits.claims.unstarted() > 0
             || self.schedule.next.is_some();
         is_out && !self.stops.has_understood()
@@ -81,17 +104,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     fn claim_ahead(&mut self) {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
-            let Some(job) = self.next_row().and_then(|slot| self.new_job(slot)) else {
-                return;
-            };
+            let Some(job) = self.next_row() else { return };
             self.commits.claim(job);
         }
     }
 
     /// The next row to be sent for the first time whose campaign may be sent to.
-    fn next_row(&mut self) -> Option<Slot> {
+    fn next_row(&mut self) -> Option<Job> {
         loop {
-            let slot = match self.schedule.gates.next_free_row() {
+            let slot = match self.schedule.gates.free_rows.pop_front() {
                 Some(slot) => slot,
                 None => {
                     let slot = self.window.peek_ready()?;
@@ -99,14 +120,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
                     slot
                 }
             };
-            let Some(campaign) = self.campaign_of(slot) else {
+            let Some(job) = self.new_job(slot) else {
                 // Only where the input changed after its campaign names were read.
                 let text = "the campaign's id is not known";
                 self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
                 continue;
             };
-            match self.schedule.gates.enter(campaign, slot) {
-                Admission::Go(slot) => return Some(slot),
+            match self.schedule.gates.enter(job.claim.campaign, slot) {
+                Admission::Go(_) => return Some(job),
                 Admission::Wait => {}
                 Admission::Closed(slot) => self.pass_over(slot),
             }
@@ -117,11 +138,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let admission = if is_due {
             self.schedule.pop()?
         } else {
-            let job = self.commits.claims.next_granted()?;
+            let job = self.commits.claims.granted.pop_front()?;
             self.schedule.admit(job)
         };
         match admission {
-            Admission::Go(job) => self.schedule.queue.unless_busy(job),
+            Admission::Go(job) => self.schedule.unless_busy(job),
             Admission::Wait => None,
             Admission::Closed(job) => {
                 self.give_up(job);
@@ -130,15 +151,16 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    fn campaign_of(&self, slot: Slot) -> Option<CampaignId> {
-        let (_, prepared) = self.window.get(slot)?;
-        prepared.phone?;
-        prepared.campaign
-    }
-
+    /// None where the row's number or campaign is not known.
     pub(super) fn new_job(&self, slot: Slot) -> Option<Job> {
         let (row, prepared) = self.window.get(slot)?;
-        let claim = claim(row, prepared)?;
+        let claim = Claim {
+            row: row.id(),
+            file: row.file(),
+            line: row.line(),
+            number: prepared.phone?,
+            campaign: prepared.campaign?,
+        };
         Some(Job::new(slot, claim, prepared.earlier.as_deref()))
     }
 
@@ -157,16 +179,16 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let Some(body) = self.body(&job) else {
             return self.give_up(job);
         };
-        self.schedule.queue.depart(job.target());
-        self.service.started(now);
+        self.schedule.depart(job.target());
+        self.service.outage.started(now);
         self.commits.count_request();
         job.attempts += 1;
         let flight = Flight {
             job,
             started: now,
-            was_full: self.in_flight.len() + 1 >= self.limit(),
+            was_full: self.in_flight.flights.len() + 1 >= self.limit(),
         };
         self.in_flight.start(flight, body);
-        (self.events)(RunEvent::InFlight(self.in_flight.len()));
+        (self.events)(RunEvent::InFlight(self.in_flight.flights.len()));
     }
 }

@@ -52,26 +52,17 @@ pub(super) enum Consequence {
     Understood,
     /// The row waits until it is known whether the refusal was its own.
     PutAside,
-    /// The campaign takes no leads; the row has no outcome.
-    StopCampaign(Stop),
-    Stop(Stop),
-    /// The row has the outcome that it has, and then the campaign takes no more.
-    LastOfCampaign(Stop),
-    /// The row has the outcome that it has, and then the run ends.
-    Last(Stop),
+    /// Nothing more is sent, and the row has no outcome.
+    Stop(Scope, Stop),
+    /// The row has the outcome that it has, and then nothing more is sent.
+    Last(Scope, Stop),
 }
 
-impl Consequence {
-    /// The same with another stop, if it is one.
-    pub(super) fn map_stop(self, change: impl FnOnce(Stop) -> Stop) -> Consequence {
-        match self {
-            Consequence::StopCampaign(stop) => Consequence::StopCampaign(change(stop)),
-            Consequence::Stop(stop) => Consequence::Stop(change(stop)),
-            Consequence::LastOfCampaign(stop) => Consequence::LastOfCampaign(change(stop)),
-            Consequence::Last(stop) => Consequence::Last(change(stop)),
-            other => other,
-        }
-    }
+/// What ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Campaign,
+    Run,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -175,10 +166,10 @@ impl Stops {
                     _ => 0,
                 };
                 if self.unreadable == UNUSABLE_IN_A_ROW {
-                    return Consequence::Stop(stop(
-                        StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW),
-                        text,
-                    ));
+                    return Consequence::Stop(
+                        Scope::Run,
+                        stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
+                    );
                 }
                 self.miss(campaign, answered, (*code, text))
             }
@@ -186,7 +177,10 @@ impl Stops {
                 text,
                 is_lasting: true,
                 ..
-            } => Consequence::Stop(Stop::new(StopReason::NoConnection(text.clone()))),
+            } => Consequence::Stop(
+                Scope::Run,
+                Stop::new(StopReason::NoConnection(text.clone())),
+            ),
             Verdict::NeverTaken { code, text, .. } => self.miss(campaign, answered, (*code, text)),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
@@ -211,10 +205,13 @@ impl Stops {
         let series = self.understand(campaign);
         let is_campaigns = series.rejected.is_enough(code, text, enough);
         if self.rejected.is_enough(code, text, enough) {
-            return Consequence::Last(stop(StopReason::RejectedAlike(enough), text));
+            return Consequence::Last(Scope::Run, stop(StopReason::RejectedAlike(enough), text));
         }
         if is_campaigns {
-            Consequence::LastOfCampaign(stop(StopReason::RejectedAlike(enough), text))
+            Consequence::Last(
+                Scope::Campaign,
+                stop(StopReason::RejectedAlike(enough), text),
+            )
         } else {
             Consequence::Understood
         }
@@ -222,7 +219,7 @@ impl Stops {
 
     fn refuse(&mut self, campaign: CampaignId, cause: FatalCause, text: &str) -> Consequence {
         if cause.is_certain() {
-            return Consequence::Stop(stop(StopReason::Refused(cause), text));
+            return Consequence::Stop(Scope::Run, stop(StopReason::Refused(cause), text));
         }
         let series = self.campaigns.entry(campaign).or_default();
         series.fatal_rows += 1;
@@ -238,11 +235,12 @@ impl Stops {
             }
             _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
         };
-        match (is_about_all, is_campaigns) {
-            (true, _) => Consequence::Stop(stop(StopReason::Refused(cause), text)),
-            (false, true) => Consequence::StopCampaign(stop(StopReason::Refused(cause), text)),
-            (false, false) => Consequence::PutAside,
-        }
+        let scope = match (is_about_all, is_campaigns) {
+            (true, _) => Scope::Run,
+            (false, true) => Scope::Campaign,
+            (false, false) => return Consequence::PutAside,
+        };
+        Consequence::Stop(scope, stop(StopReason::Refused(cause), text))
     }
 
     /// An attempt without a usable answer.
@@ -273,11 +271,12 @@ impl Stops {
             rows: UNUSABLE_IN_A_ROW,
             last: code,
         };
-        if self.is_understood {
-            Consequence::StopCampaign(stop(reason, text))
+        let scope = if self.is_understood {
+            Scope::Campaign
         } else {
-            Consequence::Stop(stop(reason, text))
-        }
+            Scope::Run
+        };
+        Consequence::Stop(scope, stop(reason, text))
     }
 }
 
@@ -357,14 +356,13 @@ mod tests {
     }
 
     /// What ends first, a campaign or the run, and with which answer.
-    fn ends_after(answers: &[(i64, Answer)]) -> Option<(usize, &'static str, StoppedBy)> {
+    fn ends_after(answers: &[(i64, Answer)]) -> Option<(usize, Scope, StoppedBy)> {
         let mut stops = stops();
         let mut answers = answers.iter().enumerate();
         answers.find_map(|(i, (campaign, answer))| {
             match stops.observe(CampaignId(*campaign), of_row(i), answer) {
-                Consequence::Stop(stop) | Consequence::Last(stop) => Some((i, "run", stop.by())),
-                Consequence::StopCampaign(stop) | Consequence::LastOfCampaign(stop) => {
-                    Some((i, "campaign", stop.by()))
+                Consequence::Stop(scope, stop) | Consequence::Last(scope, stop) => {
+                    Some((i, scope, stop.by()))
                 }
                 _ => None,
             }
@@ -440,7 +438,7 @@ mod tests {
         let answers = [(1, created()), (2, campaign()), (1, created())];
         assert_eq!(
             ends_after(&answers),
-            Some((1, "campaign", StoppedBy::Campaign))
+            Some((1, Scope::Campaign, StoppedBy::Campaign))
         );
         // Three rows in a row of the campaign, whatever the others are answered.
         let answers = [
@@ -453,7 +451,7 @@ mod tests {
         ];
         assert_eq!(
             ends_after(&answers),
-            Some((5, "campaign", StoppedBy::Campaign))
+            Some((5, Scope::Campaign, StoppedBy::Campaign))
         );
     }
 
@@ -467,7 +465,7 @@ mod tests {
                 .map(|campaign| stops.observe(campaign, of_row(0), &answer))
                 .collect()
         };
-        let is_run = |c: &Consequence| matches!(c, Consequence::Stop(_));
+        let is_run = |c: &Consequence| matches!(c, Consequence::Stop(Scope::Run, _));
         let redirects = each(3, FatalCause::Redirect);
         let run_ends: Vec<bool> = redirects.iter().map(is_run).collect();
         assert_eq!(run_ends, [false, false, true]);
@@ -502,13 +500,13 @@ mod tests {
         let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
         assert_eq!(
             ends_after(&answers),
-            Some((7, "campaign", StoppedBy::Rejections))
+            Some((7, Scope::Campaign, StoppedBy::Rejections))
         );
         let both = [(1, rejected("no")), (2, rejected("no"))];
         let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
         assert_eq!(
             ends_after(&answers),
-            Some((3, "run", StoppedBy::Rejections))
+            Some((3, Scope::Run, StoppedBy::Rejections))
         );
     }
 
@@ -546,7 +544,10 @@ mod tests {
         for attempt in 0..50 {
             assert_eq!(observe(attempt % 9, false), Consequence::GoOn);
         }
-        assert!(matches!(observe(9, false), Consequence::StopCampaign(_)));
+        assert!(matches!(
+            observe(9, false),
+            Consequence::Stop(Scope::Campaign, _)
+        ));
     }
 
     /// After a lost answer a refusal may be about the lead that was made.
@@ -574,7 +575,7 @@ mod tests {
             assert_eq!(observe(&mut stops, row, is_in_doubt, &missing), consequence);
         }
         let third = observe(&mut stops, 14, false, &missing);
-        assert!(matches!(third, Consequence::StopCampaign(_)));
+        assert!(matches!(third, Consequence::Stop(Scope::Campaign, _)));
         for row in 20..40 {
             let consequence = observe(&mut stops, row, true, &rejected("no"));
             assert_eq!(consequence, Consequence::Understood);
@@ -586,14 +587,14 @@ mod tests {
         ] {
             let mut stops = self::stops();
             let first = observe(&mut stops, 50, true, &fatal(cause));
-            assert!(
-                matches!(first, Consequence::StopCampaign(_) | Consequence::Stop(_)),
-                "{cause:?}"
-            );
+            assert!(matches!(first, Consequence::Stop(..)), "{cause:?}");
         }
         for cause in [FatalCause::Token, FatalCause::Payment] {
             let consequence = observe(&mut stops, 50, true, &fatal(cause));
-            assert!(matches!(consequence, Consequence::Stop(_)), "{cause:?}");
+            assert!(
+                matches!(consequence, Consequence::Stop(Scope::Run, _)),
+                "{cause:?}"
+            );
         }
     }
 }

@@ -169,7 +169,6 @@ pub(super) fn policy() -> Policy {
         max_outage: Duration::from_secs(3600),
         max_attempts: 4,
         on_uncertain: OnUncertain::Resend,
-        backoff: Backoff::default(),
         form: LeadForm::default(),
     }
 }
@@ -684,7 +683,7 @@ fn rows_that_nothing_can_bring_further_stop_the_run_which_says_so() {
     let ran = run_changed(&service, policy(), prepared, &[], |pipeline| {
         // As if a request for it were under way.
         let busy = PhoneNumber::from_key(447_911_000_001).unwrap();
-        pipeline.schedule.queue.depart((CampaignId(1), busy));
+        pipeline.schedule.depart((CampaignId(1), busy));
     });
     let stop = ran.end.stop.unwrap();
     assert_eq!(stop, Stop::new(StopReason::Stuck(1)));

@@ -9,29 +9,27 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use crate::api::verdict::Wait;
-use crate::backoff::Backoff;
+use crate::api::verdict::{Verdict, Wait};
+use crate::backoff;
 use crate::lead::ErrorCode;
 use crate::ledger::AskedPause;
 
 #[derive(Debug)]
 pub(super) struct Throttle {
-    /// The waits where the answer does not say how long.
-    backoff: Backoff,
     /// Refusals without a hint since an answer was understood.
-    unhinted: u32,
+    pub(super) unhinted: u32,
     /// With which answer the last wait was asked for.
-    why: ErrorCode,
+    pub(super) why: ErrorCode,
     began: Option<Instant>,
-    probe_at: Option<Instant>,
+    /// When the last wait is over, until the request that goes first then is answered.
+    pub(super) probe_at: Option<Instant>,
     /// Until when the service itself has asked to be left alone.
-    asked_until: Option<Instant>,
+    pub(super) asked_until: Option<Instant>,
 }
 
-impl Throttle {
-    pub(super) fn new(backoff: Backoff) -> Throttle {
+impl Default for Throttle {
+    fn default() -> Throttle {
         Throttle {
-            backoff,
             unhinted: 0,
             why: ErrorCode::Http(429),
             began: None,
@@ -39,7 +37,9 @@ impl Throttle {
             asked_until: None,
         }
     }
+}
 
+impl Throttle {
     /// How long to wait after such an answer to a request of that time; none where it is
     /// part of a refusal that is waited for already.
     pub(super) fn refused(
@@ -56,9 +56,7 @@ impl Throttle {
             None if self.began.is_some_and(|at| started <= at) => return None,
             None => {
                 self.unhinted += 1;
-                // Half of it for certain: no wait at all would be no answer to "too many
-                // requests".
-                self.backoff.delay(self.unhinted, 0.5 + chance / 2.0)
+                backoff::long_delay(self.unhinted, chance)
             }
         };
         self.began = Some(now);
@@ -80,40 +78,24 @@ impl Throttle {
         self.probe_at = self.probe_at.filter(|at| started < *at);
     }
 
-    pub(super) fn understood(&mut self) {
-        self.unhinted = 0;
-    }
-
-    /// With which answer the last wait was asked for.
-    pub(super) fn why(&self) -> ErrorCode {
-        self.why
-    }
-
-    /// When the last wait is over, until the request that goes first then is answered.
-    pub(super) fn probe_at(&self) -> Option<Instant> {
-        self.probe_at
-    }
-
-    /// Until when the service itself has asked to be left alone.
-    pub(super) fn asked_until(&self) -> Option<Instant> {
-        self.asked_until
-    }
-
     /// Whether a wait has begun since then.
     pub(super) fn has_refused_since(&self, since: Option<Instant>) -> bool {
         self.began.is_some() && self.began >= since
     }
 }
 
-/// What later starts of the program must know of a wait that an answer asks for.
-pub(super) fn asked_pause(hint: Wait, why: ErrorCode) -> Option<AskedPause> {
-    match (hint.time(), why) {
-        (Some(wait), ErrorCode::Http(http_status)) => Some(AskedPause {
-            until: wall_clock_ahead(wait),
-            http_status,
-        }),
-        _ => None,
-    }
+/// What later starts of the program must know of a wait, if the answer asks for one.
+pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
+    let Verdict::RetryLater { wait, code, .. } = verdict else {
+        return None;
+    };
+    let ErrorCode::Http(http_status) = *code else {
+        return None;
+    };
+    Some(AskedPause {
+        until: wall_clock_ahead(wait.time()?),
+        http_status,
+    })
 }
 
 /// The time of day after a wait.
@@ -144,20 +126,20 @@ mod tests {
     fn what_is_refused_together_is_one_refusal() {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
-        let mut throttle = Throttle::new(Backoff::default());
+        let mut throttle = Throttle::default();
         let first = throttle.refused(NO_HINT, after(0), after(1), 1.0);
         assert_eq!(first, Some(Duration::from_secs(1)));
         assert_eq!(throttle.refused(NO_HINT, after(1), after(2), 1.0), None);
         let second = throttle.refused(NO_HINT, after(3), after(4), 1.0);
         assert_eq!(second, Some(Duration::from_secs(2)));
-        throttle.understood();
+        throttle.unhinted = 0;
         let third = throttle.refused(NO_HINT, after(5), after(6), 1.0);
         assert_eq!(third, Some(Duration::from_secs(1)));
     }
 
     #[test]
     fn a_wait_without_a_hint_is_never_nothing() {
-        let mut throttle = Throttle::new(Backoff::default());
+        let mut throttle = Throttle::default();
         let wait = throttle.refused(NO_HINT, at(0), at(0), 0.0);
         assert_eq!(wait, Some(Duration::from_millis(500)));
     }
@@ -166,16 +148,16 @@ mod tests {
     fn the_longest_wait_counts_and_ends_with_an_answer_to_a_later_request() {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
-        let mut throttle = Throttle::new(Backoff::default());
+        let mut throttle = Throttle::default();
         let hint = |seconds| Wait::Said(Duration::from_secs(seconds));
         throttle.wait(after(60), hint(60), ErrorCode::Http(429));
         throttle.wait(after(5), hint(5), ErrorCode::Http(503));
         throttle.wait(after(90), NO_HINT, ErrorCode::Http(503));
-        assert_eq!(throttle.probe_at(), Some(after(90)));
-        assert_eq!(throttle.asked_until(), Some(after(60)));
+        assert_eq!(throttle.probe_at, Some(after(90)));
+        assert_eq!(throttle.asked_until, Some(after(60)));
         throttle.answered(after(89));
-        assert_eq!(throttle.probe_at(), Some(after(90)));
+        assert_eq!(throttle.probe_at, Some(after(90)));
         throttle.answered(after(90));
-        assert_eq!(throttle.probe_at(), None);
+        assert_eq!(throttle.probe_at, None);
     }
 }

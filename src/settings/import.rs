@@ -8,7 +8,6 @@ use super::check::rate;
 use super::layers::settled;
 use super::{Layers, LedgerChoice, ReadingSettings, Service};
 use crate::api::wire::LeadForm;
-use crate::backoff::Backoff;
 use crate::campaign::CampaignChoice;
 use crate::lead::CampaignId;
 use crate::options::{DeliveryOptions, Given, LogFormat, Options};
@@ -104,7 +103,6 @@ fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
         max_outage: settled(&delivery.max_outage)?,
         max_attempts: settled(&delivery.max_attempts)?.get(),
         on_uncertain: settled(&delivery.on_uncertain)?,
-        backoff: Backoff::default(),
         form: LeadForm {
             variables_shape: settled(&delivery.variables_shape)?,
             allow_duplicates: delivery.allow_duplicates == Some(true),
