@@ -2,45 +2,19 @@
 
 use std::vec;
 
-use thiserror::Error;
 use tokio::sync::mpsc;
 
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::lead::{CampaignId, RowOutcome};
-use crate::ledger::LedgerError;
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::{RowBatch, SourceError};
 
-/// Why reading ends early.
-#[derive(Debug, Error)]
-pub enum IntakeError {
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-}
-
-impl IntakeError {
-    pub fn stopped_by(&self) -> StoppedBy {
-        match self {
-            IntakeError::Source(error) => error.stopped_by(),
-            IntakeError::Ledger(_) => StoppedBy::Ledger,
-        }
-    }
-}
-
-impl From<IntakeError> for Failure {
-    fn from(error: IntakeError) -> Failure {
-        Failure::new(error.stopped_by(), error)
-    }
-}
-
 /// What one thread sends to the next: rows, an error, or none at the end. The end is sent, so
 /// that a thread that has died does not look like one that has read everything.
-pub(super) type Message<T> = Result<Option<T>, IntakeError>;
+pub(super) type Message<T> = Result<Option<T>, Failure>;
 
 /// The rows or the error of what was received, if anything was; none at the end.
-pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, IntakeError>> {
+pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, Failure>> {
     let broke_off = || Err(SourceError::BrokeOff.into());
     message.unwrap_or_else(broke_off).transpose()
 }
@@ -65,7 +39,7 @@ impl Batches {
         (sender, batches)
     }
 
-    pub async fn next(&mut self) -> Option<Result<Batch, IntakeError>> {
+    pub async fn next(&mut self) -> Option<Result<Batch, Failure>> {
         loop {
             if let Some(batch) = self.here.next() {
                 return Some(Ok(batch));

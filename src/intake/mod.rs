@@ -18,7 +18,7 @@ mod preparer;
 mod readings;
 mod rules;
 
-pub use batches::{Batch, Batches, Earlier, IntakeError, PreparedRow};
+pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
@@ -28,11 +28,11 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
+use crate::exit::Failure;
 use crate::lead::RowId;
 use crate::phone::{PhoneReader, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
-use batches::Message;
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
 use readings::{ReadBatch, Readings};
@@ -114,7 +114,7 @@ impl Intake {
     ///
     /// There are few campaigns: reading ends with more than a thousand names, which no list of
     /// campaigns has.
-    pub fn campaign_names(&self) -> Result<NamesInRows, IntakeError> {
+    pub fn campaign_names(&self) -> Result<NamesInRows, Failure> {
         let mut names = NamesInRows::default();
         let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
         if mappings.all(|mapping| mapping.campaign_column.is_none()) {
@@ -186,7 +186,7 @@ impl Intake {
     /// # Errors
     ///
     /// Where an input cannot be read.
-    pub fn look_for_doubt(&mut self) -> Result<(), IntakeError> {
+    pub fn look_for_doubt(&mut self) -> Result<(), Failure> {
         let Some(given) = self.region.as_ref().filter(|_| self.doubts) else {
             return Ok(());
         };
@@ -236,7 +236,14 @@ impl Intake {
     /// them.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let readings = Readings::start(self, purpose);
-        let prepared = self.prepare(readings, Preparer::new(book, self));
+        let mut preparer = Preparer::new(book, self);
+        let inputs = Arc::clone(&self.inputs);
+        let batches = readings.map(move |batch| {
+            let batch = batch?;
+            let mapping = &inputs[batch.rows.file()].mapping;
+            Ok(Some(preparer.prepare(mapping, batch)))
+        });
+        let prepared = batches.chain([Ok(None)]);
         if let Some(memory) = memory {
             let (sender, batches) = Batches::channel(1);
             lookup::start(Arc::clone(&self.inputs), memory, prepared, sender);
@@ -253,22 +260,6 @@ impl Intake {
             }
         });
         batches
-    }
-
-    /// Batches with what their rows alone decide; the last item is the error that ended them, if
-    /// one did.
-    fn prepare(
-        &self,
-        readings: Readings,
-        mut preparer: Preparer,
-    ) -> impl Iterator<Item = Message<Batch>> + use<> {
-        let inputs = Arc::clone(&self.inputs);
-        let batches = readings.map(move |batch| {
-            let batch = batch?;
-            let mapping = &inputs[batch.rows.file()].mapping;
-            Ok(Some(preparer.prepare(mapping, batch)))
-        });
-        batches.chain([Ok(None)])
     }
 
     /// Passes every batch of every input to `take`, until it returns false.

@@ -94,8 +94,8 @@ impl Preparer {
             Some(campaign) => campaign?,
             None => return Ok(()),
         };
-        if let Some(on) = self.suppression.find(phone) {
-            let text = format!("on the list {}, line {}", on.list, on.line);
+        if let Some((list, line)) = self.suppression.find(phone) {
+            let text = format!("on the list {list}, line {line}");
             return Err(RowOutcome::not_sent(Status::Suppressed, None, Some(text)));
         }
         if self.allow_duplicates {

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::batches::{IntakeError, Message, received};
+use super::batches::{Message, received};
 use super::numbers::{NumberReader, Reading};
 use super::{Intake, PlannedInput, Purpose};
+use crate::exit::Failure;
 use crate::screen::Evidence;
 use crate::source::RowBatch;
 
@@ -67,7 +68,7 @@ impl Readings {
 }
 
 impl Iterator for Readings {
-    type Item = Result<ReadBatch, IntakeError>;
+    type Item = Result<ReadBatch, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_ended {
@@ -96,7 +97,7 @@ fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message
     // Without a receiver the run is over anyway.
     let mut send = |message| turns.next().is_some_and(|turn| turn.send(message).is_ok());
     let ended = intake.read(purpose, |_, rows| send(Ok(Some(rows))));
-    send(ended.map(|()| None).map_err(IntakeError::from));
+    send(ended.map(|()| None).map_err(Failure::from));
 }
 
 fn read_numbers(

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     Created,
@@ -68,17 +66,13 @@ impl Status {
 }
 
 impl FromStr for Status {
-    type Err = UnknownStatus;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Status, UnknownStatus> {
+    fn from_str(text: &str) -> Result<Status, String> {
         let found = Status::ALL.into_iter().find(|s| s.as_str() == text);
-        found.ok_or_else(|| UnknownStatus(text.to_owned()))
+        found.ok_or_else(|| format!("`{text}` is not a status"))
     }
 }
-
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a status")]
-pub struct UnknownStatus(String);
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -70,8 +70,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::event::{Pulse, RunEvent};
-use crate::exit::StoppedBy;
-use crate::intake::{Batch, Batches, IntakeError, OnUncertain, PlannedInput};
+use crate::exit::{Failure, StoppedBy};
+use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
 use crate::lead::{CampaignId, Counts, RowId, Status};
 use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
@@ -381,7 +381,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.stop(Stop::new(StopReason::ResultsEnded));
     }
 
-    fn receive(&mut self, rows: Option<Result<Batch, IntakeError>>) {
+    fn receive(&mut self, rows: Option<Result<Batch, Failure>>) {
         match rows {
             Some(Ok(batch)) => {
                 self.record_rows(&batch);
@@ -390,14 +390,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Some(Err(error)) => {
                 self.progress.has_lost_rows = true;
                 let was_begun_before = self.progress.reached > RowId(0);
-                let by = match error.stopped_by() {
+                let by = match error.stopped_by {
                     // Once something was sent the run is one that can go on.
                     StoppedBy::Usage if self.in_flight.requests > 0 || was_begun_before => {
                         StoppedBy::Input
                     }
                     by => by,
                 };
-                self.stop(Stop::error(by, error));
+                self.stop(Stop::error(by, error.error));
             }
             None => self.progress.is_read = true,
         }

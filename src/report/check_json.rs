@@ -154,10 +154,11 @@ pub fn check_json(checked: &Checked<'_>) -> String {
         inputs: intake.inputs.iter().map(input).collect(),
         lists: intake
             .suppression
-            .records()
+            .lists
+            .iter()
             .map(|list| List {
-                name: list.name,
-                numbers: list.numbers,
+                name: list.input.name(),
+                numbers: list.numbers.len(),
             })
             .collect(),
         lead_bodies: findings

@@ -27,13 +27,13 @@ pub fn opening_lines(intake: &Intake, width: Width) -> String {
         // Writing to a string does not fail.
         let _ = write_input(&mut text, intake, planned, width);
     }
-    for list in intake.suppression.records() {
+    for list in &intake.suppression.lists {
         let _ = writeln!(
             text,
             "{}: do-not-call list, {}{}",
-            printable(list.name),
-            counted(list.numbers as u64, "number"),
-            completed_with(intake, list.evidence)
+            printable(list.input.name()),
+            counted(list.numbers.len() as u64, "number"),
+            completed_with(intake, &list.evidence)
                 .map_or_else(String::new, |with| format!(": {with}"))
         );
     }

@@ -12,4 +12,4 @@ mod suppression;
 pub use doubt::{Against, Doubt, Fitting, Held, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, Evidence, Sample};
 pub use first_rows::FirstRows;
-pub use suppression::{ListFacts, Suppressed, SuppressionError, SuppressionLists};
+pub use suppression::SuppressionLists;

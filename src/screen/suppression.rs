@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
+use anyhow::{Error, Result, anyhow, ensure};
 
 use super::evidence::Evidence;
 use super::is_wrong_for;
@@ -28,102 +28,41 @@ const MAX_LINES: usize = 10;
 
 #[derive(Debug, Default)]
 pub struct SuppressionLists {
-    lists: Vec<SuppressionList>,
+    /// In the order of the command line.
+    pub lists: Vec<SuppressionList>,
 }
 
 #[derive(Debug)]
-struct SuppressionList {
-    input: Input,
-    fingerprint: Fingerprint,
-    numbers: Numbers,
-    /// How its numbers got their countries.
-    evidence: Evidence,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListFacts<'a> {
-    pub name: &'a str,
+pub struct SuppressionList {
+    pub input: Input,
     pub fingerprint: Fingerprint,
-    /// How many distinct numbers it has.
-    pub numbers: usize,
-    pub evidence: &'a Evidence,
+    /// Each number and its first line.
+    pub numbers: Numbers,
+    /// How its numbers got their countries.
+    pub evidence: Evidence,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Suppressed<'a> {
-    pub list: &'a str,
-    pub line: u32,
-}
-
-#[derive(Debug, Error)]
-pub enum SuppressionError {
-    #[error(transparent)]
-    Source(SourceError),
-    /// Standard input is for contacts.
-    #[error(
+fn open(path: &Path) -> Result<Input> {
+    ensure!(
+        path.as_os_str() != "-",
         "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
-    )]
-    StandardInput,
-    #[error(
-        "the do-not-call list `{name}` has no phone number on it{}\n\nhint: {}",
-        if *has_addresses { ", only e-mail addresses" } else { "" },
-        if *has_addresses {
-            "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out"
-        } else {
-            "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out"
-        }
-    )]
-    NoNumber {
-        name: String,
-        /// Whether there are e-mail addresses instead.
-        has_addresses: bool,
-    },
-    #[error(
-        "the numbers of the do-not-call list `{name}` do not seem to be of {region}, the region that completes them\n\nhint: nothing was sent, since the list would protect no one on it; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
-        region = region.in_sentence()
-    )]
-    OtherCountry { name: String, region: Region },
-    /// Some of its numbers are not written as its region writes them.
-    #[error(
-        "the do-not-call list `{name}` has {} not written as in {region}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
-        counted(*count, "number"), line_numbers(lines, *count), region = region.in_sentence()
-    )]
-    ForeignNumbers {
-        name: String,
-        region: Region,
-        lines: Vec<u64>,
-        count: u64,
-    },
-    #[error(
-        "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix the lines or remove them, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be a known one",
-        counted(*count, "line"), line_numbers(lines, *count)
-    )]
-    UnreadableLines {
-        name: String,
-        lines: Vec<u64>,
-        count: u64,
-    },
+    );
+    Ok(Input::open(path)?)
 }
 
-impl From<SourceError> for SuppressionError {
-    fn from(error: SourceError) -> SuppressionError {
-        match error {
-            // The message about a list of contacts does not fit.
-            SourceError::Empty { name } => SuppressionError::NoNumber {
-                name,
-                has_addresses: false,
-            },
-            error => SuppressionError::Source(error),
-        }
-    }
-}
-
-fn open(path: &Path) -> Result<Input, SuppressionError> {
-    if path.as_os_str() == "-" {
-        Err(SuppressionError::StandardInput)
+fn no_number(name: &str, has_only_addresses: bool) -> Error {
+    let (what, hint) = if has_only_addresses {
+        (
+            ", only e-mail addresses",
+            "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out",
+        )
     } else {
-        Ok(Input::open(path)?)
-    }
+        (
+            "",
+            "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out",
+        )
+    };
+    anyhow!("the do-not-call list `{name}` has no phone number on it{what}\n\nhint: {hint}")
 }
 
 fn line_numbers(lines: &[u64], count: u64) -> String {
@@ -136,7 +75,7 @@ fn line_numbers(lines: &[u64], count: u64) -> String {
 
 impl SuppressionLists {
     /// Makes sure that the lists exist, without reading them.
-    pub fn check_exist(paths: &[PathBuf]) -> Result<(), SuppressionError> {
+    pub fn check_exist(paths: &[PathBuf]) -> Result<()> {
         paths.iter().try_for_each(|path| open(path).map(drop))
     }
 
@@ -147,38 +86,26 @@ impl SuppressionLists {
         phones: &PhoneReader,
         region: Option<Region>,
         doubts: bool,
-    ) -> Result<SuppressionLists, SuppressionError> {
+    ) -> Result<SuppressionLists> {
         let phones = phones.for_lists();
         let lists = paths
             .iter()
             .map(|path| SuppressionList::read(path, &phones, region, doubts))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_>>()?;
         Ok(SuppressionLists { lists })
     }
 
-    /// The first list with this number.
-    pub fn find(&self, number: PhoneNumber) -> Option<Suppressed<'_>> {
+    /// The name of the first list with this number, and its line there.
+    pub fn find(&self, number: PhoneNumber) -> Option<(&str, u32)> {
         self.lists.iter().find_map(|list| {
             let line = list.numbers.get(number.key())?;
-            Some(Suppressed {
-                list: list.input.name(),
-                line,
-            })
+            Some((list.input.name(), line))
         })
     }
 
     /// The lists as inputs, which no output may overwrite.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
         self.lists.iter().map(|list| &list.input)
-    }
-
-    pub fn records(&self) -> impl Iterator<Item = ListFacts<'_>> {
-        self.lists.iter().map(|list| ListFacts {
-            name: list.input.name(),
-            fingerprint: list.fingerprint,
-            numbers: list.numbers.len(),
-            evidence: &list.evidence,
-        })
     }
 }
 
@@ -188,36 +115,34 @@ impl SuppressionList {
         phones: &PhoneReader,
         region: Option<Region>,
         doubts: bool,
-    ) -> Result<SuppressionList, SuppressionError> {
+    ) -> Result<SuppressionList> {
         let input = open(path)?;
+        let name = input.name();
         let mut gathered = Gathered::new(phones, region);
-        for form in forms(&input)? {
-            gathered.read(&input, form)?;
-        }
-        // After reading: this is an error if the file has changed meanwhile.
-        let fingerprint = input.fingerprint()?;
+        let fingerprint = match gathered.read_all(&input) {
+            // The message about a list of contacts does not fit.
+            Err(SourceError::Empty { name }) => return Err(no_number(&name, false)),
+            read => read?,
+        };
         let has_none = gathered.numbers.is_empty() && gathered.has_addresses;
-        if gathered.unreadable > 0 && !has_none {
-            return Err(SuppressionError::UnreadableLines {
-                name: input.name().to_owned(),
-                lines: gathered.first_unreadable,
-                count: gathered.unreadable,
-            });
-        }
+        let (count, lines) = (gathered.unreadable, &gathered.first_unreadable);
+        ensure!(
+            count == 0 || has_none,
+            "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix the lines or remove them, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be a known one",
+            counted(count, "line"),
+            line_numbers(lines, count)
+        );
         if gathered.numbers.is_empty() {
-            return Err(SuppressionError::NoNumber {
-                name: input.name().to_owned(),
-                has_addresses: gathered.has_addresses,
-            });
+            return Err(no_number(name, gathered.has_addresses));
         }
         if let Some(region) = region.filter(|_| doubts) {
-            gathered.refuse_doubtful(input.name(), region)?;
+            gathered.refuse_doubtful(name, region)?;
         }
         Ok(SuppressionList {
-            input,
             fingerprint,
             numbers: gathered.numbers,
             evidence: gathered.evidence,
+            input,
         })
     }
 }
@@ -301,20 +226,28 @@ impl<'p> Gathered<'p> {
     }
 
     /// Each number that is completed wrongly leaves someone on the list unprotected.
-    fn refuse_doubtful(&self, name: &str, region: Region) -> Result<(), SuppressionError> {
-        let name = name.to_owned();
-        if is_wrong_for(region, &self.evidence) {
-            return Err(SuppressionError::OtherCountry { name, region });
+    fn refuse_doubtful(&self, name: &str, region: Region) -> Result<()> {
+        let of = region.in_sentence();
+        ensure!(
+            !is_wrong_for(region, &self.evidence),
+            "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them\n\nhint: nothing was sent, since the list would protect no one on it; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+        );
+        let count = self.evidence.by_region.foreign;
+        ensure!(
+            count == 0,
+            "the do-not-call list `{name}` has {} not written as in {of}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
+            counted(count, "number"),
+            line_numbers(&self.first_foreign, count)
+        );
+        Ok(())
+    }
+
+    fn read_all(&mut self, input: &Input) -> Result<Fingerprint, SourceError> {
+        for form in forms(input)? {
+            self.read(input, form)?;
         }
-        match self.evidence.by_region.foreign {
-            0 => Ok(()),
-            count => Err(SuppressionError::ForeignNumbers {
-                name,
-                region,
-                lines: self.first_foreign.clone(),
-                count,
-            }),
-        }
+        // After reading: this is an error if the file has changed meanwhile.
+        input.fingerprint()
     }
 
     fn read(&mut self, input: &Input, mut form: Form) -> Result<(), SourceError> {
@@ -433,15 +366,12 @@ mod tests {
         let phones = PhoneReader::new(PhoneRules::default());
         let lists =
             SuppressionLists::read(std::slice::from_ref(&path), &phones, None, true).unwrap();
-        let records: Vec<ListFacts<'_>> = lists.records().collect();
-        assert_eq!(
-            records,
-            [ListFacts {
-                name: &path.display().to_string(),
-                fingerprint: Fingerprint::of(File::open(&path).unwrap()).unwrap(),
-                numbers: 2,
-                evidence: records[0].evidence,
-            }]
-        );
+        let [list] = &lists.lists[..] else {
+            panic!("one list was read");
+        };
+        assert_eq!(list.input.name(), path.display().to_string());
+        let fingerprint = Fingerprint::of(File::open(&path).unwrap()).unwrap();
+        assert_eq!(list.fingerprint, fingerprint);
+        assert_eq!(list.numbers.len(), 2);
     }
 }

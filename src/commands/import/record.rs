@@ -343,12 +343,12 @@ fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputReco
 }
 
 fn list_records(intake: &Intake) -> Vec<ListRecord> {
-    let lists = intake.suppression.records();
+    let lists = intake.suppression.lists.iter();
     lists
         .map(|list| ListRecord {
-            name: Some(list.name.to_owned()),
+            name: Some(list.input.name().to_owned()),
             sha256: list.fingerprint.sha256,
-            numbers: list.numbers as u64,
+            numbers: list.numbers.len() as u64,
         })
         .collect()
 }

@@ -123,11 +123,9 @@ impl TestLead {
     fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
         match intake.suppression.find(self.number) {
             None => Ok(()),
-            Some(on) => {
+            Some((list, line)) => {
                 let error = anyhow!(
-                    "the number that `--test-to` names is on the do-not-call list `{}`, line {}\n\nhint: test with another number, or leave that list out",
-                    on.list,
-                    on.line
+                    "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
                 );
                 Err(Failure::new(StoppedBy::Usage, error))
             }

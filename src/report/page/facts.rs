@@ -135,13 +135,13 @@ fn footers(page: &Page<'_>) -> Markup {
 }
 
 fn lists(page: &Page<'_>) -> Markup {
-    let lists: Vec<_> = page.intake.suppression.records().collect();
+    let lists = &page.intake.suppression.lists;
     html! {
         @if !lists.is_empty() {
             (fact("Do not call", html! {
                 ul {
                     @for list in lists.iter().take(MAX_FILES) {
-                        li { bdi { (list.name) } ", " (counted(list.numbers as u64, "number")) }
+                        li { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
                     }
                     @if lists.len() > MAX_FILES {
                         li { "and " (counted((lists.len() - MAX_FILES) as u64, "more list")) }
