@@ -25,7 +25,6 @@ pub enum RunEvent<'a> {
         /// became of the others was known then.
         sent: bool,
     },
-    InFlight(usize),
     Retrying {
         row: RowId,
         attempt: u32,

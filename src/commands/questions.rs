@@ -205,7 +205,7 @@ async fn missing_region(
     terminal: &mut Terminal,
 ) -> Result<Option<Options>, Failure> {
     // An input that cannot be read is reported when its rows are.
-    let Ok(sampled) = intake.sampled_evidence() else {
+    let Ok((_, sampled)) = intake.sampled(intake.inputs.iter()) else {
         return Ok(None);
     };
     let without = sampled.without_country;

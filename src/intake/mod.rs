@@ -143,49 +143,31 @@ impl Intake {
         Ok(names)
     }
 
-    /// The numbers in the first rows of an input, and whether they look as if digits had
-    /// been lost.
-    pub fn sampled_numbers(&self, planned: &PlannedInput) -> Result<RoundNumbers, SourceError> {
-        let mut found = RoundNumbers::default();
-        self.read_sample(&mut self.sample_reader(), planned, |reading| {
-            reading
-                .number()
-                .into_iter()
-                .for_each(|number| found.record(number));
-        })?;
-        Ok(found)
-    }
-
-    /// Reads numbers of samples, which all seem to be of the first input.
-    fn sample_reader(&self) -> NumberReader {
+    /// Reads the numbers in the first rows of some inputs, which all seem to be of the first
+    /// one: whether they look as if digits had been lost, and what is known of their countries.
+    pub fn sampled<'i>(
+        &self,
+        inputs: impl IntoIterator<Item = &'i PlannedInput>,
+    ) -> Result<(RoundNumbers, Evidence), SourceError> {
         let undoubted = Intake {
             doubt: None,
             ..self.clone()
         };
-        NumberReader::new(&undoubted, false)
-    }
-
-    fn read_sample(
-        &self,
-        numbers: &mut NumberReader,
-        planned: &PlannedInput,
-        mut take: impl FnMut(Reading),
-    ) -> Result<(), SourceError> {
-        let mut reader = planned.input.read(&planned.form)?;
-        reader.read_header(&planned.form)?;
-        let sample = reader.read_sample(SAMPLE_ROWS)?;
-        sample
-            .rows()
-            .for_each(|row| take(numbers.read(planned, row)));
-        Ok(())
+        let mut numbers = NumberReader::new(undoubted, false);
+        let mut round = RoundNumbers::default();
+        for planned in inputs {
+            let mut reader = planned.input.read(&planned.form)?;
+            reader.read_header(&planned.form)?;
+            for row in reader.read_sample(SAMPLE_ROWS)?.rows() {
+                let number = numbers.read(planned, row).number();
+                number.into_iter().for_each(|number| round.record(number));
+            }
+        }
+        Ok((round, numbers.take_evidence()))
     }
 
     /// Reads all inputs to their end to see whether the numbers that the region completes
     /// are of that country, where there is a region and the doubt rule applies.
-    ///
-    /// # Errors
-    ///
-    /// Where an input cannot be read.
     pub fn look_for_doubt(&mut self) -> Result<(), Failure> {
         let Some(given) = self.region.as_ref().filter(|_| self.doubts) else {
             return Ok(());
@@ -197,14 +179,6 @@ impl Intake {
         let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
         self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
         Ok(())
-    }
-
-    pub fn sampled_evidence(&self) -> Result<Evidence, SourceError> {
-        let mut numbers = self.sample_reader();
-        for planned in self.inputs.iter() {
-            self.read_sample(&mut numbers, planned, drop)?;
-        }
-        Ok(numbers.take_evidence())
     }
 
     /// Counts rows of new lists, rejects aside, until there are `enough`.

@@ -1,12 +1,10 @@
 //! Reading the number of a row from its phone cells.
 
-use std::sync::Arc;
-
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
 use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
-use crate::screen::{Doubt, Evidence, Held};
+use crate::screen::{Evidence, Held};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
 
@@ -43,15 +41,10 @@ impl Reading {
 /// shared.
 #[derive(Debug, Clone)]
 pub(super) struct NumberReader {
-    phones: PhoneReader,
+    pub(super) intake: Intake,
     /// For rows that name a country which is not known.
     cautious: PhoneReader,
     region: Option<Region>,
-    /// The region that made numbers of rejects doubtful, where that is known.
-    doubted: Option<Region>,
-    doubts: bool,
-    /// Which of them are doubtful, where all lists were read.
-    doubt: Option<Arc<Doubt>>,
     tells_kinds: bool,
     regions: RowRegions,
     /// What was counted since it was last taken.
@@ -59,14 +52,11 @@ pub(super) struct NumberReader {
 }
 
 impl NumberReader {
-    pub(super) fn new(intake: &Intake, tells_kinds: bool) -> NumberReader {
+    pub(super) fn new(intake: Intake, tells_kinds: bool) -> NumberReader {
         NumberReader {
             cautious: intake.phones.without_assuming(),
-            phones: intake.phones.clone(),
             region: intake.region.as_ref().map(|given| given.region),
-            doubted: intake.doubted,
-            doubts: intake.doubts,
-            doubt: intake.doubt.clone(),
+            intake,
             tells_kinds,
             regions: RowRegions::default(),
             evidence: Evidence::default(),
@@ -151,7 +141,7 @@ impl NumberReader {
             country,
             is_contradicted,
         );
-        let Some(region) = by_region.filter(|_| self.doubts) else {
+        let Some(region) = by_region.filter(|_| self.intake.doubts) else {
             return Ok(number);
         };
         let why = match self.held(row.file()) {
@@ -171,14 +161,14 @@ impl NumberReader {
 
     /// Which of the numbers that the region completes are held back in a list.
     fn held(&self, list: usize) -> Held {
-        let lists = self.doubt.as_ref().map(|doubt| &doubt.lists);
-        let list = lists.and_then(|lists| lists.get(list));
+        let doubt = self.intake.doubt.as_ref();
+        let list = doubt.and_then(|doubt| doubt.lists.get(list));
         list.map(|list| list.held).unwrap_or_default()
     }
 
     /// Whether the region is still the one that made numbers of rejects doubtful.
     fn is_still_doubtful(&self) -> bool {
-        self.doubted.is_none() || self.doubted == self.region
+        self.intake.doubted.is_none() || self.intake.doubted == self.region
     }
 
     fn refused(
@@ -258,8 +248,8 @@ impl NumberReader {
     /// The reader for the numbers of a row, and the country of those without a calling code.
     fn reader_for(&self, of_row: RowRegion) -> (&PhoneReader, Option<Region>) {
         match of_row {
-            RowRegion::Known(region) => (&self.phones, Some(region)),
-            RowRegion::None => (&self.phones, self.region),
+            RowRegion::Known(region) => (&self.intake.phones, Some(region)),
+            RowRegion::None => (&self.intake.phones, self.region),
             RowRegion::Unknown(_) | RowRegion::Disagree(..) => (&self.cautious, None),
         }
     }

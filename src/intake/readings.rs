@@ -41,7 +41,7 @@ impl Readings {
     /// Starts the threads. Dropping the readings ends them.
     pub(super) fn start(intake: &Intake, purpose: Purpose) -> Readings {
         let tells_kinds = purpose == Purpose::Checking;
-        let numbers = NumberReader::new(intake, tells_kinds);
+        let numbers = NumberReader::new(intake.clone(), tells_kinds);
         let count = thread::available_parallelism().map_or(1, usize::from);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MAX_THREADS))
             .map(|_| sync_channel(BATCHES_AHEAD))
@@ -50,8 +50,8 @@ impl Readings {
             .into_iter()
             .map(|rows| {
                 let (done, read) = sync_channel(BATCHES_AHEAD);
-                let (intake, numbers) = (intake.clone(), numbers.clone());
-                thread::spawn(move || read_numbers(&intake, numbers, &rows, &done));
+                let numbers = numbers.clone();
+                thread::spawn(move || read_numbers(numbers, &rows, &done));
                 read
             })
             .collect();
@@ -101,21 +101,21 @@ fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message
 }
 
 fn read_numbers(
-    intake: &Intake,
     mut numbers: NumberReader,
     batches: &Receiver<Message<RowBatch>>,
     done: &SyncSender<Message<ReadBatch>>,
 ) {
     while let Ok(message) = batches.recv() {
-        let read = message.map(|rows| rows.map(|rows| read_batch(intake, &mut numbers, rows)));
+        let read = message.map(|rows| rows.map(|rows| read_batch(&mut numbers, rows)));
         if done.send(read).is_err() {
             return;
         }
     }
 }
 
-fn read_batch(intake: &Intake, numbers: &mut NumberReader, rows: RowBatch) -> ReadBatch {
-    let planned = &intake.inputs[rows.file()];
+fn read_batch(numbers: &mut NumberReader, rows: RowBatch) -> ReadBatch {
+    let inputs = Arc::clone(&numbers.intake.inputs);
+    let planned = &inputs[rows.file()];
     let readings = rows.rows().map(|row| numbers.read(planned, row)).collect();
     ReadBatch {
         rows,

@@ -50,8 +50,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let Some(mut flight) = self.in_flight.flights.remove(&slot) else {
             return;
         };
-        let in_flight = self.in_flight.flights.len();
-        (self.events)(RunEvent::InFlight(in_flight));
         self.schedule.arrive(flight.job.target());
         self.observe(&mut flight, &answer);
         let is_excused = self.service.outage.excuses(flight.started);

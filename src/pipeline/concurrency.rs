@@ -1,23 +1,18 @@
 //! How many requests may be in flight: as given, or as many as the service carries.
 //!
-//! Rule: pure; time is passed in. A *round* judges one limit. It begins with the first
-//! answer to a request that was started under it, so that what is measured is this limit
-//! and not the last one, and ends with as many answers as the limit, a tenth of a second
-//! and nearly one latency at the earliest.
+//! Rule: pure; time is passed in. A *round* judges one limit. It begins with the first answer to a
+//! request that was started under it, and ends with as many answers as the limit, a tenth of a
+//! second and nearly one latency at the earliest.
 //!
-//! **Startup** (`auto` only), from one: the limit grows with each round while the rate of
-//! good answers grows with it, as in BBR's startup (Cardwell et al., 2016; BBR asks for 25 %
-//! more, three times; here it is 60 % of what the limit grew by, and a second look instead of
-//! a third step, which a service that queues would feel). It doubles, and the first two steps
-//! are of four: a service that takes half a second has few rounds. When the latency is half
-//! as much again as the least, startup ends at once. What is kept is the least limit that
-//! gave 95 % of the best rate. The rate is the limit over the mean latency, by Little's law,
-//! and not counted: answers come in volleys, one latency apart, and a round that was counted
-//! would see one of them or two.
+//! **Startup** (`auto` only), from one: the limit doubles with each round (the first two steps are
+//! of four) while the rate of good answers grows by 60 % of what the limit grew by, as in BBR's
+//! startup (Cardwell et al., 2016), with one second look. When the latency is half as much again
+//! as the least, startup ends at once. What is kept is the least limit that gave 95 % of the best
+//! rate. The rate is the limit over the mean latency, by Little's law, and not counted: answers
+//! come in volleys, one latency apart.
 //!
-//! **Afterwards** increase is by addition and decrease by a factor (Chiu and Jain, 1989),
-//! by latency as in TCP Vegas (Brakmo and Peterson, 1995) and, among others, Vector's
-//! adaptive request concurrency:
+//! **Afterwards** increase is by addition and decrease by a factor (Chiu and Jain, 1989), by
+//! latency as in TCP Vegas (Brakmo and Peterson, 1995):
 //!
 //! | mean latency of the round | limit |
 //! |-|-|
@@ -26,22 +21,18 @@
 //! | up to 2 × base | stays |
 //! | more | × 0.9 |
 //!
-//! The base is the least mean of a round. But the service may have become slower for good,
-//! and then it is not our requests that wait for each other. What tells the two apart is
-//! whether fewer of them are any faster: when the limit has shrunk to 0.7 of what it was,
-//! and where it stays for half a minute, by a round with half of it, as BBR now and then
-//! drains what it may have queued itself. If they are not, the base is what is seen now;
-//! if they are, the limit shrinks, since a queue gains nothing.
-//! A base that drifted up by itself would take the limit with it, without end. So a service
-//! that becomes slower is asked less while it does, and one that stays slow as much as it
-//! carries.
+//! The base is the least mean of a round. But the service may have become slower for good, and
+//! then it is not our requests that wait for each other. What tells the two apart is whether fewer
+//! of them are any faster: when the limit has shrunk to 0.7 of what it was, and where it stays for
+//! half a minute, by a round with half of it. If they are not, the base is what is seen now; if
+//! they are, the limit shrinks, since a queue gains nothing. A base that drifted up by itself would
+//! take the limit with it, without end.
 //!
 //! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit
-//! becomes that share of it which was answered well, at least 0.7. Any ends the startup, but
-//! up to one in twenty is otherwise left to the pauses and the pace: a service that refuses
-//! one in fifty whatever happens would otherwise end up with one request at a time. This
-//! applies to a given number too, which has no startup and ignores latency; the limit returns
-//! to it.
+//! becomes that share of it which was answered well, at least 0.7. Any ends the startup, but up to
+//! one in twenty is otherwise left to the pauses and the pace: a service that refuses one in fifty
+//! whatever happens would otherwise end up with one request at a time. This applies to a given
+//! number too, which has no startup and ignores latency; the limit returns to it.
 //!
 //! Nothing grows in a round in which it was mostly not the limit that bound.
 

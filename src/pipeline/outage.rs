@@ -2,22 +2,20 @@
 //!
 //! Rule: pure; time and chance are passed in.
 //!
-//! An answer about a row (created, duplicate, rejected, or a refusal that holds for all)
-//! shows that the service is there. After [`SILENT_ATTEMPTS`] attempts in a row without
-//! one it is taken to be away: one request at a time goes out, each after a longer pause,
-//! and no row's attempts count while that lasts, since they say nothing of the row. The
-//! first answer to a request that was started since then ends it: one that was under way
-//! may just have been faster than the failures of the others.
+//! An answer about a row (created, duplicate, rejected, or a refusal that holds for all) shows that
+//! the service is there. After [`SILENT_ATTEMPTS`] attempts in a row without one it is taken to be
+//! away: one request at a time goes out, each after a longer pause, and no row's attempts count
+//! while that lasts. The first answer to a request that was started since then ends it: one that
+//! was under way may just have been faster than the failures of the others.
 //!
-//! A row that brings the service down each time, or that it never answers, must not pass
-//! for an outage: it would never be given up, and hold up the end of the run for as long
-//! as `--max-outage` allows. So what could be the row's own fault counts only for rows
-//! that have not failed before while others were answered, and of at least
-//! [`DIFFERENT_ROWS`] different ones. A connection that cannot be made is no row's fault.
+//! A row that brings the service down each time, or that it never answers, must not pass for an
+//! outage: it would never be given up. So what could be the row's own fault counts only for rows
+//! that have not failed before while others were answered, and of at least [`DIFFERENT_ROWS`]
+//! different ones. A connection that cannot be made is no row's fault.
 //!
-//! Another clock runs beside that: how long requests have been going out without an
-//! answer about any row, whatever came instead. `--max-outage` bounds it. A time with
-//! nothing to send is no outage.
+//! Another clock runs beside that: how long requests have been going out without an answer about
+//! any row, whatever came instead. `--max-outage` bounds it. A time with nothing to send is no
+//! outage.
 
 use std::time::Duration;
 

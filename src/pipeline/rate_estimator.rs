@@ -8,38 +8,33 @@
 //! | `none` | without a limit, until the first refusal | none |
 //! | `auto` | at 100 a minute, or where the last run was | what answers state ([`stated`]), else 10 a second |
 //!
-//! **Up**, only while the pace is what binds: a pace that is not used says nothing of what
-//! would be allowed (RFC 7661). While nothing has been refused `auto` doubles every half
-//! minute, as slow start does (RFC 5681); after that any pace grows slowly: 1/400 of
-//! itself a second, or 1/1000 an accepted request where that is slower, so that a
-//! service that allows one a second does not refuse every twentieth. Increase bit by
-//! bit and decrease by a factor is what finds a fair share (Chiu and Jain, 1989).
+//! **Up**, only while the pace is what binds: a pace that is not used says nothing of what would
+//! be allowed (RFC 7661). While nothing has been refused `auto` doubles every half minute, as
+//! slow start does (RFC 5681); after that any pace grows by 1/400 of itself a second, or 1/1000
+//! an accepted request where that is slower, so that a service that allows one a second does not
+//! refuse every twentieth.
 //!
-//! **Down**, at a refusal: not by half, but to what was delivered, as TCP Westwood does
-//! (Mascolo et al., 2001). Refusals and the waits after them, up to the first answer to a
-//! request that started after the last wait, are one event, which ends a cycle; the pace
-//! is accepted / length of the cycle, the wait included. It is decided when work goes
-//! on, and foreseen at the refusal, so that the first requests after the wait keep to it.
+//! **Down**, at a refusal: to what was delivered, as TCP Westwood does (Mascolo et al., 2001).
+//! Refusals and the waits after them, up to the first answer to a request that started after the
+//! last wait, are one event, which ends a cycle; the pace is accepted / length of the cycle, the
+//! wait included. It is decided when work goes on, and foreseen at the refusal, so that the first
+//! requests after the wait keep to it. Three corrections, each for what simulation showed:
 //!
-//! That alone would be wrong in three ways, each seen in simulation:
+//! - *hints are in whole seconds*: 100 a second, refused after half a second, wait for another
+//!   whole one, and look like 67. After a wait of two seconds at most, 95 % of the fullest second
+//!   of the last minute is allowed as well;
+//! - *some refusals have nothing to do with the pace*, say one in fifty, and would take it down to
+//!   nearly nothing. So the delivery is the best of the last five minutes, less 5 % where it is
+//!   not the latest, as in BBR (Cardwell et al., 2016). Not so where few are accepted between
+//!   refusals, twice in a row, nor where the same is accepted four times in a row: then there
+//!   really is less than there was;
+//! - *little is accepted in a cycle*: it is measured over the last fifty accepted requests at
+//!   least, over as many cycles as that takes. Where there are fewer, five are evidence after a
+//!   long wait, and fifty after a short one. Without evidence the pace becomes 0.7 of itself,
+//!   after a short wait 0.9, and none stays none.
 //!
-//! - *hints are in whole seconds*: 100 a second, refused after half a second, wait for
-//!   another whole one, and look like 67. After a wait of two seconds at most, 95 % of the
-//!   fullest second of the last minute is allowed as well;
-//! - *some refusals have nothing to do with the pace*, say one in fifty: each would take
-//!   the pace down by the share of its wait, to nearly nothing. So the delivery is the best
-//!   of the last five minutes, less 5 % where it is not the latest, as BBR takes the
-//!   greatest of its samples (Cardwell et al., 2016). Not so where few are accepted
-//!   between refusals, twice in a row, nor where the same is accepted four times in a
-//!   row: then there really is less than there was;
-//! - *little is accepted in a cycle*: it is measured over the last fifty accepted
-//!   requests at least, over as many cycles as that takes. Where there are fewer, five are
-//!   evidence after a long wait, and fifty after a short one. Without evidence the pace
-//!   becomes 0.7 of itself, after a short wait 0.9, and none stays none.
-//!
-//! It never falls below one a minute. And where the rate is given, a single refusal within
-//! ten minutes is obeyed and no more: it may have been an accident, and a limit that was met
-//! is met again.
+//! Where the rate is given, a single refusal within ten minutes is obeyed and no more: it may have
+//! been an accident, and a limit that was met is met again.
 
 mod delivery;
 mod stated;

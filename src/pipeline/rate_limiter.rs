@@ -1,24 +1,20 @@
 //! When the next request may start: one limiter for the whole run.
 //!
-//! Every attempt passes it, first or repeated, and a start is the hand-over to
-//! the HTTP client. Two things work together:
+//! Every attempt passes it, and a start is the hand-over to the HTTP client. Two things work
+//! together:
 //!
-//! - governor spaces the starts evenly at the slowest of the rates given. Where
-//!   the spaces are short, a start that came late may be made up for by at most
-//!   [`BURST`] at once, so that the rate is used though timers are coarse;
-//! - the times of the last starts make sure that no span of a rate's length,
-//!   wherever it begins, holds more than its N: one more may start when the N-th
-//!   last is a span ago. governor alone cannot: with a burst of two, N+1 fit into
-//!   an unlucky span.
+//! - governor spaces the starts evenly at the slowest of the rates. Where the spaces are short, a
+//!   start that came late may be made up for by at most [`BURST`] at once, so that the rate is used
+//!   though timers are coarse;
+//! - one more may start when the N-th last start is a span ago: no span of a rate's length,
+//!   wherever it begins, holds more than its N. governor alone cannot promise that with a burst.
 //!
-//! Both keep to spans that are a hundredth longer than asked for ([`SLACK`]): a
-//! request that is delayed on its way and one that is not must not end up in one
-//! span at the service.
+//! Both keep to spans that are a hundredth longer than asked for ([`SLACK`]): a request that is
+//! delayed on its way and one that is not must not end up in one span at the service.
 //!
-//! The rates may change at any time. Starts are remembered under whatever rates they
-//! were made, without any too, so that new rates hold from their first moment for
-//! the spans that began before it; and the space before the next start is the new
-//! one, counted from the last start.
+//! The rates may change at any time. Starts are remembered whatever the rates were, so that new
+//! ones hold from their first moment for the spans that began before it; and the space before the
+//! next start is the new one, counted from the last start.
 //!
 //! Apart from rates, the service may ask for a pause, which holds all requests.
 

@@ -10,7 +10,6 @@ use super::campaign_gates::Admission;
 use super::in_flight::Flight;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
-use crate::event::RunEvent;
 use crate::intake::OnUncertain;
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::ledger::Claim;
@@ -189,6 +188,5 @@ impl<S: LeadSender> Pipeline<'_, S> {
             was_full: self.in_flight.flights.len() + 1 >= self.limit(),
         };
         self.in_flight.start(flight, body);
-        (self.events)(RunEvent::InFlight(self.in_flight.flights.len()));
     }
 }

@@ -66,10 +66,7 @@ impl Bar {
         let Some((bar, _)) = &self.drawn else {
             return;
         };
-        let is_frequent = matches!(
-            event,
-            RunEvent::Settled { .. } | RunEvent::InFlight(_) | RunEvent::Retrying { .. }
-        );
+        let is_frequent = matches!(event, RunEvent::Settled { .. } | RunEvent::Retrying { .. });
         if is_frequent && self.drawn_at.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }

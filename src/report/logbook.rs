@@ -138,7 +138,6 @@ impl Logbook {
                 self.log_pace(pulse.elapsed);
                 self.log_progress(pulse.elapsed, tally, progress, standing);
             }
-            RunEvent::InFlight(_) => {}
         }
     }
 

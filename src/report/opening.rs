@@ -163,7 +163,7 @@ fn write_input(
         write_line(text, "note", &found, width)?;
     }
     // The next reader of the rows meets the same error and reports it.
-    if let Ok(round) = intake.sampled_numbers(planned)
+    if let Ok((round, _)) = intake.sampled([planned])
         && round.are_suspicious()
     {
         let found = format!(

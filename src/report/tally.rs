@@ -112,7 +112,7 @@ impl Tally {
                     self.note_group(*row, outcome);
                 }
             }
-            RunEvent::InFlight(count) => self.in_flight = *count,
+            RunEvent::Stopping { in_flight, .. } => self.in_flight = *in_flight,
             RunEvent::Pulse(pulse) => self.in_flight = pulse.in_flight,
             _ => {}
         }

@@ -1,33 +1,30 @@
 //! The limits that answers state, and the spans of time they are for.
 //!
-//! Rule: pure; time is passed in. `X-RateLimit-Limit` and `-Remaining` say how many, not
-//! in what time; Laravel's throttle, for one, adds `-Reset` to refusals alone. So the
-//! span is taken from what is seen, always as an upper bound: one that is too long
-//! costs a little of the rate, one that is too short costs refusals. The least bound
-//! counts.
+//! Rule: pure; time is passed in. `X-RateLimit-Limit` and `-Remaining` say how many, not in what
+//! time. So the span is taken from what is seen, always as an upper bound: one that is too long
+//! costs a little of the rate, one that is too short costs refusals. The least bound counts.
 //!
 //! Of an answer that says `used` (limit − remaining):
 //!
-//! - **with a reset** the oldest request that counts is the `used`-th last one, and its
-//!   time in the window ends at the reset, whether the window slides or is fixed:
-//!   the span is at most from its start to the reset;
-//! - **`used` is 1**: the window was empty before. So it was for the one before that
-//!   said 1; the two are at least a span apart, in either kind of window;
-//! - **the window slides** if none of the last `used` said 1: a fixed window
-//!   was opened by one of them. Then the request before these has left it, and
-//!   the span is at most from its start to this answer.
+//! - **with a reset** the oldest request that counts is the `used`-th last one, and its time in the
+//!   window ends at the reset, whether the window slides or is fixed: the span is at most from its
+//!   start to the reset;
+//! - **`used` is 1**: the window was empty before. So it was for the one before that said 1; the
+//!   two are at least a span apart, in either kind of window;
+//! - **the window slides** if none of the last `used` said 1: a fixed window was opened by one of
+//!   them. Then the request before these has left it, and the span is at most from its start to
+//!   this answer.
 //!
-//! Requests may overtake each other on their way. As many as were in flight when a
-//! request started may have: its neighbours are looked for that many further back. In
-//! time that is about one latency, by Little's law.
+//! Requests may overtake each other on their way. As many as were in flight when a request started
+//! may have: its neighbours are looked for that many further back.
 //!
-//! Without any bound a limit is per minute, and if more is used than was started in
-//! that time, per two minutes, and so on. Where more is used than can be ours, others
-//! use the limit too; then no window counts as sliding.
+//! Without any bound a limit is per minute, and if more is used than was started in that time, per
+//! two minutes, and so on. Where more is used than can be ours, others use the limit too; then no
+//! window counts as sliding.
 //!
-//! A service may have several limits and state the one with the fewest left (20 in ten
-//! seconds, 100 a minute). All that were stated apply. One that, by our own count, has
-//! fewer left than the one that is stated now has ended.
+//! A service may have several limits and state the one with the fewest left (20 in ten seconds, 100
+//! a minute). All that were stated apply. One that, by our own count, has fewer left than the one
+//! that is stated now has ended.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
