@@ -92,7 +92,6 @@ pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     service::on_a_thread(move || intake.campaign_names())
         .await
         .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
-        .map_err(Failure::from)
 }
 
 /// The failure if the campaigns cannot be listed.
