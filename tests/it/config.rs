@@ -796,7 +796,7 @@ fn a_profile_is_set_up_without_a_terminal_by_flags() {
     ];
     let line = [&["config", "init", "--profile", "crm"][..], &given].concat();
     let output = folder.leadload(&line).expect(0);
-    output.tells("The token sees 5 campaigns: `Spring promo`");
+    output.tells("The token sees 5 campaigns.");
     output.shows("Next:\n  leadload campaigns --config ");
     assert_eq!(
         folder.read("my/config.toml"),
@@ -910,10 +910,15 @@ mod at_a_terminal {
         let service = scenario(STRICT);
         let folder = Folder::new();
         folder.write("config.toml", "# mine\n");
-        let init = folder.leadload(&["config", "init", "--config", "config.toml"]);
+        let init = folder.leadload(&[
+            "config",
+            "init",
+            "--config",
+            "config.toml",
+            "--profile",
+            "crm",
+        ]);
         let mut terminal = Terminal::start(init, 100, 40);
-        terminal.wait_for("Name of the profile [default]:");
-        terminal.type_in("crm\r");
         terminal.wait_for("Address of the service");
         terminal.type_in("example\r");
         // What is typed before a question is there does not count as its answer.
@@ -926,10 +931,6 @@ mod at_a_terminal {
         terminal.type_in("wrong-s3cret\r");
         wait_for_second(&terminal, "Access token");
         terminal.type_in(&format!("{TOKEN}\r"));
-        terminal.wait_for("Country of numbers");
-        terminal.type_in("Germny\r");
-        wait_for_second(&terminal, "Country of numbers");
-        terminal.type_in("DE\r");
         terminal.wait_for("Next:");
         let written = terminal.written();
         assert!(!written.contains("s3cret"), "{written}");
@@ -939,7 +940,7 @@ mod at_a_terminal {
         assert_eq!(
             folder.read("config.toml"),
             format!(
-                "# mine\n\n[profiles.crm]\nbase_url = \"{}\"\ntoken_file = \"crm.token\"\nregion = \"DE\"\n",
+                "# mine\n\n[profiles.crm]\nbase_url = \"{}\"\ntoken_file = \"crm.token\"\n",
                 service.base_url()
             )
         );
@@ -966,10 +967,6 @@ mod at_a_terminal {
         assert!(folder.read("config.toml").contains("old.example.com"));
         let mut terminal = start();
         terminal.type_in("y\r");
-        terminal.wait_for("[the one in LEADLOAD_TOKEN]:");
-        terminal.type_in("\r");
-        terminal.wait_for("Country of numbers");
-        terminal.type_in("\r");
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         let toml = folder.read("config.toml");
@@ -1005,11 +1002,9 @@ mod at_a_terminal {
         );
         run = run.env("LEADLOAD_BASE_URL", "http://127.0.0.1:1");
         let mut terminal = Terminal::start(run, 100, 40);
-        terminal.wait_for("Address of the service [http://127.0.0.1:1, from LEADLOAD_BASE_URL]:");
-        terminal.type_in("\r");
         terminal.wait_for("Access token");
         terminal.type_in("\u{3}");
-        terminal.wait_for("stopped by a signal: nothing was written");
+        terminal.wait_for("stopped by a signal before anything was sent");
         terminal.wait_for("ended with 4");
         terminal.type_in("seen\r");
         let (_, shown) = terminal.end();

@@ -2,16 +2,16 @@
 
 mod init;
 
+use super::service;
 use crate::cli::ConfigCommand;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Format;
 use crate::report::{console, settings_json, settings_text};
 use crate::settings::{Layers, settings_in_use};
 
-/// Runs the command.
 pub fn run(command: &ConfigCommand, layers: &Layers) -> Result<ExitCode, Failure> {
     match command {
-        ConfigCommand::Init(_) => init::run(layers),
+        ConfigCommand::Init(_) => service::block_on(init::init(layers)),
         ConfigCommand::Show(_) => show(layers),
     }
 }

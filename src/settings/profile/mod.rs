@@ -12,7 +12,7 @@ pub(in crate::settings) mod saved_mapping;
 mod table;
 
 pub use mapping_to_save::MappingToSave;
-pub use new::{NewProfile, Preset, WrittenProfile};
+pub use new::{NewProfile, WrittenProfile};
 
 use std::path::PathBuf;
 

@@ -6,27 +6,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use tracing::warn;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::edit;
 use super::table::{DEFAULT_PROFILE, check_name, flags_for, table_of, tables};
 use crate::api::{BaseUrl, Token};
-use crate::options::{ConnectionOptions, DefaultRegion, Given, Group, Options, TokenSource, Value};
+use crate::options::{ConnectionOptions, Given, Group, Options, TokenSource};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_file;
-use crate::settings::{Connection, Layers, Origin};
+use crate::settings::{Connection, Layers};
 
-/// A profile to be set up.
+/// A profile to be set up in the settings file in use.
 pub struct NewProfile<'a> {
     /// The command line and the environment.
     layers: &'a Layers,
+    pub name: String,
     /// The settings file.
     pub file: PathBuf,
-    /// Whether the user can be asked. What the environment gives is offered as an answer then.
-    can_ask: bool,
     /// How to reach the service: as typed, or as the profile has it.
     connection: ConnectionOptions,
     /// The profile as it is, if there is a settings file.
@@ -35,115 +33,69 @@ pub struct NewProfile<'a> {
     pub replaces: bool,
 }
 
-/// A value given before any question.
-#[derive(Debug, Clone)]
-pub struct Preset<T> {
-    /// The value.
-    pub value: T,
-    /// The variable that gives it; `None` for a flag.
-    pub variable: Option<&'static str>,
-}
-
-/// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenProfile {
-    /// The file with the token.
     pub token_file: PathBuf,
     /// The token file that the profile named before, if it is another one and still exists.
     pub unused_token_file: Option<PathBuf>,
 }
 
 impl<'a> NewProfile<'a> {
-    /// A profile in the settings file in use.
+    /// The profile that is named, or the default one.
     ///
     /// # Errors
     ///
-    /// If that file cannot be read and written.
-    pub fn new(layers: &'a Layers, can_ask: bool) -> Result<NewProfile<'a>> {
-        let file = config_file::place_to_write(&layers.given())?;
-        if let Some(file) = ConfigFile::read(&file)? {
-            tables(&file)?;
-        }
+    /// If no profile can have that name, or the settings file cannot be read and written.
+    pub fn new(layers: &'a Layers) -> Result<NewProfile<'a>> {
+        let given = layers.given();
+        let name = given.place.profile.as_deref();
+        let name = name.map_or(DEFAULT_PROFILE, String::as_str).to_owned();
+        check_name(&name)?;
+        let file = config_file::place_to_write(&given)?;
+        let found = ConfigFile::read(&file)?;
         // Before the user has answered all questions.
         let probed = private_file::probe(&file);
         probed.map_err(|error| config_file::unwritable(&file, &error))?;
+        let mut connection = layers.typed().connection;
+        let (mut present, mut replaces) = (None, false);
+        if let Some(found) = found {
+            tables(&found)?;
+            replaces = table_of(&found, &name).is_some_and(|table| {
+                let mut keys = table.iter().map(|(key, _)| key.replace('-', "_"));
+                keys.any(|key| matches!(key.as_str(), "base_url" | "token_file"))
+            });
+            let profile = Profile::of(&found, Some(&name))?;
+            connection.complete(&profile.options().connection);
+            present = Some(profile);
+        }
         Ok(NewProfile {
             layers,
+            name,
             file,
-            can_ask,
-            connection: layers.typed().connection,
-            present: None,
-            replaces: false,
+            connection,
+            present,
+            replaces,
         })
-    }
-
-    /// Selects the profile's name, and reads it if it exists.
-    ///
-    /// # Errors
-    ///
-    /// If no profile can have that name, or the file cannot be read.
-    pub fn choose(&mut self, name: &str) -> Result<()> {
-        check_name(name)?;
-        let file = ConfigFile::read(&self.file)?;
-        let table = file.as_ref().and_then(|file| table_of(file, name));
-        self.replaces = table.is_some_and(|table| {
-            let mut keys = table.iter().map(|(key, _)| key.replace('-', "_"));
-            keys.any(|key| matches!(key.as_str(), "base_url" | "token_file"))
-        });
-        let present = file.map(|file| Profile::of(&file, Some(name)));
-        self.present = present.transpose()?;
-        self.connection = self.layers.typed().connection;
-        if let Some(present) = &self.present {
-            self.connection.complete(&present.options().connection);
-        }
-        Ok(())
     }
 
     /// The address that a flag or a variable gives.
     ///
     /// # Errors
     ///
-    /// If it cannot be used, unless it would only be offered.
-    pub fn base_url(&self) -> Result<Option<Preset<BaseUrl>>> {
+    /// If it cannot be used.
+    pub fn base_url(&self) -> Result<Option<BaseUrl>> {
         let given = self.layers.given().connection.base_url;
-        let Some(text) = given else { return Ok(None) };
-        let variable = self.variable(|given| given.connection.base_url.is_some());
-        self.preset(self.address(&text), variable)
+        given.map(|text| self.address(&text)).transpose()
     }
 
     /// The token that a flag or a variable gives.
     ///
     /// # Errors
     ///
-    /// If it cannot be used, unless it would only be offered.
-    pub fn token(&self) -> Result<Option<Preset<Token>>> {
-        if self.layers.given().connection.token_file.is_none() {
-            return Ok(None);
-        }
-        let variable = self.variable(|given| given.connection.token_file.is_some());
-        self.preset(token(self.layers), variable)
-    }
-
-    fn variable(&self, is_given: impl Fn(&Options) -> bool) -> Option<&'static str> {
-        match self.layers.origin(is_given) {
-            Origin::Environment(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    fn preset<T>(
-        &self,
-        found: Result<T>,
-        variable: Option<&'static str>,
-    ) -> Result<Option<Preset<T>>> {
-        match (found, variable) {
-            (Ok(value), _) => Ok(Some(Preset { value, variable })),
-            (Err(error), Some(variable)) if self.can_ask => {
-                warn!("{variable} cannot be used: {error}");
-                Ok(None)
-            }
-            (Err(error), _) => Err(error),
-        }
+    /// If it cannot be used.
+    pub fn token(&self) -> Result<Option<Token>> {
+        let given = self.layers.given().connection.token_file;
+        given.map(|_| token(self.layers)).transpose()
     }
 
     /// An address that the user has typed.
@@ -175,12 +127,6 @@ impl<'a> NewProfile<'a> {
         BaseUrl::parse(own.connection.base_url.as_ref()?, true).ok()
     }
 
-    /// The region in the profile, or for all profiles.
-    pub fn region(&self) -> Option<DefaultRegion> {
-        let present = self.present.as_ref()?;
-        present.options().phones.region.as_deref().copied()
-    }
-
     /// Writes the token into a file of its own, and the profile. The profile's other settings
     /// are kept, and so is every file that something else names.
     ///
@@ -190,27 +136,18 @@ impl<'a> NewProfile<'a> {
     /// # Errors
     ///
     /// If one of the two cannot be written.
-    pub fn write(
-        &self,
-        name: &str,
-        connection: &Connection,
-        region: Option<DefaultRegion>,
-    ) -> Result<WrittenProfile> {
+    pub fn write(&self, connection: &Connection) -> Result<WrittenProfile> {
+        let name = self.name.as_str();
         let config = ConfigFile::read(&self.file)?;
         let token = connection.token.expose().to_owned() + "\n";
-        let place = self.place_of_token(config.as_ref(), name, connection, &token)?;
+        let place = self.place_of_token(config.as_ref(), connection, &token)?;
         let before = match &config {
             Some(config) => Profile::of(config, Some(name))?.own,
             None => Options::default(),
         };
         let written = private_file::replace(&place, token.as_bytes(), None);
         written.map_err(|error| config_file::unwritable(&place, &error))?;
-        edit(
-            &self.file,
-            name,
-            &self.options(connection, &place, region)?,
-            &[],
-        )?;
+        edit(&self.file, name, &self.options(connection, &place)?, &[])?;
         let before = token_file(&before).filter(|path| path.exists() && !is_same(path, &place));
         Ok(WrittenProfile {
             unused_token_file: before.map(Path::to_owned),
@@ -218,16 +155,11 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    fn options(
-        &self,
-        connection: &Connection,
-        token_file: &Path,
-        region: Option<DefaultRegion>,
-    ) -> Result<Options> {
+    fn options(&self, connection: &Connection, token_file: &Path) -> Result<Options> {
         let typed = self.layers.typed().connection;
         let token_name = token_file.file_name().unwrap_or_default();
         let token = Given::new(TokenSource::File(token_file.into()), token_name);
-        let mut options = Options {
+        Ok(Options {
             connection: ConnectionOptions {
                 base_url: Some(Given::text_of(&connection.base_url.to_string())),
                 token_file: Some(token),
@@ -236,10 +168,7 @@ impl<'a> NewProfile<'a> {
                 sandbox: None,
             },
             ..Options::default()
-        };
-        options.phones.region =
-            region.map(|region| Given::new(region, region.usual_form().unwrap_or_default()));
-        Ok(options)
+        })
     }
 
     /// The file for the token: `NAME.token` beside the settings file, with a number if that is
@@ -248,10 +177,10 @@ impl<'a> NewProfile<'a> {
     fn place_of_token(
         &self,
         config: Option<&ConfigFile>,
-        name: &str,
         connection: &Connection,
         token: &str,
     ) -> Result<PathBuf> {
+        let name = self.name.as_str();
         let keeps_address = match config {
             Some(config) => {
                 let url = Profile::of(config, Some(name))?
@@ -282,21 +211,9 @@ impl<'a> NewProfile<'a> {
         Ok(place)
     }
 
-    /// The variables that override the profile's service.
-    pub fn variables(&self) -> Vec<&'static str> {
-        let of_url = self.variable(|given| given.connection.base_url.is_some());
-        let of_token = self.variable(|given| given.connection.token_file.is_some());
-        of_url.into_iter().chain(of_token).collect()
-    }
-
-    /// The name of a profile if none is chosen.
-    pub fn default_name() -> &'static str {
-        DEFAULT_PROFILE
-    }
-
-    /// The flags that select the profile with this name.
-    pub fn flags(&self, name: &str) -> Vec<OsString> {
-        flags_for(&self.file, name, self.layers)
+    /// The flags that select it.
+    pub fn flags(&self) -> Vec<OsString> {
+        flags_for(&self.file, &self.name, self.layers)
     }
 }
 
