@@ -110,7 +110,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status())]
     pub status: Vec<Status>,
 
-    /// File to write; `-` is standard output
+    /// File to write
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: PathBuf,
 }

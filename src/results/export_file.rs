@@ -1,9 +1,8 @@
 //! A results file that is made from the ledger.
 
-use std::io::{self, Write};
 use std::path::Path;
 
-use super::csv_output::{CsvForm, CsvOutput, cause_of};
+use super::csv_output::{CsvForm, CsvOutput};
 use super::ours::Existing;
 use super::results_csv::{ExtraColumns, Lines, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
@@ -20,7 +19,12 @@ impl ExportFile {
     /// Creates the file beside its place, with its header. The column `file` is there where
     /// runs had several inputs, the column `run` where there are several runs.
     pub fn create(path: &Path, with_file: bool, with_run: bool) -> Result<Self, OutputError> {
-        let (form, lines) = form_and_lines(with_file, with_run);
+        let extra = ExtraColumns {
+            file: with_file,
+            run: with_run,
+        };
+        let form = CsvForm::default();
+        let lines = Lines::new(extra, form.delimiter);
         let csv = lines.begin_file(path, form, &[], &KnownOutputs::default())?;
         Ok(ExportFile { csv, lines })
     }
@@ -42,39 +46,4 @@ impl ExportFile {
             ..Written::default()
         })
     }
-}
-
-/// The same into a stream, such as standard output.
-pub struct ExportStream<W: Write> {
-    csv: csv::Writer<W>,
-    lines: Lines,
-}
-
-impl<W: Write> ExportStream<W> {
-    /// Writes the header; see [`ExportFile::create`].
-    pub fn begin(to: W, with_file: bool, with_run: bool) -> io::Result<Self> {
-        let (form, lines) = form_and_lines(with_file, with_run);
-        let mut csv = form.writer(to);
-        csv.write_record(lines.header()).map_err(cause_of)?;
-        Ok(ExportStream { csv, lines })
-    }
-
-    /// Writes the line of one row.
-    pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
-        self.lines.write(line, &mut self.csv)
-    }
-
-    /// Writes what is still in the buffer.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.csv.flush()
-    }
-}
-
-fn form_and_lines(with_file: bool, with_run: bool) -> (CsvForm, Lines) {
-    let extra = ExtraColumns {
-        file: with_file,
-        run: with_run,
-    };
-    let form = CsvForm::default();
-    (form, Lines::new(extra, form.delimiter))
 }

@@ -31,7 +31,7 @@ mod workbook;
 mod tests;
 
 pub use error::{ExportError, OutputError, what_to_fix, what_to_fix_with_folders};
-pub use export_file::{ExportFile, ExportStream};
+pub use export_file::ExportFile;
 pub use formula::harmless;
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace};

@@ -138,8 +138,8 @@ fn a_copy_replaces_nothing() {
         refuse(&format!("{ledger}{ending}"), "or a file beside it");
     }
     refuse("leads.csv", "`leads.csv` exists");
-    refuse(".", "cannot be the name of a copy");
-    refuse("-", "cannot be the name of a copy");
+    refuse(".", "`.` exists");
+    refuse(".", "`.` exists");
     ends(5, "nowhere/copy", "make the folder `nowhere`");
     folder
         .leadload(&["runs", "copy", "--ledger", ledger, "--to", "copy"])

@@ -181,8 +181,8 @@ fn without_a_ledger_there_are_no_runs_and_none_is_made() {
     let shown = runs(&folder, &["show"]).expect(2);
     assert_eq!(
         shown.stderr,
-        "error: there are no runs yet, since there is no ledger `ledger.sqlite3`\n\n\
-         hint: an import makes it; `--ledger` names another one\n"
+        "error: there are no runs yet in the ledger `ledger.sqlite3`\n\n\
+         hint: `--ledger` names another one\n"
     );
     let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
     assert_eq!(pruned.stdout, "nothing to prune\n");
@@ -376,7 +376,7 @@ fn a_run_that_is_not_there_is_refused_with_those_that_are() {
         assert_eq!(
             refused.stderr,
             "error: there is no run 7 in the ledger `ledger.sqlite3`\n\n\
-             hint: there are runs 1, 2, 3\n"
+             hint: `leadload runs` lists them\n"
         );
         assert_eq!(refused.stdout, "");
     }
@@ -408,51 +408,6 @@ Results: x.csv
              4,5,+447911000007,101,created,7002,201,2,answer_lost,late,2026-11-21T03:00:02Z\n"
         )
     );
-}
-
-#[test]
-fn an_export_to_standard_output_is_the_same_and_nothing_else() {
-    let folder = folder();
-    for args in [&["1"][..], &[], &["--status", "failed"]] {
-        let export = |to| [&["export", "--results", to], args].concat();
-        let of_file = runs(&folder, &export("x.csv")).expect(0);
-        let piped = runs(&folder, &export("-")).expect(0);
-        assert_eq!(piped.stdout, folder.read("x.csv"), "{args:?}");
-        let summary = of_file.stdout.split("Results:").next().unwrap();
-        let said = piped.stderr.split("Results:").next().unwrap();
-        assert_eq!(said, summary, "{args:?}");
-        std::fs::remove_file(folder.path("x.csv")).unwrap();
-    }
-    let quiet = runs(&folder, &["export", "--results", "-", "--quiet"]).expect(0);
-    assert_eq!(quiet.stderr, "");
-    let json = ["export", "--results", "-", "--format", "json"];
-    let refused = runs(&folder, &json).expect(2);
-    refused.tells("standard output cannot be both the export (`--results -`) and one JSON object");
-    let names = folder.names();
-    let sqlite = |name: &String| name.starts_with("ledger.sqlite3");
-    assert!(names.iter().all(sqlite), "{names:?}");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_reader_may_close_an_export_early_and_a_full_disk_is_reported() {
-    let folder = folder();
-    let count = "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
-        INSERT INTO invalid_rows SELECT 1, i, 0, i + 1, 101, 'n/a', 'phone_not_e164', 'no number' FROM n";
-    sql(&folder, count);
-    let through = |script: &str| {
-        let args = ["runs", "export", "--results", "-"];
-        let run = folder.through_shell(script, &args);
-        run.env("LEADLOAD_LEDGER", "ledger.sqlite3")
-    };
-    let output = through("(\"$0\" \"$@\"; echo $? >&2) | head -n 1").expect(0);
-    assert_eq!(output.stdout.lines().count(), 1);
-    assert_eq!(output.stderr, "0\n");
-    if cfg!(target_os = "linux") {
-        through("\"$0\" \"$@\" > /dev/full")
-            .expect(5)
-            .tells("cannot write to standard output");
-    }
 }
 
 #[test]

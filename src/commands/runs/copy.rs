@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::anyhow;
 use tempfile::NamedTempFile;
 
-use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::options::Format;
@@ -14,15 +13,23 @@ use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::what_to_fix;
 
-/// Runs the command; returns the text for standard output.
-pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Result<String, Failure> {
-    let to = &args.to;
+/// Returns the text for standard output.
+pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
         return Err(refused(format!(
             "there is no ledger `{place}` to copy\n\nhint: an import makes it; `--ledger` names another one"
         )));
     };
-    refuse_place(place, to)?;
+    if place.owns(to) {
+        return Err(refused(format!(
+            "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
+            to.display()
+        )));
+    }
+    // A link that leads nowhere is there, too.
+    if to.symlink_metadata().is_ok() {
+        return Err(already_there(to));
+    }
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
     let copied = ledger.copy_into(part.path());
     let runs = copied.map_err(|error| match error {
@@ -39,27 +46,6 @@ pub(super) fn run(place: &LedgerPlace, args: &CopyArgs, format: Format) -> Resul
     })
 }
 
-/// A copy replaces nothing: neither the ledger, nor what may be the only good copy of it.
-fn refuse_place(ledger: &LedgerPlace, to: &Path) -> Result<(), Failure> {
-    if matches!(to.to_str(), Some("-" | "none")) || to.is_dir() {
-        return Err(refused(format!(
-            "`{}` cannot be the name of a copy\n\nhint: name a file with `--to`",
-            to.display()
-        )));
-    }
-    if ledger.owns(to) {
-        return Err(refused(format!(
-            "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
-            to.display()
-        )));
-    }
-    // A link that leads nowhere is there, too.
-    match to.symlink_metadata() {
-        Ok(_) => Err(already_there(to)),
-        Err(_) => Ok(()),
-    }
-}
-
 /// Gives the copy its name when all of it is on disk; returns its size.
 fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
     part.as_file().sync_all()?;
@@ -69,6 +55,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
+/// It may be the only good copy.
 fn already_there(to: &Path) -> Failure {
     refused(format!(
         "`{}` exists, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",

@@ -2,36 +2,34 @@
 
 mod copy;
 mod export;
-mod known;
 mod remove;
 
 use std::num::NonZeroU32;
 
 use anyhow::anyhow;
-use known::KnownRuns;
 
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::ledger::{Ledger, LedgerPlace};
+use crate::ledger::{Ledger, LedgerPlace, RunRecord};
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Layers, LedgerChoice, Origin};
 use crate::text::printable;
 
-/// Runs the command.
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let options = layers.options();
     let (format, log_format) = (options.output.format(), options.log.format());
-    let is_quiet = options.log.quiet == Some(true);
     let ledger = ledger_file(layers)?;
     refuse_missing(layers, &ledger)?;
     let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
-        Some(_) if args.last.is_some() => Err(last_of_nothing()),
+        Some(_) if args.last.is_some() => refused(
+            "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`",
+        ),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
-        Some(RunsCommand::Export(export)) => export::run(&ledger, export, format, is_quiet),
-        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, format),
+        Some(RunsCommand::Export(export)) => export::run(&ledger, export, format),
+        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, &copy.to, format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
         Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
     };
@@ -39,24 +37,17 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Complete)
 }
 
-/// The other commands name the runs that they are about.
-fn last_of_nothing() -> Failure {
-    let error = anyhow!(
-        "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`"
-    );
-    Failure::new(StoppedBy::Usage, error)
+fn refused<T>(text: &'static str) -> Result<T, Failure> {
+    Err(Failure::new(StoppedBy::Usage, anyhow!(text)))
 }
 
 fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     let choice = LedgerChoice::new(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
         LedgerChoice::At(place) => Ok(place),
-        LedgerChoice::None => Err(Failure::new(
-            StoppedBy::Usage,
-            anyhow!(
-                "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
-            ),
-        )),
+        LedgerChoice::None => refused(
+            "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+        ),
     }
 }
 
@@ -69,12 +60,48 @@ fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> 
     }
     // Fails where only its log is left.
     Ledger::read(ledger)?;
-    Err(Failure::new(
-        StoppedBy::Usage,
-        anyhow!(
-            "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
-        ),
-    ))
+    let error = anyhow!(
+        "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
+    );
+    Err(Failure::new(StoppedBy::Usage, error))
+}
+
+/// The runs of a ledger, and the ledger, where there is one.
+struct KnownRuns {
+    place: LedgerPlace,
+    ledger: Option<Ledger>,
+    runs: Vec<RunRecord>,
+}
+
+impl KnownRuns {
+    /// Reads them, also while a run is being sent.
+    fn read(place: &LedgerPlace) -> Result<KnownRuns, Failure> {
+        let ledger = Ledger::read(place)?;
+        let runs = ledger.as_ref().map(Ledger::runs).transpose();
+        Ok(KnownRuns {
+            place: place.clone(),
+            ledger,
+            runs: runs?.unwrap_or_default(),
+        })
+    }
+
+    fn named(&self, name: RunArg) -> Result<&RunRecord, Failure> {
+        let started_at = |run: &&RunRecord| run.starts.last().map_or(run.began_at, |s| s.began_at);
+        let found = match name {
+            RunArg::Number(number) => self.runs.iter().find(|run| run.run == number),
+            RunArg::Last => self.runs.iter().max_by_key(started_at),
+        };
+        let place = &self.place;
+        let unknown = || match name {
+            RunArg::Number(number) if !self.runs.is_empty() => anyhow!(
+                "there is no run {number} in the ledger `{place}`\n\nhint: `leadload runs` lists them"
+            ),
+            _ => anyhow!(
+                "there are no runs yet in the ledger `{place}`\n\nhint: `--ledger` names another one"
+            ),
+        };
+        found.ok_or_else(|| Failure::new(StoppedBy::Usage, unknown()))
+    }
 }
 
 /// All runs, or the newest ones.
@@ -91,7 +118,7 @@ fn list(
     let is_named = layers.origin(|options| options.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
         Format::Json => runs_json(runs),
-        Format::Text if is_named && known.ledger.is_none() && !ledger.exists() => format!(
+        Format::Text if is_named && known.ledger.is_none() => format!(
             "no runs yet, since there is no ledger {}\n",
             printable(&ledger.to_string())
         ),

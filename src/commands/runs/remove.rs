@@ -5,14 +5,12 @@
 use anyhow::anyhow;
 use jiff::Timestamp;
 
-use super::known::KnownRuns;
-use crate::cli::runs::{ForgetArgs, PruneArgs, RunArg};
+use super::KnownRuns;
+use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::options::{Format, LogFormat};
-use crate::phone::PhoneNumber;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 
 /// Removes cells, texts and file names of old runs; returns the text for standard output.
@@ -46,55 +44,31 @@ pub(super) fn forget(
     format: Format,
     log_format: LogFormat,
 ) -> Result<String, Failure> {
-    let consent = Consent {
-        is_given: args.yes,
-        log_format,
+    let known = KnownRuns::read(ledger)?;
+    let run = args.what.run.map(|name| known.named(name)).transpose()?;
+    let run = run.map(|run| run.run);
+    let question = match run {
+        Some(run) => format!("Forget run {run}, and count the people whose leads it made as new?"),
+        None => "Forget this number, and count the person who has it as new?".to_owned(),
     };
-    let (run, leads) = match (args.what.run, args.what.number) {
-        (Some(run), _) => forget_run(ledger, run, consent)?,
-        (None, Some(number)) => (None, forget_number(ledger, number, consent)?),
-        // The command line has one of the two.
-        (None, None) => (None, 0),
+    if !args.yes {
+        ask(&question, log_format)?;
+    }
+    let leads = if known.ledger.is_none() {
+        0
+    } else {
+        let (mut ledger, _locks) = alone(ledger)?;
+        match (run, args.what.number) {
+            (Some(run), _) => ledger.forget_run(run)?,
+            (None, Some(number)) => ledger.forget_number(number)?,
+            // The command line has one of the two.
+            (None, None) => 0,
+        }
     };
     Ok(match format {
         Format::Text => forgotten_text(run, leads),
         Format::Json => forgotten_json(run, leads),
     })
-}
-
-fn forget_run(
-    ledger: &LedgerPlace,
-    name: RunArg,
-    consent: Consent,
-) -> Result<(Option<RunId>, u64), Failure> {
-    let run = KnownRuns::read(ledger)?.named(name)?.run;
-    consent.ask(&format!(
-        "Forget run {run}, and count the people whose leads it made as new?"
-    ))?;
-    let (mut ledger, _locks) = alone(ledger)?;
-    refuse_unfamiliar(&ledger, run)?;
-    let leads = ledger.forget_run(run)?;
-    Ok((Some(run), leads))
-}
-
-/// While the question was open, another command may have forgotten the run.
-fn refuse_unfamiliar(ledger: &Ledger, run: RunId) -> Result<(), Failure> {
-    let known = KnownRuns::read(ledger.place())?;
-    known.named(RunArg::Number(run)).map(drop)
-}
-
-fn forget_number(
-    ledger: &LedgerPlace,
-    number: PhoneNumber,
-    consent: Consent,
-) -> Result<u64, Failure> {
-    let known = KnownRuns::read(ledger)?;
-    consent.ask("Forget this number, and count the person who has it as new?")?;
-    if known.ledger.is_none() {
-        return Ok(0);
-    }
-    let (mut ledger, _locks) = alone(ledger)?;
-    Ok(ledger.forget_number(number)?)
 }
 
 /// The ledger, and the locks that keep any run from sending.
@@ -116,29 +90,17 @@ fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
     ))
 }
 
-/// The user's consent: what is forgotten cannot be restored.
-#[derive(Clone, Copy)]
-struct Consent {
-    /// Whether it was given on the command line.
-    is_given: bool,
-    log_format: LogFormat,
-}
-
-impl Consent {
-    fn ask(self, question: &str) -> Result<(), Failure> {
-        if self.is_given {
-            return Ok(());
-        }
-        if !ask::can_ask(self.log_format) {
-            let error = anyhow!(
-                "this needs a confirmation, and there is no terminal to ask at\n\nhint: add `--yes` to forget without a question"
-            );
-            return Err(Failure::new(StoppedBy::Usage, error));
-        }
-        if ask::yes(question).or_stopped(StoppedBy::Usage)? {
-            Ok(())
-        } else {
-            Err(Cancelled("forgotten").into())
-        }
+/// What is forgotten cannot be restored.
+fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
+    if !ask::can_ask(log_format) {
+        let error = anyhow!(
+            "this needs a confirmation, and there is no terminal to ask at\n\nhint: add `--yes` to forget without a question"
+        );
+        return Err(Failure::new(StoppedBy::Usage, error));
+    }
+    if ask::yes(question).or_stopped(StoppedBy::Usage)? {
+        Ok(())
+    } else {
+        Err(Cancelled("forgotten").into())
     }
 }
