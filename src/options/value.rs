@@ -20,7 +20,7 @@ use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateError};
-use crate::source::{Encoding, EncodingError};
+use crate::source::Encoding;
 use crate::text::{alternatives, quoted_value};
 
 /// The value of an option.
@@ -273,18 +273,7 @@ impl Value for Delimiter {
 
 impl Value for Encoding {
     fn parse(text: &str) -> Result<Encoding, ValueError> {
-        text.parse().map_err(|error| match error {
-            EncodingError::Unknown {
-                nearest: Some(nearest),
-                ..
-            } => ValueError(format!("did you mean `{nearest}`?")),
-            EncodingError::Unknown { nearest: None, .. } => {
-                "write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`".into()
-            }
-            EncodingError::Unsupported => {
-                "browsers and leadload no longer read it: convert the file to UTF-8".into()
-            }
-        })
+        text.parse().map_err(ValueError)
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::io::Cursor;
 
+use super::batch::SAMPLE_BYTES;
 use super::reader::sep_line;
 use super::{CsvReader, RowBatch};
 use crate::lead::RowId;
@@ -33,12 +34,13 @@ pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
 }
 
 fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
-    let all = RowBatch::new(0, RowId(1));
+    let none = || RowBatch::new(0, RowId(1));
     let input = Box::new(Cursor::new(sample.to_vec()));
     let Ok(mut reader) = CsvReader::new("", input, delimiter) else {
-        return all;
+        return none();
     };
-    let mut rows = reader.read_sample(ROWS).unwrap_or(all);
+    let rows = reader.read_rows(none(), ROWS, SAMPLE_BYTES);
+    let mut rows = rows.unwrap_or_else(|_| none());
     if !is_whole && reader.is_at_end() {
         rows.truncate(rows.len().saturating_sub(1));
     }

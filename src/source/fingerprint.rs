@@ -1,7 +1,7 @@
 //! The digest by which a file is recognized, whatever its name.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use sha2::{Digest, Sha256};
 
@@ -18,24 +18,19 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of all that can still be read.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading.
-    pub fn of(mut bytes: impl Read) -> io::Result<Fingerprint> {
+    pub fn of(bytes: impl Read) -> io::Result<Fingerprint> {
+        let mut bytes = BufReader::with_capacity(BUFFER_BYTES, bytes);
         let mut digest = Sha256::new();
-        let mut buffer = vec![0; BUFFER_BYTES];
         let mut total = 0;
         loop {
-            match bytes.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    digest.update(&buffer[..read]);
-                    total += read as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            let read = bytes.fill_buf()?;
+            if read.is_empty() {
+                break;
             }
+            digest.update(read);
+            let len = read.len();
+            total += len as u64;
+            bytes.consume(len);
         }
         Ok(Fingerprint {
             sha256: digest.finalize().into(),

@@ -12,7 +12,7 @@ use std::io::{ErrorKind, Read};
 
 use csv_core::ReadRecordResult;
 
-use super::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
+use super::batch::MAX_ROW_BYTES;
 use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
@@ -62,7 +62,6 @@ pub struct CsvReader {
     end: usize,
     lines: LineCounter,
     columns: usize,
-    max_row_bytes: usize,
     is_at_end: bool,
     footer: Vec<FooterLine>,
 }
@@ -86,7 +85,6 @@ impl CsvReader {
             end: 0,
             lines: LineCounter::default(),
             columns: 0,
-            max_row_bytes: MAX_ROW_BYTES,
             is_at_end: false,
             footer: Vec::new(),
         };
@@ -129,23 +127,8 @@ impl CsvReader {
         &self.footer
     }
 
-    /// At most `most` of the next rows, the first of them numbered `first`; an empty
-    /// batch at the end of the input.
-    pub fn read_batch(
-        &mut self,
-        file: usize,
-        first: RowId,
-        most: usize,
-    ) -> Result<RowBatch, SourceError> {
-        self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
-    }
-
-    /// At most `rows` of the next rows, for detection.
-    pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
-        self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
-    }
-
-    fn read_rows(
+    /// Adds at most this many of the next rows; none at the end of the input.
+    pub(super) fn read_rows(
         &mut self,
         mut batch: RowBatch,
         most_rows: usize,
@@ -184,6 +167,10 @@ impl CsvReader {
             RowEnd::NoRow => return Ok(None),
             RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
                 self.lines.advance(&self.window[self.row_start..self.start]);
+                // csv-core counts a row's cell ends from the row's beginning.
+                for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
+                    *cell_end += begin.bytes;
+                }
                 batch.end_row(line, end.cells, None);
                 end
             }
@@ -205,10 +192,6 @@ impl CsvReader {
                 end
             }
         };
-        // csv-core counts a row's cell ends from the row's beginning.
-        for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
-            *cell_end += begin.bytes;
-        }
         Ok(Some(end))
     }
 
@@ -228,7 +211,7 @@ impl CsvReader {
             end.cells += ended;
             // A row of commas only takes memory too.
             let cells = size_of::<usize>() * (end.cells - begin.cells);
-            if self.start - self.row_start + cells > self.max_row_bytes {
+            if self.start - self.row_start + cells > MAX_ROW_BYTES {
                 return Ok(RowEnd::TooLong);
             }
             match result {
@@ -269,30 +252,19 @@ impl CsvReader {
     /// Splits the first bytes of the current row again, with quotes as text, and goes back
     /// to the row's beginning.
     fn split_beginning(&mut self, batch: &mut RowBatch, begin: Filled, len: usize) -> Filled {
-        let mut end = begin;
-        let mut splitter = csv_core::ReaderBuilder::new()
-            .delimiter(self.delimiter)
-            .quoting(false)
-            .build();
-        let row = &self.window[self.row_start..self.start];
-        let mut left = &row[..len.min(row.len())];
-        loop {
-            reserve(batch, end);
-            let (result, read, wrote, ended) = splitter.read_record(
-                left,
-                &mut batch.bytes[end.bytes..],
-                &mut batch.cell_ends[end.cells..],
-            );
-            left = &left[read..];
-            end.bytes += wrote;
-            end.cells += ended;
-            if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
-                break;
-            }
+        batch.bytes.truncate(begin.bytes);
+        batch.cell_ends.truncate(begin.cells);
+        let row = self.row();
+        let beginning = &row[..len.min(row.len())];
+        for cell in beginning.split(|byte| *byte == self.delimiter) {
+            batch.push_cell(cell);
         }
         self.start = self.row_start;
         self.splitter.reset();
-        end
+        Filled {
+            bytes: batch.bytes.len(),
+            cells: batch.cell_ends.len(),
+        }
     }
 
     fn skip_line(&mut self) -> Result<(), SourceError> {
@@ -327,7 +299,7 @@ impl CsvReader {
                 }
                 Some(&(b' ' | b'\t' | DOS_END)) if rest[blank] != self.delimiter => {
                     blank += 1;
-                    if blank > self.max_row_bytes {
+                    if blank > MAX_ROW_BYTES {
                         return Ok(true);
                     }
                 }
@@ -436,6 +408,7 @@ fn reserve(batch: &mut RowBatch, end: Filled) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::batch::BATCH_BYTES;
     use proptest::prelude::*;
 
     /// Gives its bytes in pieces of the given size, as a pipe might.
@@ -465,7 +438,7 @@ mod tests {
         let mut reader = CsvReader::new("test.csv", Box::new(input), b',')?;
         let mut rows = Vec::new();
         loop {
-            let batch = reader.read_batch(0, RowId(1), 256)?;
+            let batch = reader.read_rows(RowBatch::new(0, RowId(1)), 256, BATCH_BYTES)?;
             if batch.is_empty() {
                 return Ok(rows);
             }
@@ -561,7 +534,9 @@ mod tests {
             (header.names, header.line),
             (vec!["1".into(), "2".into()], None)
         );
-        let rows = reader.read_batch(0, RowId(1), 256).unwrap();
+        let rows = reader
+            .read_rows(RowBatch::new(0, RowId(1)), 256, BATCH_BYTES)
+            .unwrap();
         let lines: Vec<u64> = rows.rows().map(|row| row.line()).collect();
         assert_eq!(lines, [2, 3]);
     }
@@ -577,7 +552,9 @@ mod tests {
         reader.read_header(true, 0).unwrap();
         let mut rows = Vec::new();
         loop {
-            let batch = reader.read_batch(0, RowId(1), 256).unwrap();
+            let batch = reader
+                .read_rows(RowBatch::new(0, RowId(1)), 256, BATCH_BYTES)
+                .unwrap();
             if batch.is_empty() {
                 return rows;
             }

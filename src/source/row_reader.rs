@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch::{BATCH_BYTES, SAMPLE_BYTES};
 use super::{
     Content, CsvReader, FooterLine, Form, Header, Input, RowBatch, SheetReader, SourceError,
     decoded,
@@ -19,14 +20,11 @@ impl Input {
     pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
         Ok(match &form.content {
             Content::Text(text) => {
-                let unpacked = self.unpacked().map_err(|error| self.unreadable(error))?;
-                let input =
-                    decoded(unpacked.1, text.encoding).map_err(|error| self.unreadable(error))?;
-                RowReader::Csv(Box::new(CsvReader::new(
-                    self.name(),
-                    input,
-                    text.delimiter,
-                )?))
+                let unpacked = self.unpacked().map(|(_, unpacked)| unpacked);
+                let input = unpacked.and_then(|unpacked| decoded(unpacked, text.encoding));
+                let input = input.map_err(|error| self.unreadable(error))?;
+                let reader = CsvReader::new(self.name(), input, text.delimiter)?;
+                RowReader::Csv(Box::new(reader))
             }
             Content::Sheet(sheet) => {
                 RowReader::Sheet(SheetReader::new(self.name(), Arc::clone(sheet)))
@@ -38,12 +36,9 @@ impl Input {
 impl RowReader {
     /// Reads the header of an input in this form, which must come before any row.
     pub fn read_header(&mut self, form: &Form) -> Result<Header, SourceError> {
-        let Form {
-            has_header, above, ..
-        } = *form;
         match self {
-            RowReader::Csv(reader) => reader.read_header(has_header, above),
-            RowReader::Sheet(reader) => reader.read_header(has_header, above),
+            RowReader::Csv(reader) => reader.read_header(form.has_header, form.above),
+            RowReader::Sheet(reader) => reader.read_header(form.has_header, form.above),
         }
     }
 
@@ -63,17 +58,23 @@ impl RowReader {
         first: RowId,
         most: usize,
     ) -> Result<RowBatch, SourceError> {
-        match self {
-            RowReader::Csv(reader) => reader.read_batch(file, first, most),
-            RowReader::Sheet(reader) => Ok(reader.read_batch(file, first, most)),
-        }
+        self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
     }
 
     /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
+        self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
+    }
+
+    fn read_rows(
+        &mut self,
+        batch: RowBatch,
+        most_rows: usize,
+        most_bytes: usize,
+    ) -> Result<RowBatch, SourceError> {
         match self {
-            RowReader::Csv(reader) => reader.read_sample(rows),
-            RowReader::Sheet(reader) => Ok(reader.read_sample(rows)),
+            RowReader::Csv(reader) => reader.read_rows(batch, most_rows, most_bytes),
+            RowReader::Sheet(reader) => Ok(reader.read_rows(batch, most_rows, most_bytes)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The encoding of an input that has no byte order mark, where the user names none.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use super::Encoding;
 use super::legacy::LegacySample;
@@ -22,25 +22,21 @@ pub enum Certainty {
 }
 
 /// Detects the encoding of an input, which is read to its end.
-///
-/// # Errors
-///
-/// Those of reading.
-pub fn detect_encoding(mut input: impl Read) -> io::Result<(Encoding, Certainty)> {
+pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
     let mut utf16 = Utf16Count::default();
     let mut utf8 = Utf8Count::default();
     let mut legacy = LegacySample::default();
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut input = BufReader::with_capacity(CHUNK_BYTES, input);
     loop {
-        let bytes = match input.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(len) => &chunk[..len],
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
         utf16.feed(bytes);
         utf8.feed(bytes);
         legacy.feed(bytes);
+        let len = bytes.len();
+        input.consume(len);
     }
     // UTF-16 first: that of ASCII is valid UTF-8 with zeros in it.
     if let Some(encoding) = utf16.encoding() {

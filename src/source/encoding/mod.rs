@@ -22,7 +22,7 @@ mod sample_lists;
 use decode::DecodingReader;
 pub use decode::decoded;
 pub use detect::{Certainty, detect_encoding};
-pub use name::{Encoding, EncodingError};
+pub use name::Encoding;
 
 /// Written for each byte that could not be decoded; never part of UTF-8.
 const UNDECODABLE: u8 = 0xFF;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::{Sheet, SheetRow};
-use crate::lead::RowId;
-use crate::source::batch::{BATCH_BYTES, MAX_ROW_BYTES, SAMPLE_BYTES};
+use crate::source::batch::MAX_ROW_BYTES;
 use crate::source::footer::only_words;
 use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
 use crate::text::shown_name;
@@ -60,26 +59,18 @@ impl SheetReader {
         })
     }
 
-    pub fn is_at_end(&self) -> bool {
-        self.next >= self.end
-    }
-
     pub fn footer(&self) -> &[FooterLine] {
         &self.footer
     }
 
-    /// The next rows, the first of them numbered `first`; an empty batch at the end
-    /// of the sheet. A row's line is its number in the spreadsheet.
-    pub fn read_batch(&mut self, file: usize, first: RowId, most: usize) -> RowBatch {
-        self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
-    }
-
-    /// At most `rows` of the next rows, for detection.
-    pub fn read_sample(&mut self, rows: usize) -> RowBatch {
-        self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
-    }
-
-    fn read_rows(&mut self, mut batch: RowBatch, most_rows: usize, most_bytes: usize) -> RowBatch {
+    /// Adds at most this many of the next rows; none at the end of the sheet. A row's line is
+    /// its number in the spreadsheet.
+    pub(in crate::source) fn read_rows(
+        &mut self,
+        mut batch: RowBatch,
+        most_rows: usize,
+        most_bytes: usize,
+    ) -> RowBatch {
         while batch.len() < most_rows && batch.bytes.len() < most_bytes {
             let Some(row) = self.next_row() else { break };
             for cell in row.cells() {
@@ -93,7 +84,7 @@ impl SheetReader {
     }
 
     fn next_row(&self) -> Option<SheetRow<'_>> {
-        (!self.is_at_end()).then(|| self.sheet.grid.row(self.next).below(self.width))
+        (self.next < self.end).then(|| self.sheet.grid.row(self.next).below(self.width))
     }
 }
 
