@@ -31,29 +31,22 @@ pub(super) fn find(text: &str) -> Option<Region> {
         return None;
     }
     let known = COUNTRIES.by_name.get(&name).filter(|_| may_be_code);
-    let region = known.map(|at| COUNTRIES.list[*at].region);
-    region.or_else(|| NAMES_ELSEWHERE.get(&name).copied())
+    known.or_else(|| NAMES_ELSEWHERE.get(&name)).copied()
 }
 
-pub(super) struct Country {
-    pub(super) region: Region,
-    pub(super) name: &'static str,
-}
-
+/// Our own list.
+#[derive(Default)]
 pub(super) struct Countries {
-    /// In the order of their codes.
-    pub(super) list: Vec<Country>,
-    /// Places in the list by simplified names and codes.
-    by_name: HashMap<String, usize>,
+    /// With their everyday English names, in the order of their codes.
+    pub(super) list: Vec<(Region, &'static str)>,
+    /// By simplified names and codes.
+    by_name: HashMap<String, Region>,
+    /// Every name, as written.
     pub(super) names: Vec<&'static str>,
 }
 
 pub(super) static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
-    let mut countries = Countries {
-        list: Vec::new(),
-        by_name: HashMap::new(),
-        names: Vec::new(),
-    };
+    let mut countries = Countries::default();
     for line in include_str!("countries.txt").lines() {
         countries.add(line);
     }
@@ -81,13 +74,11 @@ impl Countries {
         let (code, rest) = line.split_once(' ')?;
         let (long_code, names) = rest.split_once(' ')?;
         let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
-        let at = self.list.len();
         for name in [code, long_code].into_iter().chain(names.split("; ")) {
-            self.by_name.insert(simplified(name), at);
+            self.by_name.insert(simplified(name), region);
         }
         self.names.extend(names.split("; "));
-        let name = names.split("; ").next()?;
-        self.list.push(Country { region, name });
+        self.list.push((region, names.split("; ").next()?));
         Some(())
     }
 }

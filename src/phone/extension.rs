@@ -1,9 +1,7 @@
-//! Extensions and the parameters of `tel:` addresses.
+//! Extensions.
 //!
 //! An extension is dialled after the call is answered. Without it a call reaches the
 //! switchboard, so a number that has one is an error and not cut short.
-
-use std::borrow::Cow;
 
 use super::PhoneProblem;
 
@@ -108,35 +106,6 @@ fn label(text: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// The number of a `tel:` address with parameters (RFC 3966, 3), as Google's
-/// library puts it together: a context that begins with a plus comes before it,
-/// and a context that names a network is ignored.
-///
-/// # Errors
-///
-/// [`PhoneProblem::Extension`] for an extension or a subaddress.
-pub(super) fn without_parameters(text: &str) -> Result<Cow<'_, str>, PhoneProblem> {
-    let Some((number, parameters)) = text.split_once(';').filter(|(_, rest)| rest.contains('='))
-    else {
-        return Ok(Cow::Borrowed(text));
-    };
-    let mut whole = Cow::Borrowed(number);
-    for parameter in parameters.split(';') {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        match name.trim().to_ascii_lowercase().as_str() {
-            "phone-context" if value.starts_with('+') => {
-                whole = Cow::Owned(format!("{value}{whole}"))
-            }
-            "phone-context" => {}
-            "ext" | "isub" if value.contains(|c| c != '0') => return Err(PhoneProblem::Extension),
-            "ext" | "isub" => {}
-            // Not an address: later steps read all of it.
-            _ => return Ok(Cow::Borrowed(text)),
-        }
-    }
-    Ok(whole)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,23 +177,5 @@ mod tests {
         ] {
             assert_eq!(without_extension(text), Ok(text));
         }
-    }
-
-    #[test]
-    fn parameters_of_an_address_are_joined_or_refused() {
-        let joined = |text| without_parameters(text).map(Cow::into_owned);
-        assert_eq!(
-            joined("7042;phone-context=+4479").as_deref(),
-            Ok("+44797042")
-        );
-        assert_eq!(
-            joined("7042;phone-context=example.com").as_deref(),
-            Ok("7042")
-        );
-        assert_eq!(joined("+447911;ext=0").as_deref(), Ok("+447911"));
-        assert_eq!(joined("+447911;ext=12"), Err(PhoneProblem::Extension));
-        assert_eq!(joined("+447911;isub=1"), Err(PhoneProblem::Extension));
-        assert_eq!(joined("+447911;a=1").as_deref(), Ok("+447911;a=1"));
-        assert_eq!(joined("0171;0172").as_deref(), Ok("0171;0172"));
     }
 }

@@ -48,45 +48,31 @@ pub enum LineKind {
     Unknown,
 }
 
-impl LineKind {
-    /// Every kind; the generated tables rely on this order.
-    pub const ALL: [LineKind; 12] = [
-        LineKind::Mobile,
-        LineKind::Fixed,
-        LineKind::FixedOrMobile,
-        LineKind::TollFree,
-        LineKind::Premium,
-        LineKind::SharedCost,
-        LineKind::Voip,
-        LineKind::Personal,
-        LineKind::Pager,
-        LineKind::Uan,
-        LineKind::Voicemail,
-        LineKind::Unknown,
-    ];
+/// Every kind with its word in reports; the generated tables rely on this order.
+const LINES: [(LineKind, &str); 12] = [
+    (LineKind::Mobile, "mobile"),
+    (LineKind::Fixed, "fixed"),
+    (LineKind::FixedOrMobile, "fixed_or_mobile"),
+    (LineKind::TollFree, "toll_free"),
+    (LineKind::Premium, "premium"),
+    (LineKind::SharedCost, "shared_cost"),
+    (LineKind::Voip, "voip"),
+    (LineKind::Personal, "personal"),
+    (LineKind::Pager, "pager"),
+    (LineKind::Uan, "uan"),
+    (LineKind::Voicemail, "voicemail"),
+    (LineKind::Unknown, "unknown"),
+];
 
+impl LineKind {
     pub fn as_str(self) -> &'static str {
-        match self {
-            LineKind::Mobile => "mobile",
-            LineKind::Fixed => "fixed",
-            LineKind::FixedOrMobile => "fixed_or_mobile",
-            LineKind::TollFree => "toll_free",
-            LineKind::Premium => "premium",
-            LineKind::SharedCost => "shared_cost",
-            LineKind::Voip => "voip",
-            LineKind::Personal => "personal",
-            LineKind::Pager => "pager",
-            LineKind::Uan => "uan",
-            LineKind::Voicemail => "voicemail",
-            LineKind::Unknown => "unknown",
-        }
+        LINES[self as usize].1
     }
 
-    /// The kind at this place of [`LineKind::ALL`].
+    /// The kind at this place of the order of the generated tables.
     pub(super) fn from_place(place: usize) -> LineKind {
-        LineKind::ALL
+        LINES
             .get(place)
-            .copied()
-            .unwrap_or(LineKind::Unknown)
+            .map_or(LineKind::Unknown, |(line, _)| *line)
     }
 }

@@ -3,8 +3,6 @@
 //! Cheap, and no guarantee that the cell can be read: a column is judged by many of its
 //! cells.
 
-use std::borrow::Cow;
-
 use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
@@ -12,7 +10,7 @@ use super::{damage, tidy};
 /// is between them, or what a spreadsheet has made of them. Dates, decimals and
 /// IP addresses do not.
 pub fn looks_like_number(cell: &str) -> bool {
-    let plain = plain(cell);
+    let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
     if is_damaged_number(text) {
         return true;
@@ -32,23 +30,14 @@ pub fn looks_like_number(cell: &str) -> bool {
 /// Whether only a phone number is usually written so: with a plus or `00` in front, or
 /// with one `0` and as many digits as national numbers have.
 pub fn is_surely_number(cell: &str) -> bool {
-    let plain = plain(cell);
+    let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let start = text.trim_start_matches(['(', '[']);
-    let begins_so = start.starts_with(['+', '＋'])
+    let begins_so = start.starts_with('+')
         || start.starts_with("00")
         || (start.starts_with('0') && (9..=12).contains(&digits));
     begins_so && looks_like_number(cell)
-}
-
-/// The cell in the characters that numbers are written with, whatever its script.
-fn plain(cell: &str) -> Cow<'_, str> {
-    if cell.is_ascii() {
-        Cow::Borrowed(cell)
-    } else {
-        tidy::plain_characters(cell)
-    }
 }
 
 /// The runs of digits, if between and around them is only what usually is in a phone
@@ -57,15 +46,8 @@ fn groups(text: &str) -> Option<Vec<&str>> {
     let is_digit = |c: char| c.is_ascii_digit();
     let first = text.find(is_digit)?;
     let (before, number) = text.split_at(first);
-    let is_between = |c| {
-        matches!(
-            c,
-            ' ' | '-' | '.' | '(' | ')' | '/' | '[' | ']' | '\u{A0}' | '\u{202F}' | '‐'..='―'
-        )
-    };
-    let is_usual = before
-        .chars()
-        .all(|c| matches!(c, '+' | '＋' | '(' | '[' | ' '))
+    let is_between = |c| matches!(c, ' ' | '-' | '.' | '(' | ')' | '/' | '[' | ']');
+    let is_usual = before.chars().all(|c| matches!(c, '+' | '(' | '[' | ' '))
         && number.chars().all(|c| is_digit(c) || is_between(c));
     is_usual.then(|| {
         number

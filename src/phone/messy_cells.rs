@@ -245,12 +245,6 @@ const GOOD: &[Case] = &[
     ("a tel: address", "tel:+44-7911-123456", "", "+447911123456"),
     ("a Tel label", "Tel. +44 7911 123456", "", "+447911123456"),
     (
-        "a context",
-        "tel:7911123456;phone-context=+44",
-        "",
-        "+447911123456",
-    ),
-    (
         "a decimal fraction",
         "447911123456.0",
         "GB",

@@ -41,19 +41,11 @@ impl PhoneReader {
 
     /// The number in a cell. The region is that of a number written without its
     /// calling code; it does not matter for one that has a plus.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no number that may be called.
     pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
         self.read_as(cell, region).map(|(number, _)| number)
     }
 
     /// The same with the form in which it was written.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no number that may be called.
     pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
         let cell = cell.trim();
         if let Some(number) = PhoneNumber::clean(cell) {
@@ -96,11 +88,11 @@ impl PhoneReader {
         if let Some(number) = with_plus_at_end(text) {
             return Ok((number, Written::International));
         }
-        let text = extension::without_parameters(tidy::unwrapped(text))?;
-        if damage::is_damaged(&text) {
+        let text = tidy::unwrapped(text);
+        if damage::is_damaged(text) {
             return Err(PhoneProblem::Damaged);
         }
-        let text = damage::without_fraction(&text);
+        let text = damage::without_fraction(text);
         if let Some((first, rest)) = several::split(text) {
             return self.repeated(first, rest, region);
         }

@@ -11,19 +11,11 @@ use crate::text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(pub(super) rlibphonenumber::Region);
 
-/// Parts of names in front of which English puts an article, whatever else is in the name.
-const PARTS_WITH_ARTICLE: [&str; 4] = ["Islands", "Netherlands", "Republic", "Territory"];
-
-/// Other names with an article.
-const NAMES_WITH_ARTICLE: [&str; 8] = [
-    "Bahamas",
-    "Comoros",
-    "DR Congo",
-    "Gambia",
-    "Isle of Man",
-    "Ivory Coast",
-    "Maldives",
-    "Philippines",
+/// English puts an article before names that have one of these parts.
+#[rustfmt::skip]
+const PARTS_WITH_ARTICLE: [&str; 13] = [
+    "Bahamas", "Comoros", "DR Congo", "Gambia", "Islands", "Isle of Man", "Ivory Coast",
+    "Maldives", "Netherlands", "Philippines", "Republic", "Territory", "United ",
 ];
 
 impl Region {
@@ -80,8 +72,8 @@ impl Region {
     /// The everyday English name.
     pub fn name(self) -> &'static str {
         let list = &COUNTRIES.list;
-        match list.binary_search_by_key(&self, |country| country.region) {
-            Ok(at) => list[at].name,
+        match list.binary_search_by_key(&self, |(region, _)| *region) {
+            Ok(at) => list[at].1,
             // Every region comes from this list or from the table of calling codes,
             // and a test holds one against the other.
             Err(_) => "another country",
@@ -91,10 +83,7 @@ impl Region {
     /// The name within a sentence: `the United Kingdom`, `Germany`.
     pub fn in_sentence(self) -> String {
         let name = self.name();
-        let has_article = NAMES_WITH_ARTICLE.contains(&name)
-            || name.starts_with("United ")
-            || PARTS_WITH_ARTICLE.iter().any(|part| name.contains(part));
-        if has_article {
+        if PARTS_WITH_ARTICLE.iter().any(|part| name.contains(part)) {
             format!("the {name}")
         } else {
             name.to_owned()
@@ -124,11 +113,7 @@ mod tests {
 
     #[test]
     fn every_country_of_the_phone_library_has_a_name_and_no_other_has() {
-        let listed: Vec<Region> = COUNTRIES
-            .list
-            .iter()
-            .map(|country| country.region)
-            .collect();
+        let listed: Vec<Region> = COUNTRIES.list.iter().map(|(region, _)| *region).collect();
         let mut supported: Vec<Region> = rlibphonenumber::PHONE_NUMBER_UTIL
             .get_supported_regions()
             .map(Region)
