@@ -106,7 +106,7 @@ impl Mapping {
             let is_data = is_unknown.then(|| header_is_data(&columns, header, &[]));
             let error = is_data.flatten().unwrap_or(error);
             match &spec.saved {
-                Some(saved) => saved.explain(error, &columns, sample),
+                Some(saved) => saved.explain(error),
                 None => error,
             }
         })

@@ -1,32 +1,13 @@
 //! What is wrong where a list no longer fits the mapping that a profile has for it.
 
-use super::columns::Columns;
-use super::detect;
 use super::error::MappingError;
-use super::header_words::folded;
-use super::spec::{ONLY, PHONE_COLUMN, SKIP_COLUMN, SavedMapping, VAR};
-use crate::source::RowBatch;
-use crate::text::nearest;
+use super::spec::{ONLY, SKIP_COLUMN, SavedMapping, VAR};
 
 impl SavedMapping {
     /// An error about a flag, as one about the profile that has it.
-    pub(super) fn explain(
-        &self,
-        mut error: MappingError,
-        columns: &Columns<'_>,
-        sample: &RowBatch,
-    ) -> MappingError {
-        let flag = match &mut error {
-            MappingError::NoSuchColumn {
-                flag,
-                column,
-                nearest,
-                ..
-            } => {
-                let renamed = self.renamed(flag, column, columns, sample);
-                *nearest = renamed.or(nearest.take());
-                *flag
-            }
+    pub(super) fn explain(&self, error: MappingError) -> MappingError {
+        let flag = match &error {
+            MappingError::NoSuchColumn { flag, .. } => *flag,
             MappingError::Other {
                 flag: Some(flag), ..
             } => *flag,
@@ -55,40 +36,14 @@ impl SavedMapping {
             format!("{hint}; {advice}"),
         )
     }
-
-    /// The new name that a missing column may have: that of a column which was not there then,
-    /// and holds phone numbers where they are missing, or has a similar name, or is the only
-    /// new one.
-    fn renamed(
-        &self,
-        flag: &str,
-        column: &str,
-        columns: &Columns<'_>,
-        sample: &RowBatch,
-    ) -> Option<String> {
-        let then = self.columns.as_ref()?;
-        let is_new = |header: &str| !then.iter().any(|known| folded(known) == folded(header));
-        let header = |column: usize| columns.headers[column].clone();
-        if flag == PHONE_COLUMN {
-            let known = columns.that(|header| !is_new(header));
-            let found = detect::phone_column(&columns.without(&known), sample, false);
-            return Some(header(found.ok()?.column));
-        }
-        let new = columns.that(|header| !header.is_empty() && is_new(header));
-        let names: Vec<String> = new.into_iter().map(header).collect();
-        match (nearest(column, &names), &names[..]) {
-            (Some(nearest), _) => Some(nearest.to_owned()),
-            (None, [only]) => Some(only.clone()),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapping::spec::PHONE_COLUMN;
     use crate::mapping::{Mapping, MappingSpec, RegionColumns};
-    use crate::source::Header;
+    use crate::source::{Header, RowBatch};
 
     fn plan(names: &[&str], saved: &MappingSpec) -> Result<Mapping, MappingError> {
         let header = Header {
@@ -141,7 +96,7 @@ mod tests {
         assert_eq!(
             plan(&["Phone", "Town"], &spec).unwrap_err().to_string(),
             "`--var City` names no column of `leads.csv`; the mapping is in profile `crm` of `config.toml`\n\n\
-             hint: did you mean `Town`? its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` saves the mapping again"
+             hint: its columns are `Phone`, `Town`; if the list has changed for good, `leadload check FILE --save-mapping crm` saves the mapping again"
         );
     }
 
@@ -161,28 +116,15 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_column_that_is_missing_is_never_replaced_but_its_new_name_is_offered() {
+    fn a_phone_column_that_is_missing_is_never_replaced() {
         let mut spec = saved(&["name=Name"], &["Phone", "Name", "Emergency phone"]);
         for is_saved_again in [false, true] {
             spec.saved.as_mut().unwrap().is_saved_again = is_saved_again;
-            let error_of = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
-            let error = error_of(&["Name", "Emergency phone"]);
-            assert!(error.contains("hint: its columns are `Name`"), "{error}");
-            let error = error_of(&["Name", "Emergency phone", "Mobile"]);
-            assert!(error.contains("did you mean `Mobile`?"), "{error}");
+            for names in [&["Name", "Emergency phone"][..], &["Name", "Mobile"]] {
+                let error = plan(names, &spec).unwrap_err().to_string();
+                assert!(error.contains("hint: its columns are `Name`"), "{error}");
+            }
         }
-    }
-
-    #[test]
-    fn a_column_that_was_renamed_is_offered_by_its_new_name() {
-        let spec = saved(&["city=City"], &["Phone", "City", "Name"]);
-        let error_of = |names: &[&str]| plan(names, &spec).unwrap_err().to_string();
-        let error = error_of(&["Phone", "Name", "Town"]);
-        assert!(error.contains("did you mean `Town`?"), "{error}");
-        let error = error_of(&["Phone", "Name", "Town", "Region"]);
-        assert!(!error.contains("did you mean"), "{error}");
-        let error = error_of(&["Phone", "Name", "Town", "Cities"]);
-        assert!(error.contains("did you mean `Cities`?"), "{error}");
     }
 
     #[test]
@@ -214,7 +156,7 @@ mod tests {
         assert_eq!(
             plan(&["Phone", "Country"], &spec).unwrap_err().to_string(),
             "`--region-column Land` names no column of `leads.csv`; the mapping is in profile `crm` of `config.toml`\n\n\
-             hint: did you mean `Country`? its columns are `Phone`, `Country`; say with `--region-column` which column is meant now"
+             hint: its columns are `Phone`, `Country`; say with `--region-column` which column is meant now"
         );
     }
 
