@@ -14,12 +14,10 @@ pub(super) struct Columns<'a> {
     /// The columns (from 0) of the input itself, without those that `leadload` adds to a
     /// rejects file.
     pub(super) own: Vec<usize>,
-    /// The profile that names some of them, if one does.
     pub(super) saved: Option<&'a SavedMapping>,
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of `input`, which may be a rejects file.
     pub(super) fn of(
         input: &'a str,
         header: &'a Header,

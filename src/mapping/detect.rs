@@ -16,7 +16,6 @@ use crate::source::RowBatch;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) column: usize,
-    /// What the user should know of the choice.
     pub(super) note: Option<String>,
 }
 
@@ -63,7 +62,6 @@ impl Evidence {
     }
 }
 
-/// The columns of an input with the first of its rows.
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
@@ -188,7 +186,6 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// A column, and a note on the first of those that it is used instead of.
     fn found(&self, column: usize, overruled: &[usize]) -> Found {
         let note = overruled.first().map(|named| {
             format!(
@@ -229,7 +226,6 @@ pub(super) fn phone_column(
     }
 }
 
-/// The columns whose headers mean a phone that can be called.
 fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
     columns.that(|header| is_phone(header) || has_phone(header))
 }

@@ -6,10 +6,8 @@ use super::spec::PHONE_COLUMN;
 use crate::shell::quoted;
 use crate::text::{grouped, listed, shown_name};
 
-/// A mapping that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
-    /// A flag names a column that the header does not have.
     NoSuchColumn {
         flag: &'static str,
         /// The name as typed.
@@ -19,7 +17,6 @@ pub enum MappingError {
         headers: Vec<String>,
         input: String,
     },
-    /// No column is known to hold the phone number.
     NoPhoneColumn {
         /// Other sheets of the workbook that have one.
         sheets: Vec<String>,
@@ -28,7 +25,6 @@ pub enum MappingError {
         headers: Vec<String>,
         input: String,
     },
-    /// Several columns hold phone numbers.
     SeveralPhoneColumns {
         /// Those with most numbers first.
         candidates: Vec<PhoneCandidate>,
@@ -45,10 +41,8 @@ pub enum MappingError {
     },
 }
 
-/// A column that holds phone numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhoneCandidate {
-    /// Its number and header.
     pub label: String,
     /// What means it to a flag.
     pub name: String,
@@ -74,7 +68,6 @@ impl MappingError {
         }
     }
 
-    /// What is wrong, and what to do about it.
     pub(super) fn what_and_hint(&self) -> (String, String) {
         use MappingError as E;
         match self {
@@ -141,7 +134,6 @@ impl MappingError {
     }
 }
 
-/// The columns, each with the number of rows that it fills.
 fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
     let candidates = candidates.iter();
     let listed = candidates.map(|PhoneCandidate { label, numbers, .. }| match rows {
@@ -156,7 +148,6 @@ fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
     }
 }
 
-/// The flags that take these columns in this order.
 fn phone_column_flags(candidates: &[PhoneCandidate]) -> String {
     let flags = candidates.iter();
     let flags = flags.map(|candidate| format!("{PHONE_COLUMN} {}", quoted(&candidate.name)));

@@ -60,7 +60,6 @@ fn has_part(name: &str, list: &str) -> bool {
     LISTS.of(list).iter().any(|part| name.contains(part))
 }
 
-/// A header as headers are compared.
 pub(super) fn folded(header: &str) -> String {
     header.trim().to_lowercase()
 }

@@ -29,7 +29,6 @@ impl OnlyRule {
     }
 }
 
-/// The rules that all `--only` flags make together: one for each column.
 pub(super) fn only_rules(
     columns: &Columns<'_>,
     texts: &[String],

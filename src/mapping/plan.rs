@@ -43,11 +43,9 @@ pub struct Mapping {
     pub since_saved: SinceSaved,
 }
 
-/// Something the user should know of how a column was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub text: String,
-    /// The flag that changes it.
     pub flag: &'static str,
 }
 
@@ -67,7 +65,6 @@ pub struct ColumnUse<'a> {
     pub variables: Vec<&'a str>,
 }
 
-/// What a column is read for beside variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnRole {
     Phone,
@@ -127,7 +124,6 @@ impl Mapping {
         self.phone_columns.first().copied().unwrap_or(0)
     }
 
-    /// What means a column (from 0) to a flag.
     pub fn flag_text(&self, header: &Header, column: usize) -> String {
         Columns::of("", header, self.rejects_form.as_ref()).flag_text(column)
     }
@@ -511,7 +507,6 @@ pub(super) fn named_column(
     Ok((name.or_else(of_header), column))
 }
 
-/// The name and the column that `COL` or `NAME=COL` means.
 fn name_and_column(
     columns: &Columns<'_>,
     flag: &'static str,

@@ -56,7 +56,6 @@ impl RowRegions {
         found.map_or(RowRegion::None, |(region, _)| RowRegion::Known(region))
     }
 
-    /// The country in a cell: many rows have the same.
     fn cell(&mut self, text: &str, is_code: bool) -> CountryCell {
         let (known, read): (_, fn(&str) -> CountryCell) = if is_code {
             (&mut self.codes, CountryCell::read_code)

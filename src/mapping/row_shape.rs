@@ -10,7 +10,6 @@ use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
 use crate::text::counted;
 
-/// How to fix a row whose cells may have shifted, in its rejects file.
 const HOW_TO_FIX: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
 /// The error of a row that may be no contact.

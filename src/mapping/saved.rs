@@ -4,7 +4,6 @@ use super::error::MappingError;
 use super::spec::{ONLY, SKIP_COLUMN, SavedMapping, VAR};
 
 impl SavedMapping {
-    /// An error about a flag, as one about the profile that has it.
     pub(super) fn explain(&self, error: MappingError) -> MappingError {
         let flag = match &error {
             MappingError::NoSuchColumn { flag, .. } => *flag,

@@ -30,12 +30,10 @@ impl VarNames {
     }
 }
 
-/// What becomes of an empty cell (or one of white space).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyCells {
     #[default]
     Omit,
-    /// The variable is an empty string.
     Send,
 }
 
@@ -69,7 +67,6 @@ pub struct MappingSpec {
     pub kept: Vec<String>,
     pub var_names: VarNames,
     pub empty_cells: EmptyCells,
-    /// What of this comes from a profile.
     pub saved: Option<SavedMapping>,
 }
 
@@ -80,13 +77,11 @@ impl MappingSpec {
     }
 }
 
-/// A mapping that was saved in a profile, beside its flags themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedMapping {
     pub place: String,
     /// The command that saves the mapping of a list that has changed.
     pub save_command: String,
-    /// The flags that come from there, such as `--var`.
     pub flags: Vec<String>,
     /// The columns that the list had when the mapping was saved, if that is known.
     pub columns: Option<Vec<String>>,

@@ -8,7 +8,6 @@ use super::spec::ONLY;
 use crate::shell::quoted;
 use crate::source::RowBatch;
 
-/// Headers of columns that say of each row whether it is a test.
 const HEADERS: [&str; 5] = ["is_test", "test", "test_lead", "is_test_lead", "testlead"];
 
 const YES: [&str; 5] = ["true", "yes", "1", "y", "test"];

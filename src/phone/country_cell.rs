@@ -2,7 +2,6 @@
 
 use super::Region;
 
-/// What is written for no country.
 const NOTHING: [&str; 7] = [
     "n/a",
     "n.a.",

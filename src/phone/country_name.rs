@@ -34,14 +34,12 @@ pub(super) fn find(text: &str) -> Option<Region> {
     known.or_else(|| NAMES_ELSEWHERE.get(&name)).copied()
 }
 
-/// Our own list.
 #[derive(Default)]
 pub(super) struct Countries {
     /// With their everyday English names, in the order of their codes.
     pub(super) list: Vec<(Region, &'static str)>,
     /// By simplified names and codes.
     by_name: HashMap<String, Region>,
-    /// Every name, as written.
     pub(super) names: Vec<&'static str>,
 }
 

@@ -16,10 +16,6 @@ pub(super) struct Dialled {
 
 impl Dialled {
     /// Reads what is left of a cell without everything around the number.
-    ///
-    /// # Errors
-    ///
-    /// If nothing is written there, or anything that no number is written with.
     pub fn of(text: &str) -> Result<Dialled, PhoneProblem> {
         check_characters(text)?;
         let first = text.find(is_digit).ok_or(PhoneProblem::Missing)?;

@@ -5,7 +5,6 @@
 
 use super::PhoneProblem;
 
-/// What comes before an extension, in several languages.
 const LABELS: [&str; 22] = [
     "ext",
     "extn",
@@ -38,10 +37,6 @@ const FEWEST_BEFORE: usize = 7;
 const FEWEST_BEFORE_TILDE: usize = 1;
 
 /// The text without an extension that is empty or zero.
-///
-/// # Errors
-///
-/// [`PhoneProblem::Extension`] if there is any other.
 pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
     let Some((at, after)) = label(text) else {
         return Ok(text);

@@ -13,10 +13,6 @@ use super::{PhoneNumber, PhoneProblem, Region};
 const MAX_DIALLED: usize = 30;
 
 /// Reads digits after a plus.
-///
-/// # Errors
-///
-/// If no number begins with them, or none is as long.
 pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(&format!("+{digits}"), None, Origin::of(code))
@@ -24,11 +20,6 @@ pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProbl
 
 /// Reads digits as they are dialled within a region: with its prefix for calls
 /// abroad, with its own calling code, or as a number of the region.
-///
-/// # Errors
-///
-/// If no number is as long, or the digits after a prefix for calls abroad begin with no
-/// calling code.
 pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(digits, Some(region), Origin::of(code))

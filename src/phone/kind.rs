@@ -3,7 +3,6 @@
 use super::plan::National;
 use super::{PhoneNumber, Region};
 
-/// Country and line of a number, as Google's library reads them from its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NumberKind {
     /// The country. None for a number of no country (a satellite phone), and where
@@ -69,7 +68,6 @@ impl LineKind {
         LINES[self as usize].1
     }
 
-    /// The kind at this place of the order of the generated tables.
     pub(super) fn from_place(place: usize) -> LineKind {
         LINES
             .get(place)

@@ -15,17 +15,12 @@ pub(super) const FEWEST_DIGITS: usize = 7;
 /// The most digits of a number, calling code included (ITU-T E.164, 6.2).
 pub(super) const MAX_DIGITS: usize = 15;
 
-/// A number in E.164: `+` and 7 to 15 digits, of which the first is not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhoneNumber(u64);
 
 impl PhoneNumber {
     /// Reads a number that is written exactly as [`PhoneNumber`] displays it, white space
     /// around it aside.
-    ///
-    /// # Errors
-    ///
-    /// [`PhoneProblem::Missing`] for an empty text, [`PhoneProblem::NotE164`] otherwise.
     pub fn from_e164(text: &str) -> Result<PhoneNumber, PhoneProblem> {
         let text = text.trim();
         match PhoneNumber::clean(text) {

@@ -75,10 +75,8 @@ const fn by_beginning() -> [u8; 1000] {
     places
 }
 
-/// A number split after its calling code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct National {
-    /// What is known of its calling code.
     pub plan: &'static CallingCode,
     value: u64,
     length: u32,

@@ -17,7 +17,6 @@ pub enum PhoneProblem {
     /// Anything but `+` and 7 to 15 digits, where nothing else is accepted.
     #[error("the phone number is not `+` and 7 to 15 digits, of which the first is not 0")]
     NotE164,
-    /// Far more text than a number has.
     #[error("the phone cell has too much text to be a phone number")]
     TooMuchText,
     #[error("the phone number has letters in it: write it with digits only")]
@@ -59,12 +58,10 @@ pub enum PhoneProblem {
 }
 
 impl PhoneProblem {
-    /// Whether the country would have helped: the number is in national form.
     pub fn needs_region(&self) -> bool {
         matches!(self, PhoneProblem::NoCountry { .. })
     }
 
-    /// The word for the results file.
     pub fn code(&self) -> ErrorCode {
         match self {
             PhoneProblem::Missing => ErrorCode::PhoneMissing,

@@ -26,7 +26,6 @@ const KEEPS_ZERO: u16 = 39;
 /// A number, and in what form it was written.
 pub type Read = (PhoneNumber, Written);
 
-/// Reads the phone cells of an input by the user's rules.
 #[derive(Debug, Clone)]
 pub struct PhoneReader {
     pub(super) rules: PhoneRules,
@@ -158,7 +157,6 @@ impl PhoneReader {
         }
     }
 
-    /// Digits after a plus.
     fn international(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
         if digits.starts_with('0') {
             return Err(PhoneProblem::LeadingZero);

@@ -12,10 +12,20 @@ use crate::text;
 pub struct Region(pub(super) rlibphonenumber::Region);
 
 /// English puts an article before names that have one of these parts.
-#[rustfmt::skip]
 const PARTS_WITH_ARTICLE: [&str; 13] = [
-    "Bahamas", "Comoros", "DR Congo", "Gambia", "Islands", "Isle of Man", "Ivory Coast",
-    "Maldives", "Netherlands", "Philippines", "Republic", "Territory", "United ",
+    "Bahamas",
+    "Comoros",
+    "DR Congo",
+    "Gambia",
+    "Islands",
+    "Isle of Man",
+    "Ivory Coast",
+    "Maldives",
+    "Netherlands",
+    "Philippines",
+    "Republic",
+    "Territory",
+    "United ",
 ];
 
 impl Region {
@@ -58,7 +68,6 @@ impl Region {
         }
     }
 
-    /// The calling code, without a plus.
     pub fn calling_code(self) -> Option<u16> {
         CallingCode::of(self).map(|code| code.code)
     }
@@ -69,7 +78,6 @@ impl Region {
         self.calling_code() == other.calling_code()
     }
 
-    /// The everyday English name.
     pub fn name(self) -> &'static str {
         let list = &COUNTRIES.list;
         match list.binary_search_by_key(&self, |(region, _)| *region) {

@@ -87,7 +87,6 @@ pub(super) fn is_valid(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
 }
 
-/// Whether the number has a calling code and a possible length.
 pub(super) fn is_possible(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.length() == Length::Possible)
 }

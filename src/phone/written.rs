@@ -93,7 +93,6 @@ pub(super) fn american_groups(text: &str) -> bool {
     groups.eq(AMERICAN_GROUPS) && (text.trim_start().starts_with('(') || text.contains(['-', '.']))
 }
 
-/// How many digits the groups of a number have there.
 const AMERICAN_GROUPS: [usize; 3] = [3, 3, 4];
 
 /// The calling code of North America.

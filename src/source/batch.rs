@@ -43,7 +43,6 @@ pub enum Flaw {
 }
 
 impl RowBatch {
-    /// An empty batch whose first row has the number `first`.
     pub fn new(file: usize, first: RowId) -> Self {
         RowBatch {
             file,
@@ -52,7 +51,6 @@ impl RowBatch {
         }
     }
 
-    /// Which input its rows are from, counted from 0.
     pub fn file(&self) -> usize {
         self.file
     }
@@ -79,7 +77,6 @@ impl RowBatch {
         self.clone()
     }
 
-    /// The row at `index`, which counts from 0 in this batch.
     pub fn row(&self, index: usize) -> Row<'_> {
         let first_cell = match index {
             0 => 0,
@@ -122,7 +119,6 @@ impl RowBatch {
         self.cell_ends.push(self.bytes.len());
     }
 
-    /// Drops the rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.rows.len() {
             return;
@@ -187,7 +183,6 @@ impl<'a> Row<'a> {
         (0..row.len()).filter_map(move |column| row.cell(column))
     }
 
-    /// The cell in the column `column` as text, if it is there and is UTF-8.
     pub fn text(&self, column: usize) -> Option<&'a str> {
         std::str::from_utf8(self.cell(column)?).ok()
     }

@@ -17,7 +17,6 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of all that can still be read.
     pub fn of(bytes: impl Read) -> io::Result<Fingerprint> {
         let mut bytes = BufReader::with_capacity(BUFFER_BYTES, bytes);
         let mut digest = Sha256::new();

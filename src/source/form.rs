@@ -10,10 +10,8 @@ use super::{
     is_workbook,
 };
 
-/// How much of a text is read to detect its delimiter, in bytes.
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
-/// How much of an input is read to see what it is, in bytes.
 const FIRST_BYTES: u64 = 512;
 
 /// What the user gives of the form of the inputs; the rest is detected.
@@ -37,7 +35,6 @@ pub struct Form {
 #[derive(Debug, Clone)]
 pub enum Content {
     Text(TextForm),
-    /// A sheet of a workbook, which has been read whole.
     Sheet(Arc<Sheet>),
 }
 
@@ -95,7 +92,6 @@ impl Input {
 }
 
 impl TextForm {
-    /// `first` are the first bytes of the input.
     fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
         let bom = Encoding::of_bom(first);
         // A byte order mark knows better than the user.
@@ -139,7 +135,6 @@ fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
     })
 }
 
-/// The first bytes, at most this many.
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes)?;

@@ -97,7 +97,6 @@ impl Input {
         &self.name
     }
 
-    /// The file's path; none for standard input.
     pub fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::Path { path, .. } => Some(path),
@@ -130,11 +129,6 @@ impl Input {
     }
 
     /// The input's digest and size. Reads it to its end.
-    ///
-    /// # Errors
-    ///
-    /// [`SourceError::Unreadable`], and [`SourceError::Changed`] if it has changed since it
-    /// was opened.
     pub fn fingerprint(&self) -> Result<Fingerprint, SourceError> {
         let fingerprint = self.rewound().and_then(Fingerprint::of);
         let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
@@ -172,7 +166,6 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The file beside `path` whose name is most like it.
 fn nearest_file(path: &Path) -> Option<String> {
     let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
     let names: Vec<String> = entries

@@ -51,10 +51,8 @@ use crate::exit::{Failure, StoppedBy};
 /// What ends the reading of an input. The text says what, where and what next.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The input is no list that can be read until the user changes something.
     #[error("{what}\n\nhint: {hint}")]
     Unusable { what: String, hint: String },
-    /// No header, because there is no text at all.
     #[error(
         "`{name}` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
     )]
@@ -72,7 +70,6 @@ pub enum SourceError {
     NoSpool { error: std::io::Error },
     #[error("`{name}` {error}")]
     Workbook { name: String, error: WorkbookError },
-    /// The file was modified or replaced.
     #[error(
         "`{name}` changed while it was being read\n\nhint: run the same command again when no program writes to it"
     )]
@@ -120,7 +117,6 @@ fn what_keeps_files_out(error: &std::io::Error) -> &'static str {
     }
 }
 
-/// The variable that names the folder for temporary files.
 const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
 fn unreadable_hint(error: &std::io::Error) -> String {

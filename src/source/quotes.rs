@@ -82,22 +82,10 @@ fn has_rows_within(row: &[u8], delimiter: u8, columns: usize) -> bool {
     // The first line and the last are the torn row and the one that closes it.
     let within = lines.get(1..lines.len().saturating_sub(1));
     // Where a line has quotes, its delimiters cannot be counted so simply.
-    let mut plain = within
-        .unwrap_or_default()
-        .iter()
-        .filter(|line| !line.contains(&b'"'))
-        .peekable();
-    let mut rows = 0;
-    while let Some(line) = plain.next() {
-        if memchr::memchr_iter(delimiter, line).count() + 1 != columns {
-            return false;
-        }
-        rows += 1;
-        if plain.peek().is_none() {
-            return rows >= needed;
-        }
-    }
-    false
+    let mut plain = within.unwrap_or_default().to_vec();
+    plain.retain(|line| !line.contains(&b'"'));
+    let is_row = |line: &&[u8]| memchr::memchr_iter(delimiter, line).count() + 1 == columns;
+    plain.len() >= needed && plain.iter().all(is_row)
 }
 
 #[cfg(test)]

@@ -46,7 +46,6 @@ enum RowEnd {
     NoRow,
 }
 
-/// Reads the rows of one text input from top to bottom.
 pub struct CsvReader {
     name: String,
     /// UTF-8, except for bytes that could not be decoded.
@@ -228,7 +227,6 @@ impl CsvReader {
         }
     }
 
-    /// The text of the current row, as far as it is split.
     fn row(&self) -> &[u8] {
         &self.window[self.row_start..self.start]
     }
@@ -331,7 +329,6 @@ impl CsvReader {
         Ok(true)
     }
 
-    /// Skips bytes of the window, counting their lines.
     fn step(&mut self, len: usize) {
         self.lines
             .advance(&self.window[self.start..self.start + len]);
@@ -391,7 +388,6 @@ pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
     Some((delimiter, len + 1))
 }
 
-/// Where the first line of `text` ends, if it does.
 fn line_end(text: &[u8]) -> Option<usize> {
     memchr::memchr2(b'\n', b'\r', text)
 }

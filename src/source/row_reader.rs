@@ -9,7 +9,6 @@ use super::{
 };
 use crate::lead::RowId;
 
-/// Reads the rows of one input from top to bottom.
 pub enum RowReader {
     Csv(Box<CsvReader>),
     Sheet(SheetReader),
@@ -61,7 +60,6 @@ impl RowReader {
         self.read_rows(RowBatch::new(file, first), most, BATCH_BYTES)
     }
 
-    /// At most `rows` of the next rows, for detection.
     pub fn read_sample(&mut self, rows: usize) -> Result<RowBatch, SourceError> {
         self.read_rows(RowBatch::new(0, RowId(1)), rows, SAMPLE_BYTES)
     }

@@ -55,13 +55,8 @@ impl fmt::Display for Compression {
 }
 
 /// The reader of what is inside, with how it is packed; an input that is not packed
-/// comes back as it is. All members (gzip) and frames (zstd) of a file are read.
-///
-/// # Errors
-///
-/// Those of reading the first bytes. The reader gives an error where the data is
-/// damaged, ends early or needs more memory than is allowed; errors of `input` itself
-/// come through unchanged.
+/// comes back as it is. All members (gzip) and frames (zstd) of a file are read. The reader
+/// gives an error where the data is damaged, ends early or needs more memory than is allowed.
 pub fn decompressed(
     mut input: Box<dyn Read + Send>,
 ) -> io::Result<(Option<Compression>, Box<dyn Read + Send>)> {
@@ -88,7 +83,6 @@ pub fn decompressed(
     Ok((Some(compression), Box::new(reader)))
 }
 
-/// What is inside, with errors that say what is wrong with it.
 struct Unpacked {
     decoder: Box<dyn Read + Send>,
     compression: Compression,

@@ -26,10 +26,6 @@ const MALFORMED_BYTES: usize = 4;
 /// itself. Every other encoding becomes UTF-8, with the byte FF, which UTF-8 never has,
 /// for each byte that cannot be decoded. The byte order mark of *another* encoding is
 /// not skipped.
-///
-/// # Errors
-///
-/// Those of reading the first bytes.
 pub fn decoded(
     mut input: Box<dyn Read + Send>,
     encoding: Encoding,

@@ -8,7 +8,6 @@ use super::unicode::{Utf8Count, Utf16Count};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How far the encoding of an input can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
     /// Named by the user or by a byte order mark, ASCII, or valid Unicode, which no
@@ -45,7 +44,7 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
     let undecodable = utf8.undecodable();
     Ok(if undecodable == 0 {
         (Encoding::UTF_8, Certainty::Certain)
-    } else if utf8.characters() >= undecodable {
+    } else if utf8.characters >= undecodable {
         // Text in another encoding has hardly a character of UTF-8 by chance.
         (Encoding::UTF_8, Certainty::DamagedUtf8(undecodable))
     } else {

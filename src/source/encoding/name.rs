@@ -5,19 +5,15 @@ use std::str::FromStr;
 
 use crate::text::nearest;
 
-/// A character encoding, one of those of the Encoding Standard of the WHATWG.
-///
-/// Displayed as the standard's name: `UTF-8`, `UTF-16LE`, `windows-1252`, `macintosh`,
-/// `Shift_JIS`.
+/// A character encoding, one of those of the Encoding Standard of the WHATWG; displayed as the
+/// standard's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Encoding(&'static encoding_rs::Encoding);
 
 impl Encoding {
-    /// What everything should be in.
     pub const UTF_8: Encoding = Encoding(&encoding_rs::UTF_8_INIT);
     /// Two or four bytes a character, the low one first: Excel's "Unicode Text".
     pub const UTF_16LE: Encoding = Encoding(&encoding_rs::UTF_16LE_INIT);
-    /// The same with the high one first.
     pub const UTF_16BE: Encoding = Encoding(&encoding_rs::UTF_16BE_INIT);
     /// Western European: Excel's plain "CSV" on Windows.
     pub const WINDOWS_1252: Encoding = Encoding(&encoding_rs::WINDOWS_1252_INIT);
@@ -27,8 +23,7 @@ impl Encoding {
     pub(super) const WINDOWS_1251: Encoding = Encoding(&encoding_rs::WINDOWS_1251_INIT);
     pub(super) const X_MAC_CYRILLIC: Encoding = Encoding(&encoding_rs::X_MAC_CYRILLIC_INIT);
 
-    /// The encoding of an input that begins with these bytes, if they are a byte order
-    /// mark, by which a program says how it wrote the rest.
+    /// The encoding of an input that begins with these bytes, if they are a byte order mark.
     pub fn of_bom(first: &[u8]) -> Option<Encoding> {
         encoding_rs::Encoding::for_bom(first).map(|(encoding, _)| Encoding(encoding))
     }
@@ -43,7 +38,6 @@ impl Encoding {
         self.0
     }
 
-    /// Whether it is a code page of Windows with one byte a character.
     pub(super) fn is_windows_page(self) -> bool {
         self.0.is_single_byte() && self.0.name().starts_with("windows-")
     }

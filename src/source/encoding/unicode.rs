@@ -20,9 +20,7 @@ pub(super) struct Utf16Count {
     half: Option<u8>,
     /// Units that are zero altogether: padding in a file of bytes, none in UTF-16.
     padding: u64,
-    /// ASCII units if the low byte comes first.
     little_endian: u64,
-    /// ASCII units if the high byte does.
     big_endian: u64,
 }
 
@@ -77,9 +75,9 @@ impl Utf16Count {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Utf8Count {
-    characters: u64,
+    /// Those beyond ASCII.
+    pub(super) characters: u64,
     undecodable: u64,
-    /// The beginning of a character that the last piece ended in.
     cut: Vec<u8>,
 }
 
@@ -103,10 +101,6 @@ impl Utf8Count {
             rest = &after[len..];
         }
         self.characters += count_beyond_ascii(rest);
-    }
-
-    pub(super) fn characters(&self) -> u64 {
-        self.characters
     }
 
     pub(super) fn undecodable(&self) -> u64 {
@@ -172,7 +166,7 @@ mod tests {
         for piece in pieces {
             count.feed(piece);
         }
-        (count.characters(), count.undecodable())
+        (count.characters, count.undecodable())
     }
 
     #[test]

@@ -42,7 +42,6 @@ impl<'a> Archive<'a> {
         Ok(Archive { zip, names })
     }
 
-    /// Whether the archive has a file with such a name, in lower case.
     pub(super) fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
         self.names.iter().any(|name| is_wanted(name))
     }

@@ -76,14 +76,11 @@ pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
     Ok(())
 }
 
-/// The size of the sheets.
 #[derive(Debug, Default)]
 struct Size {
     /// Cells up to the last row and column of each sheet.
     cells: u64,
-    /// The texts of cells.
     weight: Weight,
-    /// The bytes of all records.
     bytes: usize,
 }
 

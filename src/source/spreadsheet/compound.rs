@@ -33,7 +33,6 @@ pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, WorkbookError> {
     Ok(stream)
 }
 
-/// A compound file that holds only these records.
 pub(super) fn with_stream(stream: &[u8]) -> io::Result<Cursor<Vec<u8>>> {
     // calamine takes a file of version 4 without small streams for an empty one.
     let mut file = CompoundFile::create_with_version(Version::V3, Cursor::new(Vec::new()))?;
@@ -65,7 +64,6 @@ fn check_table_list(bytes: &[u8]) -> Result<(), WorkbookError> {
     Ok(())
 }
 
-/// The 16-bit number at `at`, lowest byte first.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
     match bytes.get(at..at + 2) {
         Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
@@ -73,7 +71,6 @@ pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
     }
 }
 
-/// The 32-bit number at `at`, lowest byte first.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, WorkbookError> {
     let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
     Ok(u32::from(low) | u32::from(high) << 16)

@@ -23,7 +23,6 @@ pub(super) struct Grid {
     width: usize,
 }
 
-/// A cell's position in the sheet, from 0, and its text's in the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     row: u32,
@@ -119,12 +118,10 @@ impl GridBuilder {
 }
 
 impl Grid {
-    /// How many rows hold anything.
     pub(super) fn len(&self) -> usize {
         self.row_starts.len().saturating_sub(1)
     }
 
-    /// The row at `index` among those that hold anything.
     pub(super) fn row(&self, index: usize) -> SheetRow<'_> {
         SheetRow {
             grid: self,
@@ -164,7 +161,6 @@ impl<'a> SheetRow<'a> {
         SheetRow { width, ..self }
     }
 
-    /// The bytes of its text and its cells in a batch.
     pub(super) fn size(&self) -> usize {
         let text: usize = self.cells.iter().map(|cell| cell.len as usize).sum();
         text + size_of::<usize>() * self.width()

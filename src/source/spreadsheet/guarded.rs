@@ -18,7 +18,6 @@ use super::weight::{Weight, walk};
 /// A sheet of this size does no harm even as a single cell, so it is not read twice.
 const SMALL_PART_BYTES: u64 = 64 << 20;
 
-/// The workbook as calamine reads it.
 pub(super) struct Guarded<'a> {
     bytes: Cursor<&'a [u8]>,
     scales: Rc<RefCell<Scales<'a>>>,
@@ -66,7 +65,6 @@ pub(super) fn guarded<'a>(
 }
 
 impl Guard<'_> {
-    /// From now on calamine returns cells one by one.
     pub(super) fn start_reading(&self) {
         self.0.borrow_mut().is_reading = true;
     }
@@ -82,7 +80,6 @@ impl Guard<'_> {
 }
 
 impl Scales<'_> {
-    /// Weighs the parts that have bytes in `wanted`.
     fn weigh(&mut self, wanted: &Range<u64>) -> Result<(), WorkbookError> {
         while let Some(at) = self
             .unweighed

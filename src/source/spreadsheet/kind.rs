@@ -21,7 +21,6 @@ pub fn is_workbook(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(OLE_MAGIC) || first_bytes.starts_with(ZIP_MAGIC)
 }
 
-/// The name of the stream with the records of an .xls.
 pub(super) fn xls_stream(
     file: &CompoundFile<Cursor<&[u8]>>,
 ) -> Result<&'static str, WorkbookError> {

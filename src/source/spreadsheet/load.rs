@@ -14,7 +14,6 @@ use super::kind::{OLE_MAGIC, is_opendocument};
 use super::{Sheet, biff, compound, opendocument};
 use crate::text::{listed, nearest, shown_name};
 
-/// Reads the sheet `wanted`, or the first.
 pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
     if bytes.starts_with(OLE_MAGIC) {
         let records = compound::workbook_stream(&bytes)?;
@@ -86,7 +85,6 @@ fn collect_range(range: &Range<Data>) -> Result<Grid, WorkbookError> {
     Ok(grid.finish())
 }
 
-/// Which sheet to read, and the names of all that could be.
 fn choose(
     sheets: &[calamine::Sheet],
     wanted: Option<&str>,

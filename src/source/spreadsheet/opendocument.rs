@@ -167,7 +167,6 @@ impl Size {
         }
     }
 
-    /// The cells of all tables, the current one included.
     fn with_table(&self) -> u64 {
         self.cells
             .saturating_add(self.rows.saturating_mul(self.width))

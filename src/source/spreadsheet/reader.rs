@@ -16,13 +16,11 @@ pub struct SheetReader {
     sheet: Arc<Sheet>,
     next: usize,
     width: usize,
-    /// Where the rows of the list end.
     end: usize,
     footer: Vec<FooterLine>,
 }
 
 impl SheetReader {
-    /// Starts at the top of a sheet of `workbook`.
     pub fn new(workbook: &str, sheet: Arc<Sheet>) -> Self {
         let (end, footer) = end_of_list(&sheet);
         SheetReader {

@@ -29,7 +29,6 @@ impl SharedStrings {
         Some(SharedStrings(lengths))
     }
 
-    /// The bytes of the text at `index`.
     pub(super) fn len(&self, index: u32) -> u64 {
         self.0.get(index as usize).copied().unwrap_or(0)
     }

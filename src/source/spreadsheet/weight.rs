@@ -29,16 +29,13 @@ const RESERVED_STRING_BYTES: u64 = 24;
 /// What a sheet, a font, a cell format and the like takes besides its texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
 
-/// What has been weighed so far.
 #[derive(Debug, Default)]
 pub(super) struct Weight {
     bytes: u64,
-    /// The longest text that others can refer to.
     longest: u64,
 }
 
 impl Weight {
-    /// Adds bytes, and refuses what is too much.
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), WorkbookError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_WEIGHT {
