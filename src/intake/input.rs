@@ -78,7 +78,7 @@ impl InspectedInput {
                 )
             })
         };
-        let others = sheet.names().iter().filter(|name| *name != sheet.name());
+        let others = sheet.names.iter().filter(|name| **name != sheet.name);
         others.filter(has_phones).cloned().collect()
     }
 

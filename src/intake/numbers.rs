@@ -182,7 +182,7 @@ impl NumberReader {
         if problem == PhoneProblem::Missing {
             return self.missing(planned, row, of_row);
         }
-        if !problem.needs_region() {
+        if !matches!(problem, PhoneProblem::NoCountry { .. }) {
             let is_national = || !planned.mapping.phone_cell(row).contains('+');
             let is_for_region = of_row == RowRegion::None && self.region.is_some();
             if code == ErrorCode::PhoneImpossible && is_for_region && is_national() {

@@ -369,7 +369,7 @@ impl Planner<'_> {
         for (name, column) in named {
             if skipped.contains(&column) {
                 // What was saved is narrowed by what is typed.
-                if spec.is_saved(VAR) {
+                if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
                     continue;
                 }
                 let name = shown_name(&columns.headers[column]);
@@ -457,39 +457,28 @@ fn header_is_data(
 }
 
 fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
-    let constants = &mapping.constants;
-    for (at, (name, _)) in constants.iter().enumerate() {
-        let mut before = constants[..at].iter();
-        if let Some(first) = before.position(|(other, _)| other == name) {
-            let (name, first, second) = (shown_name(name), first + 1, at + 1);
-            return Err(MappingError::other(
-                format!(
-                    "the variable `{name}` would have two values: `--set` number {first} and `--set` number {second} both give it one"
-                ),
-                "drop one of the two",
-            ));
-        }
-    }
     let from_columns = mapping.variables.iter().map(|(name, column)| {
         let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));
         (name, columns.label(*column), Some(skip))
     });
-    let from_flags = constants
-        .iter()
-        .map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
+    let from_flags = mapping.constants.iter();
+    let from_flags =
+        from_flags.map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
     let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
     for (name, source, skip) in from_columns.chain(from_flags) {
         if let Some((_, first, skip_first)) = seen.iter().find(|(other, ..)| *other == name) {
             let (name, input) = (shown_name(name), columns.input);
-            let skip = skip.as_ref().or(skip_first.as_ref());
-            let skip = skip.map_or(SKIP_COLUMN, String::as_str);
+            let hint = match skip.as_ref().or(skip_first.as_ref()) {
+                Some(skip) => format!(
+                    "leave one out with `{skip}`, or give it another name with `--var NAME=COLUMN`"
+                ),
+                None => "drop one of the two".to_owned(),
+            };
             return Err(MappingError::other(
                 format!(
                     "the variable `{name}` would come from {first} and from {source} in `{input}`"
                 ),
-                format!(
-                    "leave one out with `{skip}`, or give it another name with `--var NAME=COLUMN`"
-                ),
+                hint,
             ));
         }
         seen.push((name, source, skip));

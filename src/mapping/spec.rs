@@ -70,13 +70,6 @@ pub struct MappingSpec {
     pub saved: Option<SavedMapping>,
 }
 
-impl MappingSpec {
-    pub(super) fn is_saved(&self, flag: &str) -> bool {
-        let saved = self.saved.as_ref();
-        saved.is_some_and(|saved| saved.has(flag))
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedMapping {
     pub place: String,

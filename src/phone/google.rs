@@ -25,19 +25,11 @@ pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, P
     read(digits, Some(region), Origin::of(code))
 }
 
-/// Whether the number is written with a zero in front within its country.
-pub(super) fn is_written_with_zero(number: PhoneNumber) -> bool {
-    let national = national_format(number);
-    national.trim_start_matches('(').starts_with('0')
-}
-
 /// The number as it is written within its country; nothing where no country has it.
 pub(super) fn national_format(number: PhoneNumber) -> String {
     let number = PHONE_NUMBER_UTIL.parse(number.to_string(), None);
-    number.map_or_else(
-        |_| String::new(),
-        |number| number.format_as(PhoneNumberFormat::National).into_owned(),
-    )
+    let national = number.map(|number| number.format_as(PhoneNumberFormat::National).into_owned());
+    national.unwrap_or_default()
 }
 
 fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber, PhoneProblem> {

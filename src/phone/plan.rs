@@ -93,12 +93,7 @@ pub(super) enum Length {
 }
 
 impl CallingCode {
-    /// Whether numbers are dialled with a prefix within the country.
-    pub(super) fn has_national_prefix(&self) -> bool {
-        !self.prefix_beginnings.is_empty()
-    }
-
-    /// Whether that prefix is a zero.
+    /// Whether the prefix for calls within the country is a zero.
     pub(super) fn has_trunk_zero(&self) -> bool {
         let mut beginnings = self.prefix_beginnings.iter();
         beginnings.any(|(lowest, _)| *lowest < 100)

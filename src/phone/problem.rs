@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
+use super::Region;
 use super::plan::CallingCode;
-use super::{NumberKind, Region};
 use crate::lead::ErrorCode;
 
 /// Why a cell gives no phone number that may be called, and what to do about it.
@@ -58,10 +58,6 @@ pub enum PhoneProblem {
 }
 
 impl PhoneProblem {
-    pub fn needs_region(&self) -> bool {
-        matches!(self, PhoneProblem::NoCountry { .. })
-    }
-
     pub fn code(&self) -> ErrorCode {
         match self {
             PhoneProblem::Missing => ErrorCode::PhoneMissing,
@@ -101,14 +97,6 @@ impl Origin {
             country: code.regions.first().copied().map(Region),
             is_shared: code.regions.len() > 1,
             calling_code: code.code,
-        }
-    }
-
-    pub(super) fn of_kind(kind: NumberKind) -> Origin {
-        Origin {
-            country: kind.country,
-            is_shared: false,
-            calling_code: kind.calling_code,
         }
     }
 }

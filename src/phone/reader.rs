@@ -232,7 +232,7 @@ impl PhoneReader {
 pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     let plan = CallingCode::of(region)?;
     let national = digits.strip_prefix(&plan.code.to_string())?;
-    if national.len() < FEWEST_DIGITS || !plan.has_national_prefix() {
+    if national.len() < FEWEST_DIGITS || plan.prefix_beginnings.is_empty() {
         return None;
     }
     let number = PhoneNumber::from_digits(digits)?;

@@ -55,7 +55,11 @@ impl PhoneRules {
         if takes_any_country || self.allows(kind, national.plan) {
             return Ok(number);
         }
-        Err(PhoneProblem::CountryNotAllowed(Origin::of_kind(kind)))
+        Err(PhoneProblem::CountryNotAllowed(Origin {
+            country: kind.country,
+            is_shared: false,
+            calling_code: kind.calling_code,
+        }))
     }
 
     /// Whether the country is allowed. Where the digits do not show the country, one of

@@ -31,15 +31,10 @@ fn plain_character(c: char) -> Option<char> {
         '\u{3001}' => ',',
         // The signs of the full-width block are in the order of ASCII. Its letters
         // stay letters, which no number has.
-        '\u{FF01}'..='\u{FF5E}' if !is_wide_letter(c) => {
-            char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c)
-        }
+        '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' => c,
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
         _ => ascii_digit(c).unwrap_or(c),
     })
-}
-
-fn is_wide_letter(c: char) -> bool {
-    matches!(c, '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}')
 }
 
 /// The zeros of scripts whose ten digits follow each other: Arabic, Persian, N'Ko,

@@ -42,11 +42,11 @@ impl Written {
             None => {}
         }
         let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
+        // A spreadsheet, which drops the zero, leaves digits alone.
+        let is_bare = text.trim().bytes().all(|byte| byte.is_ascii_digit());
         let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
             && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
-        let is_foreign = lacks_zero
-            && (has_signs(text) || has_other_code)
-            && google::is_written_with_zero(number)
+        let is_foreign = lacks_zero && (!is_bare || has_other_code) && is_written_with_zero(number)
             || is_american(text, number);
         if is_foreign {
             Written::Foreign
@@ -64,11 +64,10 @@ pub(super) fn zero_is_optional(region: Region) -> bool {
     ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
 }
 
-/// Whether it was written by hand: a spreadsheet, which drops the zero, leaves digits
-/// alone.
-fn has_signs(text: &str) -> bool {
-    let text = text.trim();
-    !text.bytes().all(|byte| byte.is_ascii_digit())
+/// Whether it has a zero in front within its country.
+fn is_written_with_zero(number: PhoneNumber) -> bool {
+    let national = google::national_format(number);
+    national.trim_start_matches('(').starts_with('0')
 }
 
 /// Whether a number of another country is written as in North America, `(203) 555-0130` or

@@ -208,7 +208,7 @@ fn input(planned: &PlannedInput) -> Input<'_> {
         byte_order_mark: text.is_some_and(|text| text.has_bom),
         delimiter: text.map(|text| char::from(text.delimiter).to_string()),
         sheet: match &planned.form.content {
-            Content::Sheet(sheet) => Some(sheet.name()),
+            Content::Sheet(sheet) => Some(&sheet.name),
             Content::Text(_) => None,
         },
         header_line: planned.header.line,

@@ -213,8 +213,8 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
             lines.push(("delimiter", delimiter + &flag("--delimiter")));
         }
         Content::Sheet(sheet) => {
-            let shown = printable(sheet.name());
-            let found = match sheet.names().len() {
+            let shown = printable(&sheet.name);
+            let found = match sheet.names.len() {
                 0 | 1 => format!("`{shown}`"),
                 count => format!("`{shown}`, one of {count}{}", flag("--sheet")),
             };

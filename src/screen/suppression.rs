@@ -182,7 +182,7 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
         return Ok(vec![form]);
     };
     let mut forms = Vec::new();
-    for name in first.names() {
+    for name in &first.names {
         let choice = FormChoice {
             sheet: Some(name.clone()),
             ..FormChoice::default()

@@ -41,7 +41,7 @@ fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
     };
     let rows = reader.read_rows(none(), ROWS, SAMPLE_BYTES);
     let mut rows = rows.unwrap_or_else(|_| none());
-    if !is_whole && reader.is_at_end() {
+    if !is_whole && reader.is_at_end {
         rows.truncate(rows.len().saturating_sub(1));
     }
     rows

@@ -61,8 +61,8 @@ pub struct CsvReader {
     end: usize,
     lines: LineCounter,
     columns: usize,
-    is_at_end: bool,
-    footer: Vec<FooterLine>,
+    pub(super) is_at_end: bool,
+    pub(super) footer: Vec<FooterLine>,
 }
 
 impl CsvReader {
@@ -116,14 +116,6 @@ impl CsvReader {
         self.start = self.row_start;
         self.lines = LineCounter::at(row.line());
         Ok(Header::numbered(row.len()))
-    }
-
-    pub fn is_at_end(&self) -> bool {
-        self.is_at_end
-    }
-
-    pub fn footer(&self) -> &[FooterLine] {
-        &self.footer
     }
 
     /// Adds at most this many of the next rows; none at the end of the input.

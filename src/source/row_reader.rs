@@ -44,8 +44,8 @@ impl RowReader {
     /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         match self {
-            RowReader::Csv(reader) => reader.footer(),
-            RowReader::Sheet(reader) => reader.footer(),
+            RowReader::Csv(reader) => &reader.footer,
+            RowReader::Sheet(reader) => &reader.footer,
         }
     }
 

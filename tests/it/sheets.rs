@@ -10,9 +10,11 @@ use zip::write::SimpleFileOptions;
 pub type Rows = Vec<(u64, Vec<String>)>;
 
 pub fn rows(sheet: &Sheet) -> Rows {
+    let header = sheet.rows().next();
+    let width = header.map_or(0, |header| header.cells(0).count());
     sheet
         .rows()
-        .map(|row| (row.number(), row.cells().map(str::to_owned).collect()))
+        .map(|row| (row.number(), row.cells(width).map(str::to_owned).collect()))
         .collect()
 }
 

@@ -124,7 +124,7 @@ fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Valu
 
 fn sheet(input: &PlannedInput) -> Value {
     match &input.form.content {
-        Content::Sheet(sheet) => json!(sheet.name()),
+        Content::Sheet(sheet) => json!(sheet.name),
         Content::Text(_) => Value::Null,
     }
 }

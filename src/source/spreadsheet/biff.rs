@@ -116,9 +116,7 @@ impl Size {
         self.bytes += sheet.len() - records.0.len();
         self.cells = self.cells.saturating_add(extent.rows * extent.columns);
         if self.cells > MAX_CELLS {
-            Err(WorkbookError::too_large(format_args!(
-                "it has more than {MAX_CELLS} cells"
-            )))
+            Err(WorkbookError::too_many_cells(MAX_CELLS))
         } else {
             Ok(())
         }

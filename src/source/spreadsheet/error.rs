@@ -39,6 +39,10 @@ impl WorkbookError {
         )
     }
 
+    pub(super) fn too_many_cells(limit: u64) -> Self {
+        WorkbookError::too_large(format_args!("it has more than {limit} cells"))
+    }
+
     /// For a workbook that is damaged as `error` says, which may quote the file: control
     /// characters and anything that could be a phone number are left out.
     pub(super) fn corrupt(error: impl std::fmt::Display) -> Self {

@@ -19,8 +19,6 @@ pub(super) struct Grid {
     cells: Vec<Cell>,
     /// Where in `cells` each row begins, and at last where the last one ends.
     row_starts: Vec<usize>,
-    /// The least number of columns of every row: as many as the first has.
-    width: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,9 +55,7 @@ impl GridBuilder {
             return Err(WorkbookError::corrupt("a cell lies outside the sheet"));
         }
         if self.cells.len() == MAX_CELLS {
-            return Err(WorkbookError::too_large(format_args!(
-                "it has more than {MAX_CELLS} cells"
-            )));
+            return Err(WorkbookError::too_many_cells(MAX_CELLS as u64));
         }
         let (Ok(start), Ok(len), 0..=MAX_TEXT_BYTES) =
             (u32::try_from(start), u32::try_from(len), self.text.len())
@@ -104,15 +100,10 @@ impl GridBuilder {
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();
         row_starts.push(cells.len());
-        let header_end = row_starts.get(1).copied().unwrap_or(0);
-        let width = cells[..header_end]
-            .last()
-            .map_or(0, |cell| cell.column as usize + 1);
         Grid {
             text,
             cells,
             row_starts,
-            width,
         }
     }
 }
@@ -125,7 +116,6 @@ impl Grid {
     pub(super) fn row(&self, index: usize) -> SheetRow<'_> {
         SheetRow {
             grid: self,
-            width: self.width,
             cells: &self.cells[self.row_starts[index]..self.row_starts[index + 1]],
         }
     }
@@ -134,8 +124,6 @@ impl Grid {
 #[derive(Debug, Clone, Copy)]
 pub struct SheetRow<'a> {
     grid: &'a Grid,
-    /// How many cells it has at least.
-    width: usize,
     /// Never empty: rows without a cell are no rows.
     cells: &'a [Cell],
 }
@@ -146,31 +134,17 @@ impl<'a> SheetRow<'a> {
         self.cells.first().map_or(0, |cell| u64::from(cell.row) + 1)
     }
 
-    /// How many cells it has: as many as the header, or more if it holds anything
-    /// beyond the header's last column.
-    pub fn width(&self) -> usize {
-        self.filled().max(self.width)
-    }
-
     /// How many cells it has up to the last with content.
-    pub(super) fn filled(&self) -> usize {
+    fn filled(&self) -> usize {
         self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }
 
-    pub(super) fn below(self, width: usize) -> SheetRow<'a> {
-        SheetRow { width, ..self }
-    }
-
-    pub(super) fn size(&self) -> usize {
-        let text: usize = self.cells.iter().map(|cell| cell.len as usize).sum();
-        text + size_of::<usize>() * self.width()
-    }
-
-    /// Its cells as text, from column A on; empty ones are empty text.
-    pub fn cells(&self) -> impl Iterator<Item = &'a str> {
+    /// Its cells as text, from column A to the last with content, `fewest` at least; empty
+    /// ones are empty text.
+    pub fn cells(&self, fewest: usize) -> impl Iterator<Item = &'a str> {
         let row = *self;
         let mut rest = row.cells.iter().peekable();
-        (0..row.width()).map(move |place| {
+        (0..row.filled().max(fewest)).map(move |place| {
             rest.next_if(|cell| cell.column as usize == place)
                 .map_or("", |cell| {
                     let start = cell.start as usize;
@@ -197,8 +171,8 @@ mod tests {
         (0..grid.len())
             .map(|index| grid.row(index))
             .map(|row| {
-                assert_eq!(row.width(), row.cells().count());
-                (row.number(), row.cells().map(str::to_owned).collect())
+                let cells = row.cells(grid.row(0).filled());
+                (row.number(), cells.map(str::to_owned).collect())
             })
             .collect()
     }

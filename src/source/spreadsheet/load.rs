@@ -3,12 +3,12 @@
 use std::fmt::Display;
 use std::io::Cursor;
 
-use calamine::{Data, Ods, OdsError, Range, Reader, SheetType, SheetVisible, Xls, Xlsx};
+use calamine::{Ods, OdsError, Reader, SheetType, SheetVisible, Xls, Xlsx};
 
 use super::archive::Archive;
 use super::cell::{borrowed, push_text};
 use super::error::WorkbookError;
-use super::grid::{Grid, GridBuilder};
+use super::grid::GridBuilder;
 use super::guarded::guarded;
 use super::kind::{OLE_MAGIC, is_opendocument};
 use super::{Sheet, biff, compound, opendocument};
@@ -68,21 +68,16 @@ where
     let range = book.worksheet_range(&name);
     let range = range.map_err(WorkbookError::corrupt)?;
     drop(book);
-    let grid = collect_range(&range)?;
-    Ok(Sheet { name, names, grid })
-}
-
-fn collect_range(range: &Range<Data>) -> Result<Grid, WorkbookError> {
     let mut grid = GridBuilder::default();
     let (top, left) = range.start().unwrap_or_default();
+    // What is too far away for a number is outside the sheet.
+    let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
     for (row, column, cell) in range.used_cells() {
-        let (Ok(row), Ok(column)) = (u32::try_from(row), u32::try_from(column)) else {
-            return Err(WorkbookError::corrupt("a cell lies outside the sheet"));
-        };
-        let (row, column) = (top.saturating_add(row), left.saturating_add(column));
+        let (row, column) = (place(top, row), place(left, column));
         grid.push(row, column, |out| push_text(out, &borrowed(cell)))?;
     }
-    Ok(grid.finish())
+    let grid = grid.finish();
+    Ok(Sheet { name, names, grid })
 }
 
 fn choose(

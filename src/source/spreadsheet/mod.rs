@@ -6,7 +6,8 @@
 //!
 //! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
 //! checked first: [`archive`] for what it unpacks to, [`guarded`] and [`weight`] for .xlsx,
-//! [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for .ods. It runs where a panic ends nothing else ([`crate::contain`]).
+//! [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for
+//! .ods. It runs where a panic ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
@@ -34,8 +35,9 @@ use grid::Grid;
 /// The rows of one sheet of a workbook, every cell as text.
 #[derive(Debug)]
 pub struct Sheet {
-    name: String,
-    names: Vec<String>,
+    pub name: String,
+    /// What all worksheets are called, hidden ones too, in the workbook's order.
+    pub names: Vec<String>,
     grid: Grid,
 }
 
@@ -50,15 +52,6 @@ impl Sheet {
     pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
         contain::run(|| load::load(bytes, wanted))
             .unwrap_or_else(|| Err(WorkbookError::corrupt("it contradicts itself")))
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What all worksheets are called, hidden ones too, in the workbook's order.
-    pub fn names(&self) -> &[String] {
-        &self.names
     }
 
     /// The rows that hold anything, hidden and filtered ones too, in the sheet's

@@ -161,7 +161,7 @@ impl Size {
             self.empty_rows = self.empty_rows.saturating_add(repeats);
         }
         if self.with_table() > MAX_CELLS {
-            Err(too_many_cells())
+            Err(WorkbookError::too_many_cells(MAX_CELLS))
         } else {
             Ok(())
         }
@@ -171,10 +171,6 @@ impl Size {
         self.cells
             .saturating_add(self.rows.saturating_mul(self.width))
     }
-}
-
-fn too_many_cells() -> WorkbookError {
-    WorkbookError::too_large(format_args!("it has more than {MAX_CELLS} cells"))
 }
 
 #[cfg(test)]
@@ -199,11 +195,17 @@ mod tests {
     fn a_cell_repeated_beyond_all_memory_is_refused() {
         let rows = r#"<table:table-row table:number-rows-repeated="1048576">
             <table:table-cell office:value="1" table:number-columns-repeated="16384"/></table:table-row>"#;
-        assert_eq!(check_table(rows), Err(too_many_cells()));
+        assert_eq!(
+            check_table(rows),
+            Err(WorkbookError::too_many_cells(MAX_CELLS))
+        );
         let rows = r#"<table:table-row><table:table-cell office:value="1"/></table:table-row>
             <table:table-row table:number-rows-repeated="99999999999999999999"/>
             <table:table-row><table:table-cell office:value="1"/></table:table-row>"#;
-        assert_eq!(check_table(rows), Err(too_many_cells()));
+        assert_eq!(
+            check_table(rows),
+            Err(WorkbookError::too_many_cells(MAX_CELLS))
+        );
     }
 
     #[test]

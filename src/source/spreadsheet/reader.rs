@@ -17,7 +17,7 @@ pub struct SheetReader {
     next: usize,
     width: usize,
     end: usize,
-    footer: Vec<FooterLine>,
+    pub(in crate::source) footer: Vec<FooterLine>,
 }
 
 impl SheetReader {
@@ -37,7 +37,6 @@ impl SheetReader {
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         self.next += above;
-        self.width = self.next_row().map_or(0, |row| row.filled());
         let Some(row) = self.next_row() else {
             let (sheet, name) = (shown_name(&self.sheet.name), &self.workbook);
             return Err(SourceError::unusable(
@@ -45,8 +44,9 @@ impl SheetReader {
                 "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
             ));
         };
-        let names: Vec<String> = row.cells().map(str::to_owned).collect();
+        let names: Vec<String> = row.cells(0).map(str::to_owned).collect();
         let line = row.number();
+        self.width = names.len();
         if !has_header {
             return Ok(Header::numbered(names.len()));
         }
@@ -55,10 +55,6 @@ impl SheetReader {
             names,
             line: Some(line),
         })
-    }
-
-    pub fn footer(&self) -> &[FooterLine] {
-        &self.footer
     }
 
     /// Adds at most this many of the next rows; none at the end of the sheet. A row's line is
@@ -71,10 +67,13 @@ impl SheetReader {
     ) -> RowBatch {
         while batch.len() < most_rows && batch.bytes.len() < most_bytes {
             let Some(row) = self.next_row() else { break };
-            for cell in row.cells() {
+            let (bytes, cells) = (batch.bytes.len(), batch.cell_ends.len());
+            for cell in row.cells(self.width) {
                 batch.push_cell(cell.as_bytes());
             }
-            let flaw = (row.size() > MAX_ROW_BYTES).then_some(Flaw::TooLong);
+            let cells = batch.cell_ends.len() - cells;
+            let size = batch.bytes.len() - bytes + size_of::<usize>() * cells;
+            let flaw = (size > MAX_ROW_BYTES).then_some(Flaw::TooLong);
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
             self.next += 1;
         }
@@ -82,14 +81,14 @@ impl SheetReader {
     }
 
     fn next_row(&self) -> Option<SheetRow<'_>> {
-        (self.next < self.end).then(|| self.sheet.grid.row(self.next).below(self.width))
+        (self.next < self.end).then(|| self.sheet.grid.row(self.next))
     }
 }
 
 /// Where the rows of a sheet end, and the footer lines below them after an empty row.
 fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
     let grid = &sheet.grid;
-    let words = |at: usize| only_words(grid.row(at).cells());
+    let words = |at: usize| only_words(grid.row(at).cells(0));
     let mut first = grid.len();
     while first > 1 && words(first - 1).is_some() {
         first -= 1;
