@@ -5,8 +5,6 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
-use thiserror::Error;
-
 /// At most `requests` starts in any span of the length `per`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
@@ -31,12 +29,6 @@ pub struct KnownRate {
     /// Whether its answers state this limit; else it was found by trying.
     pub is_stated: bool,
 }
-
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "write how many requests in what time, a day at most, such as `20/s`, `100/min`, `20/10s` or `0.5/s`"
-)]
-pub struct RateError;
 
 /// Beyond this many in a span a limit is none; the start times in a span are kept.
 const MAX_REQUESTS: f64 = 1_000_000.0;
@@ -88,10 +80,12 @@ impl Rate {
 }
 
 impl FromStr for Rate {
-    type Err = RateError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse(text).ok_or(RateError)
+        parse(text).ok_or(
+            "write how many requests in what time, a day at most, such as `20/s`, `100/min`, `20/10s` or `0.5/s`",
+        )
     }
 }
 

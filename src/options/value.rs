@@ -19,7 +19,7 @@ use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
-use crate::rate::{Rate, RateError};
+use crate::rate::Rate;
 use crate::source::Encoding;
 use crate::text::{alternatives, quoted_value};
 
@@ -220,7 +220,7 @@ impl Value for RateArg {
 impl Value for Rate {
     fn parse(text: &str) -> Result<Rate, ValueError> {
         text.parse()
-            .map_err(|error: RateError| ValueError(error.to_string()))
+            .map_err(|error: &str| ValueError(error.to_owned()))
     }
 }
 

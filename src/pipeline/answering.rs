@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
-use super::stops::{self, Answered, Consequence, Scope};
+use super::stops::{self, Consequence, Scope};
 use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
@@ -55,12 +55,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_excused = self.service.outage.excuses(flight.started);
         let mut job = flight.job;
         let campaign = job.claim.campaign;
-        let answered = Answered {
-            row: slot,
-            is_excused,
-            is_in_doubt: job.is_in_doubt(),
-        };
-        match self.stops.observe(campaign, answered, &answer) {
+        match self.stops.observe(&job, is_excused, &answer) {
             Consequence::GoOn => self.step(job, answer, is_excused),
             Consequence::Understood => {
                 self.understand(campaign);

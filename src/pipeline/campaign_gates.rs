@@ -23,22 +23,23 @@ enum Gate {
 
 /// What waits for a canary.
 #[derive(Debug, Default)]
-struct Backlog {
+pub(super) struct Backlog {
     /// Whether there is one: a row is on its way, or about to be.
     is_out: bool,
     /// The canary, where it was asked to come back later and nothing else was said.
     comes_back: Option<Slot>,
     /// Rows that were tried before, …
-    jobs: VecDeque<Job>,
+    pub(super) jobs: VecDeque<Job>,
     /// … and those that were not.
-    rows: VecDeque<Slot>,
+    pub(super) rows: VecDeque<Slot>,
 }
 
 #[derive(Debug)]
-pub(super) enum Admission<T> {
-    Go(T),
-    Wait,
-    Closed(T),
+pub(super) enum Admission<'g> {
+    Go,
+    /// Among these.
+    Wait(&'g mut Backlog),
+    Closed,
 }
 
 #[derive(Debug, Default)]
@@ -49,43 +50,21 @@ pub(super) struct CampaignGates {
 }
 
 impl CampaignGates {
-    /// A row that would be sent for the first time.
-    pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Admission<Slot> {
-        self.pass(campaign, row, row, |backlog, row| {
-            backlog.rows.push_back(row);
-        })
-    }
-
-    /// A row that would be sent again.
-    pub(super) fn enter_again(&mut self, campaign: CampaignId, job: Job) -> Admission<Job> {
-        self.pass(campaign, job.slot, job, |backlog, job| {
-            backlog.jobs.push_back(job);
-        })
-    }
-
-    fn pass<T>(
-        &mut self,
-        campaign: CampaignId,
-        slot: Slot,
-        thing: T,
-        keep: impl FnOnce(&mut Backlog, T),
-    ) -> Admission<T> {
+    /// Whether a row may be sent.
+    pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Admission<'_> {
         let first = || Gate::Canary(Backlog::default());
         match self.gates.entry(campaign).or_insert_with(first) {
-            Gate::Open => Admission::Go(thing),
-            Gate::Closed => Admission::Closed(thing),
-            Gate::Canary(backlog) if backlog.comes_back == Some(slot) => {
+            Gate::Open => Admission::Go,
+            Gate::Closed => Admission::Closed,
+            Gate::Canary(backlog) if backlog.comes_back == Some(row) => {
                 backlog.comes_back = None;
-                Admission::Go(thing)
+                Admission::Go
             }
-            Gate::Canary(backlog) if backlog.is_out => {
-                keep(backlog, thing);
-                Admission::Wait
-            }
-            Gate::Canary(backlog) => {
+            Gate::Canary(backlog) if !backlog.is_out => {
                 backlog.is_out = true;
-                Admission::Go(thing)
+                Admission::Go
             }
+            Gate::Canary(backlog) => Admission::Wait(backlog),
         }
     }
 
@@ -158,62 +137,69 @@ mod tests {
         Slot::new(0, index)
     }
 
-    fn goes(passage: &Admission<Slot>) -> bool {
-        matches!(passage, Admission::Go(_))
+    fn goes(gates: &mut CampaignGates, campaign: CampaignId, row: Slot) -> bool {
+        match gates.enter(campaign, row) {
+            Admission::Go => true,
+            Admission::Wait(backlog) => {
+                backlog.rows.push_back(row);
+                false
+            }
+            Admission::Closed => false,
+        }
     }
 
     #[test]
     fn one_row_of_each_campaign_goes_until_an_answer_is_understood() {
         let mut gates = CampaignGates::default();
         let went: Vec<bool> = [(A, 0), (A, 1), (B, 2), (A, 3), (B, 4)]
-            .map(|(campaign, index)| goes(&gates.enter(campaign, row(index))))
+            .map(|(campaign, index)| goes(&mut gates, campaign, row(index)))
             .into();
         assert_eq!(went, [true, false, true, false, false]);
         gates.open(A);
         let free: Vec<Slot> = gates.free_rows.drain(..).collect();
         assert_eq!(free, [row(1), row(3)]);
-        assert!(goes(&gates.enter(A, row(5))));
-        assert!(!goes(&gates.enter(B, row(6))));
+        assert!(goes(&mut gates, A, row(5)));
+        assert!(!goes(&mut gates, B, row(6)));
     }
 
     #[test]
     fn the_next_row_takes_the_place_of_a_canary_that_brought_nothing() {
         let mut gates = CampaignGates::default();
         for index in 0..3 {
-            gates.enter(A, row(index));
+            goes(&mut gates, A, row(index));
         }
         for index in 1..3 {
             gates.pass_on(A);
             assert_eq!(gates.free_rows.pop_front(), Some(row(index)));
             assert_eq!(gates.free_rows.pop_front(), None);
-            assert!(goes(&gates.enter(A, row(index))));
+            assert!(goes(&mut gates, A, row(index)));
         }
         // No row is left to take its place: the next one that comes does.
         gates.pass_on(A);
-        assert!(goes(&gates.enter(A, row(3))));
-        assert!(!goes(&gates.enter(A, row(4))));
+        assert!(goes(&mut gates, A, row(3)));
+        assert!(!goes(&mut gates, A, row(4)));
     }
 
     #[test]
     fn a_canary_that_is_to_come_back_later_keeps_its_place() {
         let mut gates = CampaignGates::default();
-        gates.enter(A, row(0));
+        goes(&mut gates, A, row(0));
         gates.await_return(A, row(0));
-        assert!(!goes(&gates.enter(A, row(1))));
+        assert!(!goes(&mut gates, A, row(1)));
         assert_eq!(gates.free_rows.pop_front(), None);
-        assert!(goes(&gates.enter(A, row(0))));
-        assert!(!goes(&gates.enter(A, row(2))));
+        assert!(goes(&mut gates, A, row(0)));
+        assert!(!goes(&mut gates, A, row(2)));
     }
 
     #[test]
     fn a_campaign_that_was_closed_stays_so_and_gives_back_what_has_waited() {
         let mut gates = CampaignGates::default();
         for index in 0..3 {
-            gates.enter(A, row(index));
+            goes(&mut gates, A, row(index));
         }
         assert_eq!(gates.close(A), [row(1), row(2)]);
         gates.open(A);
-        assert!(matches!(gates.enter(A, row(3)), Admission::Closed(_)));
+        assert!(matches!(gates.enter(A, row(3)), Admission::Closed));
         assert!(gates.is_closed(A) && !gates.is_closed(B));
     }
 }

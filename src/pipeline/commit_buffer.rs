@@ -182,17 +182,14 @@ impl CommitBuffer {
         }
     }
 
-    /// The group is on disk: its rows may be started.
-    pub(super) fn succeed(&mut self) {
+    /// Takes what became of the group. If it is on disk its rows may be started; else it is
+    /// tried again with the next one.
+    pub(super) fn finish(&mut self, is_on_disk: bool) {
         self.is_busy = false;
-        self.has_failed = false;
-        self.claims.grant(std::mem::take(&mut self.closing));
-    }
-
-    /// The group is not on disk. It is tried again with the next one.
-    pub(super) fn fail(&mut self) {
-        self.is_busy = false;
-        self.has_failed = true;
+        self.has_failed = !is_on_disk;
+        if is_on_disk {
+            self.claims.grant(std::mem::take(&mut self.closing));
+        }
     }
 
     /// Tries once more what could not be committed.

@@ -354,7 +354,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
         }
         let at_once = self.ending.is_stopping();
-        let known = self.service.rate.known();
+        let known = self.service.rate.estimator.known();
         self.commits.submit(self.progress.counts, known, at_once)
     }
 
@@ -363,12 +363,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             result: Err(LedgerError::broke_off()),
             is_taken: true,
         });
-        match result {
-            Ok(()) => self.commits.succeed(),
-            Err(error) => {
-                self.commits.fail();
-                self.stop(Stop::error(StoppedBy::Ledger, error));
-            }
+        self.commits.finish(result.is_ok());
+        if let Err(error) = result {
+            self.stop(Stop::error(StoppedBy::Ledger, error));
         }
         if !is_taken {
             self.stop_without_results();
@@ -474,7 +471,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
             elapsed: now - self.progress.began,
-            allowed: self.service.rate.pace(),
+            allowed: self.service.rate.estimator.pace(),
             in_flight: self.in_flight.flights.len(),
             requests: self.in_flight.requests,
             read: self.progress.last_read.0,

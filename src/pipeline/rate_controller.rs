@@ -16,8 +16,8 @@ use crate::rate::{KnownRate, Rate, RateChoice};
 
 #[derive(Debug)]
 pub struct RateController {
-    estimator: RateEstimator,
-    limiter: RateLimiter,
+    pub(super) estimator: RateEstimator,
+    pub(super) limiter: RateLimiter,
     /// Whether the pace has changed since it was read.
     has_news: bool,
     /// A wait that an earlier process was asked for and that has not passed, and why.
@@ -69,15 +69,6 @@ impl RateController {
         }
     }
 
-    /// Lets nothing start before `until`, unless a longer pause is on already.
-    pub(super) fn hold(&mut self, until: Instant) {
-        self.limiter.hold(until);
-    }
-
-    pub(super) fn held_until(&self) -> Option<Instant> {
-        self.limiter.held_until()
-    }
-
     /// An answer that is no refusal for now, to a request of that time.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let hold = self.estimator.accepted(started, quota, Instant::now());
@@ -95,11 +86,6 @@ impl RateController {
         self.apply_limits();
     }
 
-    /// No answer: whether the request counts at the service is not known.
-    pub(super) fn lost(&mut self, started: Instant) {
-        self.estimator.lost(started);
-    }
-
     fn apply_limits(&mut self) {
         self.has_news |= self.limiter.set_limits(self.estimator.limits());
     }
@@ -107,17 +93,7 @@ impl RateController {
     /// The pace, where it may have changed since this was asked last.
     pub(super) fn news(&mut self) -> Option<Option<Rate>> {
         let has_news = std::mem::take(&mut self.has_news);
-        has_news.then(|| self.pace())
-    }
-
-    /// The tightest limit at present; none if there is no limit.
-    pub(super) fn pace(&self) -> Option<Rate> {
-        self.estimator.pace()
-    }
-
-    /// What the next run should know of the service.
-    pub(super) fn known(&self) -> Option<KnownRate> {
-        self.estimator.known()
+        has_news.then(|| self.estimator.pace())
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Target;
 use super::attempt::Job;
-use super::campaign_gates::{Admission, CampaignGates};
+use super::campaign_gates::CampaignGates;
 use super::window::Slot;
 use crate::lead::CampaignId;
 
@@ -38,18 +38,8 @@ impl Schedule {
     }
 
     /// The job that has waited longest for its time.
-    pub(super) fn pop(&mut self) -> Option<Admission<Job>> {
-        let (_, job) = self.waiting.pop_first()?;
-        Some(self.gates.enter_again(job.claim.campaign, job))
-    }
-
-    /// A row that was claimed and may be started, unless its campaign was refused meanwhile.
-    pub(super) fn admit(&self, job: Job) -> Admission<Job> {
-        if self.gates.is_closed(job.claim.campaign) {
-            Admission::Closed(job)
-        } else {
-            Admission::Go(job)
-        }
+    pub(super) fn pop(&mut self) -> Option<Job> {
+        self.waiting.pop_first().map(|(_, job)| job)
     }
 
     /// The job, unless its number is in flight: then it is kept until that is back.

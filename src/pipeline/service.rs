@@ -109,7 +109,7 @@ impl Service {
                 // A 503 is about the service's state, and no pace would have avoided it.
                 match code {
                     ErrorCode::Http(429) => self.rate.refused(started, quota),
-                    _ => self.rate.lost(started),
+                    _ => self.rate.estimator.lost(started),
                 }
                 self.outage.is_there(started, now)
             }
@@ -118,7 +118,7 @@ impl Service {
                 code: ErrorCode::UnreadableAnswer,
                 ..
             } if self.outage.away.is_none() => {
-                self.rate.lost(started);
+                self.rate.estimator.lost(started);
                 None
             }
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
@@ -137,7 +137,7 @@ impl Service {
                 None
             }
             Verdict::TokenReplaced => {
-                self.rate.lost(started);
+                self.rate.estimator.lost(started);
                 self.outage.is_there(started, now)
             }
             _ => None,
@@ -167,14 +167,14 @@ impl Service {
         let now = Instant::now();
         let chance = fastrand::f64();
         if let Some(wait) = self.throttle.refused(hint, started, now, chance) {
-            self.rate.hold(now + wait);
+            self.rate.limiter.hold(now + wait);
             self.throttle.wait(now + wait, hint, why);
             events(RunEvent::Held { wait, hint, why });
         }
     }
 
     fn record_silence(&mut self, silence: Silence, is_suspect: bool, events: Events<'_>) -> bool {
-        self.rate.lost(silence.started);
+        self.rate.estimator.lost(silence.started);
         let was_away = self.outage.away.is_some();
         if !was_away && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
@@ -203,7 +203,11 @@ impl Service {
                 },
             });
         }
-        let until = self.rate.held_until().filter(|until| now < *until)?;
+        let until = self
+            .rate
+            .limiter
+            .held_until()
+            .filter(|until| now < *until)?;
         Some(Pause {
             left: until - now,
             reason: PauseReason::Refused(self.throttle.why),
@@ -217,7 +221,7 @@ impl Service {
     pub(super) fn too_long_at(&self, now: Instant, is_any_out: bool) -> Option<Instant> {
         let at = self.outage.too_long_at(self.max_outage)?;
         let grace = self.max_outage / 100;
-        let held_until = self.rate.held_until().or(self.throttle.probe_at);
+        let held_until = self.rate.limiter.held_until().or(self.throttle.probe_at);
         let at = match held_until.filter(|until| *until <= at + grace && at <= *until + grace) {
             Some(until) => at.max(until + grace),
             None => at,

@@ -11,7 +11,7 @@ use std::pin::pin;
 use bytes::Bytes;
 
 use super::attempt::{Epochs, Job, Step};
-use super::stops::{self, Answered, Consequence, Stops};
+use super::stops::{self, Consequence, Stops};
 use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Policy};
@@ -81,13 +81,7 @@ pub async fn send_once(
 
 fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let mut stops = Stops::new(NonZeroU32::MAX);
-    let answered = Answered {
-        row: job.slot,
-        is_excused: false,
-        is_in_doubt: false,
-    };
-    let consequence = stops.observe(job.claim.campaign, answered, &answer);
-    if let Consequence::Stop(_, stop) = consequence {
+    if let Consequence::Stop(_, stop) = stops.observe(&job, false, &answer) {
         return Single {
             outcome: None,
             stop: Some(stop),

@@ -126,24 +126,33 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 continue;
             };
             match self.schedule.gates.enter(job.claim.campaign, slot) {
-                Admission::Go(_) => return Some(job),
-                Admission::Wait => {}
-                Admission::Closed(slot) => self.pass_over(slot),
+                Admission::Go => return Some(job),
+                Admission::Wait(backlog) => backlog.rows.push_back(slot),
+                Admission::Closed => self.pass_over(slot),
             }
         }
     }
 
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let admission = if is_due {
-            self.schedule.pop()?
+        let (job, admission) = if is_due {
+            let job = self.schedule.pop()?;
+            let gates = &mut self.schedule.gates;
+            let admission = gates.enter(job.claim.campaign, job.slot);
+            (job, admission)
         } else {
+            // It was admitted before it was claimed, but the campaign may be refused by now.
             let job = self.commits.claims.granted.pop_front()?;
-            self.schedule.admit(job)
+            let is_closed = self.schedule.gates.is_closed(job.claim.campaign);
+            let closed = is_closed.then_some(Admission::Closed);
+            (job, closed.unwrap_or(Admission::Go))
         };
         match admission {
-            Admission::Go(job) => self.schedule.unless_busy(job),
-            Admission::Wait => None,
-            Admission::Closed(job) => {
+            Admission::Go => self.schedule.unless_busy(job),
+            Admission::Wait(backlog) => {
+                backlog.jobs.push_back(job);
+                None
+            }
+            Admission::Closed => {
                 self.give_up(job);
                 None
             }

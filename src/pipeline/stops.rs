@@ -24,6 +24,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
+use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
@@ -63,16 +64,6 @@ pub(super) enum Consequence {
 pub(super) enum Scope {
     Campaign,
     Run,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answered {
-    pub(super) row: Slot,
-    /// Whether the service is away: then no row or campaign can be blamed for a missing
-    /// answer.
-    pub(super) is_excused: bool,
-    /// Whether an earlier attempt may have been taken: then a refusal may be about that lead.
-    pub(super) is_in_doubt: bool,
 }
 
 #[derive(Debug, Default)]
@@ -136,28 +127,33 @@ impl Stops {
         self.is_understood
     }
 
-    /// Takes the next answer to a row of the campaign. Each row gets at most one fatal
-    /// one.
-    pub(super) fn observe(
-        &mut self,
-        campaign: CampaignId,
-        answered: Answered,
-        answer: &Answer,
-    ) -> Consequence {
+    /// Takes the next answer to a row. Each row gets at most one fatal one. Where the service
+    /// is away, `is_excused`, no row or campaign can be blamed for a missing answer.
+    pub(super) fn observe(&mut self, job: &Job, is_excused: bool, answer: &Answer) -> Consequence {
+        let campaign = job.claim.campaign;
+        // Then a refusal may be about the lead of an earlier attempt.
+        let is_in_doubt = job.is_in_doubt();
+        let miss = |stops: &mut Stops, code, text| {
+            if is_excused {
+                Consequence::GoOn
+            } else {
+                stops.miss(campaign, job.slot, code, text)
+            }
+        };
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.understand(campaign).rejected = Alike::default();
                 self.rejected = Alike::default();
                 Consequence::Understood
             }
-            Verdict::Rejected { .. } if answered.is_in_doubt => {
+            Verdict::Rejected { .. } if is_in_doubt => {
                 self.understand(campaign);
                 Consequence::Understood
             }
             Verdict::Fatal {
                 cause: FatalCause::Campaign | FatalCause::Balance,
                 ..
-            } if answered.is_in_doubt => Consequence::GoOn,
+            } if is_in_doubt => Consequence::GoOn,
             Verdict::Rejected { code, text } => self.reject(campaign, *code, text),
             Verdict::Fatal { cause, text, .. } => self.refuse(campaign, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
@@ -171,7 +167,7 @@ impl Stops {
                         stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
                     );
                 }
-                self.miss(campaign, answered, (*code, text))
+                miss(self, *code, text)
             }
             Verdict::NeverTaken {
                 text,
@@ -181,7 +177,7 @@ impl Stops {
                 Scope::Run,
                 Stop::new(StopReason::NoConnection(text.clone())),
             ),
-            Verdict::NeverTaken { code, text, .. } => self.miss(campaign, answered, (*code, text)),
+            Verdict::NeverTaken { code, text, .. } => miss(self, *code, text),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
                 self.unreadable = 0;
@@ -247,13 +243,12 @@ impl Stops {
     fn miss(
         &mut self,
         campaign: CampaignId,
-        Answered {
-            row, is_excused, ..
-        }: Answered,
-        (code, text): (ErrorCode, &str),
+        row: Slot,
+        code: ErrorCode,
+        text: &str,
     ) -> Consequence {
         let series = self.campaigns.entry(campaign).or_default();
-        if is_excused || series.is_understood {
+        if series.is_understood {
             return Consequence::GoOn;
         }
         let missed = if self.is_understood {
@@ -305,6 +300,10 @@ fn stop(reason: StopReason, said: &str) -> Stop {
 mod tests {
     use super::*;
     use crate::exit::StoppedBy;
+    use crate::intake::Earlier;
+    use crate::lead::RowId;
+    use crate::ledger::Claim;
+    use crate::phone::PhoneNumber;
 
     fn answer(verdict: Verdict) -> Answer {
         Answer {
@@ -347,12 +346,19 @@ mod tests {
         Stops::new(NonZeroU32::new(4).unwrap())
     }
 
-    fn of_row(index: usize) -> Answered {
-        Answered {
-            row: Slot::new(0, index),
-            is_excused: false,
-            is_in_doubt: false,
-        }
+    fn row(index: usize, campaign: i64, is_in_doubt: bool) -> Job {
+        let claim = Claim {
+            row: RowId(1),
+            file: 0,
+            line: 2,
+            number: PhoneNumber::from_e164("+447911000001").unwrap(),
+            campaign: CampaignId(campaign),
+        };
+        let earlier = Earlier {
+            attempts: 1,
+            doubt: is_in_doubt.then(|| "lost".to_owned()),
+        };
+        Job::new(Slot::new(0, index), claim, Some(&earlier))
     }
 
     /// What ends first, a campaign or the run, and with which answer.
@@ -360,7 +366,7 @@ mod tests {
         let mut stops = stops();
         let mut answers = answers.iter().enumerate();
         answers.find_map(|(i, (campaign, answer))| {
-            match stops.observe(CampaignId(*campaign), of_row(i), answer) {
+            match stops.observe(&row(i, *campaign, false), false, answer) {
                 Consequence::Stop(scope, stop) | Consequence::Last(scope, stop) => {
                     Some((i, scope, stop.by()))
                 }
@@ -460,9 +466,8 @@ mod tests {
         let each = |count: i64, cause| -> Vec<Consequence> {
             let mut stops = stops();
             let answer = fatal(cause);
-            let campaigns = (0..count).map(CampaignId);
-            campaigns
-                .map(|campaign| stops.observe(campaign, of_row(0), &answer))
+            (0..count)
+                .map(|campaign| stops.observe(&row(0, campaign, false), false, &answer))
                 .collect()
         };
         let is_run = |c: &Consequence| matches!(c, Consequence::Stop(Scope::Run, _));
@@ -530,14 +535,9 @@ mod tests {
     fn a_campaign_of_which_nothing_is_understood_ends_alone_unless_the_service_is_away() {
         let lost = lost(ErrorCode::Http(500));
         let mut stops = stops();
-        stops.observe(CampaignId(1), of_row(0), &created());
-        let mut observe = |row, is_excused| {
-            let answered = Answered {
-                is_excused,
-                ..of_row(row)
-            };
-            stops.observe(CampaignId(2), answered, &lost)
-        };
+        stops.observe(&row(0, 1, false), false, &created());
+        let mut observe =
+            |index, is_excused| stops.observe(&row(index, 2, false), is_excused, &lost);
         for row in 0..50 {
             assert_eq!(observe(row, true), Consequence::GoOn);
         }
@@ -553,12 +553,8 @@ mod tests {
     /// After a lost answer a refusal may be about the lead that was made.
     #[test]
     fn a_row_in_doubt_stops_no_campaign_but_what_is_about_the_service_counts() {
-        let observe = |stops: &mut Stops, row, is_in_doubt, answer: &Answer| {
-            let answered = Answered {
-                is_in_doubt,
-                ..of_row(row)
-            };
-            stops.observe(CampaignId(1), answered, answer)
+        let observe = |stops: &mut Stops, index, is_in_doubt, answer: &Answer| {
+            stops.observe(&row(index, 1, is_in_doubt), false, answer)
         };
         let missing = fatal(FatalCause::Campaign);
         let mut stops = stops();

@@ -61,15 +61,11 @@ impl Window {
         }
     }
 
-    pub(super) fn has_room(&self) -> bool {
-        self.bytes < MAX_BYTES
-    }
-
     /// Whether more rows should be read: there is room, and few are here to be sent next.
     pub(super) fn wants_rows(&self) -> bool {
         let end = self.first + self.batches.len() as u64;
         let ahead = self.next.map_or(0, |next| end.saturating_sub(next.batch));
-        ahead < BATCHES_AHEAD && self.has_room()
+        ahead < BATCHES_AHEAD && self.bytes < MAX_BYTES
     }
 
     pub(super) fn push(&mut self, batch: Batch) {

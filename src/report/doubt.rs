@@ -34,7 +34,7 @@ impl DoubtError {
 }
 
 fn what(intake: &Intake, doubt: &Doubt) -> String {
-    let completed = doubt.lists.iter().map(|list| list.completed).sum();
+    let completed = doubt.lists.iter().map(|list| list.by_region.numbers).sum();
     let names = intake.names();
     let lists = doubt.lists.iter().zip(&names);
     let lists = lists.filter(|(list, _)| list.doubtful > 0);
@@ -78,10 +78,10 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
         )),
         None => {}
     }
-    if list.foreign > 0 {
+    if list.by_region.foreign > 0 {
         reasons.push(format!(
             "{} not written like numbers of {country}",
-            are(list.foreign)
+            are(list.by_region.foreign)
         ));
     }
     if list.contradicted > 0 {
@@ -90,8 +90,11 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
             are(list.contradicted)
         ));
     }
-    if list.not_in_use > 0 {
-        reasons.push(format!("{} not in use there", are(list.not_in_use)));
+    if list.by_region.not_in_use > 0 {
+        reasons.push(format!(
+            "{} not in use there",
+            are(list.by_region.not_in_use)
+        ));
     }
     format!(
         "{}{}",

@@ -11,7 +11,7 @@
 
 use std::cmp::Reverse;
 
-use super::evidence::{Evidence, Sample};
+use super::evidence::{Completed, Evidence, Sample};
 use crate::phone::{Region, others_fitting};
 
 /// Fewer doubtful numbers than this are chance.
@@ -66,12 +66,8 @@ pub enum Against {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListDoubt {
     pub doubtful: u64,
-    /// How many the region has completed.
-    pub completed: u64,
-    /// Those that are in no range in use there.
-    pub not_in_use: u64,
-    /// Those that are written as that country does not write.
-    pub foreign: u64,
+    /// Those that the region has completed.
+    pub by_region: Completed,
     /// Those whose rows name another country.
     pub contradicted: u64,
     /// Why all are doubtful, if they are.
@@ -157,12 +153,12 @@ fn verdict(doubtful: u64, completed: u64, numbers: u64) -> Verdict {
 fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
     let all = verdict(
         judged.iter().map(|list| list.doubtful).sum(),
-        judged.iter().map(|list| list.completed).sum(),
+        judged.iter().map(|list| list.by_region.numbers).sum(),
         lists.iter().map(|list| list.numbers).sum(),
     );
     let mut refuses = all == Verdict::Refused;
     for (list, evidence) in judged.iter_mut().zip(lists) {
-        let own = verdict(list.doubtful, list.completed, evidence.numbers);
+        let own = verdict(list.doubtful, list.by_region.numbers, evidence.numbers);
         refuses |= own == Verdict::Refused;
         if own != Verdict::Fine || all != Verdict::Fine {
             list.held = match list.against {
@@ -197,9 +193,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
     };
     ListDoubt {
         doubtful,
-        completed,
-        not_in_use: list.by_region.not_in_use,
-        foreign: list.by_region.foreign,
+        by_region: list.by_region,
         contradicted: list.contradicted,
         against: against.filter(|_| completed > 0),
         first: first.clone(),
