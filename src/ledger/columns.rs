@@ -32,7 +32,6 @@ impl FromSql for Seconds {
     }
 }
 
-/// All rows of a query, each as `read` reads it.
 pub(super) fn all<T, A: FromIterator<T>>(
     db: &Connection,
     query: &str,
@@ -42,7 +41,6 @@ pub(super) fn all<T, A: FromIterator<T>>(
     db.prepare_cached(query)?.query_map(values, read)?.collect()
 }
 
-/// Something as JSON.
 pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
@@ -151,7 +149,6 @@ pub(super) fn status_code(status: Status) -> i64 {
     }
 }
 
-/// A status as it is stored.
 pub(super) struct StoredStatus(pub(super) Status);
 
 impl FromSql for StoredStatus {
@@ -165,7 +162,6 @@ impl FromSql for StoredStatus {
     }
 }
 
-/// A phone number as it is stored.
 pub(super) struct Key(pub(super) PhoneNumber);
 
 impl FromSql for Key {

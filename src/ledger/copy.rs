@@ -8,12 +8,10 @@ use rusqlite::ErrorCode;
 use super::error::Problem;
 use super::{Ledger, LedgerError, LedgerPlace};
 
-/// Why there is no copy.
 #[derive(Debug)]
 pub enum CopyError {
     /// The ledger cannot be read, or what was written is none.
     Ledger(LedgerError),
-    /// The copy cannot be written.
     Output(io::Error),
 }
 

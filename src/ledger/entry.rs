@@ -7,7 +7,6 @@ use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::KnownRate;
 
-/// The number by which the ledger knows a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceId(pub(super) i64);
 
@@ -20,11 +19,9 @@ pub struct CellsDigest(pub [u8; 16]);
 pub struct Group {
     /// Rows whose first request may leave once the group is committed.
     pub claims: Vec<Claim>,
-    /// Claimed rows that have their outcome.
     pub settlements: Vec<Settlement>,
     /// Claimed rows of which certainly no request was taken: as if they had never been claimed.
     pub releases: Vec<RowId>,
-    /// Rows that cannot be sent as they are.
     pub invalid: Vec<InvalidRow>,
     /// The rows of the run by status, as far as they are known.
     pub counts: Counts,
@@ -38,43 +35,32 @@ pub struct Group {
     pub pause: Option<AskedPause>,
 }
 
-/// Requests that were started in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartsInSecond {
     /// The second, counted from 1970.
     pub second: i64,
-    /// How many.
     pub requests: u32,
 }
 
-/// A wait that a service has asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedPause {
-    /// Until when.
     pub until: Timestamp,
-    /// The HTTP status of the answer that asked for it.
     pub http_status: u16,
 }
 
-/// A row that is about to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// The row.
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
     /// Its line there, from 1.
     pub line: u64,
-    /// The number that it is sent with.
     pub number: PhoneNumber,
-    /// The campaign that it is sent to.
     pub campaign: CampaignId,
 }
 
-/// What became of a claimed row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
-    /// The row, as it was claimed.
     pub claim: Claim,
     /// Created, duplicate, rejected, failed or uncertain.
     pub outcome: RowOutcome,
@@ -85,7 +71,6 @@ pub struct Settlement {
 /// A row that cannot be sent as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidRow {
-    /// The row.
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
@@ -95,14 +80,11 @@ pub struct InvalidRow {
     pub campaign: Option<CampaignId>,
     /// The phone cell as it was read.
     pub cell: String,
-    /// Why it could not be sent.
     pub outcome: RowOutcome,
-    /// Its cells.
     pub cells: CellsDigest,
 }
 
 impl CellsDigest {
-    /// The digest of a row's cells.
     pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
         let mut digest = Sha256::new();
         for cell in cells {
@@ -117,7 +99,6 @@ impl CellsDigest {
 }
 
 impl Group {
-    /// Takes the entries of a later group too.
     pub(super) fn append(&mut self, later: Group) {
         self.claims.extend(later.claims);
         self.settlements.extend(later.settlements);
@@ -141,7 +122,6 @@ impl Group {
         }
     }
 
-    /// Counts a request that starts in this second.
     pub fn count_start(&mut self, second: i64) {
         match self.starts.last_mut() {
             Some(last) if last.second == second => last.requests += 1,

@@ -11,10 +11,8 @@ use super::record::{COLUMNS, Record};
 use super::{Ledger, LedgerError, ServiceId, unfiled};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 
-/// Which rows are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// Those of these runs.
     pub runs: Vec<RunId>,
     /// Those for this campaign; all where none is named.
     pub campaign: Option<CampaignId>,
@@ -25,9 +23,7 @@ pub struct Selection {
 /// A row that a run sent or found invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedRow {
-    /// The run.
     pub run: RunId,
-    /// Its number in that run.
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
@@ -35,9 +31,7 @@ pub struct ExportedRow {
     pub line: u64,
     /// The number that it was sent with, or the cell as it was read.
     pub phone: String,
-    /// Its campaign, where the id is known.
     pub campaign: Option<CampaignId>,
-    /// What became of it.
     pub outcome: RowOutcome,
 }
 

@@ -34,12 +34,10 @@ const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 /// How large the log beside the ledger stays when it starts again from its beginning.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
-/// An open ledger.
 #[derive(Debug)]
 pub struct Ledger {
     pub(super) db: Connection,
     pub(super) place: LedgerPlace,
-    /// The files that are open.
     pub(super) identity: Identity,
     pub(super) filing: Filing,
 }
@@ -74,7 +72,6 @@ impl Ledger {
         Ok((version > 0).then_some(ledger))
     }
 
-    /// Where it is.
     pub fn place(&self) -> &LedgerPlace {
         &self.place
     }
@@ -123,7 +120,6 @@ impl Ledger {
         Err(LedgerError::new(&self.place, problem))
     }
 
-    /// Returns what `query` reads.
     pub(super) fn reading<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -148,7 +144,6 @@ impl Ledger {
         self.checked(changed)
     }
 
-    /// The value, or what went wrong with the ledger.
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
         result.map_err(|error| {
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {

@@ -24,7 +24,6 @@ pub(super) struct Filing {
 }
 
 impl Filing {
-    /// Counts the rows of a group that has been committed.
     pub(super) fn count(&mut self, service: ServiceId, settled: usize) {
         self.service = Some(service);
         self.unfiled += settled as u64;
@@ -79,7 +78,6 @@ impl Ledger {
         Ok(())
     }
 
-    /// Does a slice; returns whether the round is over.
     fn advance(&mut self, round: &mut Round) -> Result<bool, LedgerError> {
         let advanced = round.advance(&mut self.db, self.filing.limits);
         self.checked(advanced)

@@ -34,12 +34,9 @@ SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
     (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
 ORDER BY rowid";
 
-/// A run as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
-    /// Its number.
     pub run: RunId,
-    /// The address of its service.
     pub service: String,
     /// What makes it the same run, in words; none once it was pruned.
     pub options: Option<Value>,
@@ -49,13 +46,10 @@ pub struct RunRecord {
     pub completed_at: Option<Timestamp>,
     /// When its cells, texts and file names were removed.
     pub pruned_at: Option<Timestamp>,
-    /// Whether a process is sending it now.
     pub is_at_work: bool,
     /// Its rows by status, as far as they are known.
     pub counts: Counts,
-    /// Every process that has worked at it, in order.
     pub starts: Vec<StartRecord>,
-    /// Its inputs, in order.
     pub inputs: Vec<InputRecord>,
     /// The files that it has written, or begun to write.
     pub outputs: Vec<KnownOutput>,
@@ -70,17 +64,12 @@ pub struct StartRecord {
     pub ended_at: Option<Timestamp>,
     /// Its id in the operating system.
     pub process: u32,
-    /// The computer that it ran on.
     pub host: String,
     /// The version of the program.
     pub version: String,
-    /// The exit code that it ended with.
     pub exit_code: Option<u8>,
-    /// What stopped it, in one word.
     pub stopped_by: Option<String>,
-    /// Requests that it has sent, once it has ended.
     pub requests: Option<u64>,
-    /// Its do-not-call lists.
     pub lists: Vec<ListRecord>,
 }
 
@@ -97,12 +86,9 @@ pub struct KnownOutput {
     pub rows: Option<u64>,
 }
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState<'a> {
-    /// Every row has its outcome.
     Complete,
-    /// A process is sending it.
     AtWork,
     /// Its last start ended before that, for this reason.
     Stopped(&'a str),
@@ -111,7 +97,6 @@ pub enum RunState<'a> {
 }
 
 impl RunRecord {
-    /// How far it is.
     pub fn state(&self) -> RunState<'_> {
         let last = self.starts.last();
         match last.filter(|start| start.ended_at.is_some()) {
@@ -130,7 +115,6 @@ impl RunRecord {
 }
 
 impl Ledger {
-    /// All runs, in order.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
         // Before the runs are read: one that ends meanwhile is shown as it ended.
@@ -143,7 +127,6 @@ impl Ledger {
         self.reading(|db| runs(db, &busy))
     }
 
-    /// Every service that it knows.
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
         let services = "SELECT id FROM services ORDER BY id";
         self.reading(|db| all(db, services, [], |row| row.get(0).map(ServiceId)))

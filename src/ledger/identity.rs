@@ -30,7 +30,6 @@ use crate::source::file_identity;
 /// Another process may be writing the file right now, for a service of its own.
 const ATTEMPTS: u32 = 5;
 
-/// The time between them.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A program that moves a file away often puts another one there, this much later.

@@ -7,7 +7,6 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 
-/// The value of a lead id in its column.
 pub(super) fn stored(text: &str) -> Value {
     let number = text.parse().ok();
     if let Some(number) = number.filter(|number: &i64| number.to_string() == text) {
@@ -20,7 +19,6 @@ pub(super) fn stored(text: &str) -> Value {
     }
 }
 
-/// A lead id that was read from its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredLeadId(pub(super) String);
 

@@ -22,17 +22,13 @@ use crate::private_file;
 /// instant.
 const ATTEMPTS: u32 = 5;
 
-/// The time between them.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The one process that may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
-    /// The process, by its id in the operating system.
     pub process: u32,
-    /// The computer that it runs on.
     pub host: String,
-    /// Since when it has the right.
     pub since: Timestamp,
 }
 

@@ -72,7 +72,6 @@ impl Ledger {
         })
     }
 
-    /// What was sent to the service lately.
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
         self.reading(|db| {
             let pause = db.query_row(PAUSED, [service.0], |row| Ok((row.get(0)?, row.get(1)?)));

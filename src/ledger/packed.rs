@@ -13,7 +13,6 @@ use super::journal::Outcome;
 /// glibc returns memory to the system once it is freed.
 const CAPACITY: usize = 33 << 20;
 
-/// Outcomes with their runs.
 #[derive(Debug)]
 pub(super) struct PackedOutcomes {
     places: Vec<Place>,
@@ -39,7 +38,6 @@ impl PackedOutcomes {
         }
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -57,7 +55,6 @@ impl PackedOutcomes {
         Ok(())
     }
 
-    /// Brings them into the order of their numbers.
     pub(super) fn sort(&mut self) {
         self.places.sort_unstable();
     }

@@ -28,7 +28,6 @@ impl fmt::Display for LedgerPlace {
 }
 
 impl LedgerPlace {
-    /// A ledger in this file.
     pub fn file(path: impl Into<PathBuf>) -> LedgerPlace {
         LedgerPlace { file: path.into() }
     }
@@ -68,7 +67,6 @@ impl LedgerPlace {
         &self.file
     }
 
-    /// The log that SQLite keeps beside the file.
     pub(super) fn log(&self) -> PathBuf {
         beside(&self.file, LOG)
     }

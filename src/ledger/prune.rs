@@ -14,7 +14,6 @@ use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
 
-/// What [`Ledger::prune`] has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Runs whose cells, texts and names of files are gone.
@@ -147,7 +146,6 @@ impl Ledger {
         Ok(leads)
     }
 
-    /// Files the settled rows of every service.
     fn file_everything(&mut self) -> Result<(), LedgerError> {
         for service in self.services()? {
             self.file_service(service)?;

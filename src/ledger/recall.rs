@@ -24,7 +24,6 @@ const OF_ROW: &str =
 const IS_BAD: &str = "
 SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_rejects";
 
-/// The memory of the ledger.
 #[derive(Debug)]
 pub struct Recall {
     pub(super) ledger: Ledger,
@@ -46,11 +45,9 @@ pub struct Look<'a> {
 pub enum Scope {
     /// In each campaign; this one is looked up.
     Campaign(CampaignId),
-    /// In the whole service.
     Service,
 }
 
-/// What is known of a number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     /// The earliest lead that the service has made, else the earliest that it says it

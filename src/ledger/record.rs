@@ -10,16 +10,11 @@ use super::lead_id::{self, StoredLeadId};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId};
 use crate::phone::PhoneNumber;
 
-/// A row that was sent, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The run that sent it.
     pub run: RunId,
-    /// Its number in that run.
     pub row: RowId,
-    /// The campaign that it was sent to.
     pub campaign: CampaignId,
-    /// The number that it was sent with.
     pub number: PhoneNumber,
     /// Its input, counted from 0.
     pub file: usize,

@@ -22,7 +22,6 @@ WHERE seq > ?2 AND seq <= ?3 AND run IN (SELECT id FROM runs WHERE service = ?1)
 /// A line of the journal has many rows.
 const ROWS_OF_LINE: usize = 64;
 
-/// How much is done at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Fewer settled rows than these are not worth filing.
@@ -73,7 +72,6 @@ enum Step {
 }
 
 impl Round {
-    /// A round for what the journal has of a service.
     pub(super) fn new(service: ServiceId) -> Round {
         Round {
             service,
@@ -86,12 +84,10 @@ impl Round {
         }
     }
 
-    /// How many rows have been gathered.
     pub(super) fn len(&self) -> usize {
         self.outcomes.len()
     }
 
-    /// Whether there was more than fits one round.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }

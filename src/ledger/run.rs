@@ -8,13 +8,11 @@ use serde_json::Value;
 use super::{LockHolder, ServiceId};
 use crate::lead::{Counts, RunId};
 
-/// A SHA-256.
 pub type Sha256 = [u8; 32];
 
 /// A run that is about to begin, or to go on.
 #[derive(Debug, Clone)]
 pub struct NewRun {
-    /// Where its leads go.
     pub service: ServiceId,
     /// A digest of all that makes a run the same run.
     pub identity: Sha256,
@@ -26,24 +24,19 @@ pub struct NewRun {
     /// Whether a run that is complete, but has rows that are uncertain, goes on: where
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
-    /// The inputs, in order.
     pub inputs: Vec<InputRecord>,
-    /// The do-not-call lists of this start.
     pub lists: Vec<ListRecord>,
     /// The files that this start will write: absolute paths.
     pub outputs: Vec<(PathBuf, OutputKind)>,
 }
 
-/// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRecord {
     /// As it was named; none once it was pruned.
     pub name: Option<String>,
     /// Its absolute path; none for standard input, and once it was pruned.
     pub path: Option<PathBuf>,
-    /// What it holds.
     pub sha256: Sha256,
-    /// Its size.
     pub bytes: u64,
     /// A digest of the names of its columns.
     pub columns: Sha256,
@@ -51,18 +44,14 @@ pub struct InputRecord {
     pub rows: Option<u64>,
 }
 
-/// A do-not-call list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRecord {
     /// As it was named; none once it was pruned.
     pub name: Option<String>,
-    /// What it holds.
     pub sha256: Sha256,
-    /// The numbers on it.
     pub numbers: u64,
 }
 
-/// What a file that was written holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// What became of each row.
@@ -84,11 +73,8 @@ impl OutputKind {
 /// A file that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputRecord {
-    /// Where it is, as an absolute path.
     pub path: PathBuf,
-    /// What is in it.
     pub kind: OutputKind,
-    /// The same, to the byte.
     pub sha256: Sha256,
     /// Its rows, without the header.
     pub rows: u64,
@@ -99,7 +85,6 @@ pub struct OutputRecord {
 pub struct OutputAt {
     /// Where it is, as an absolute path.
     pub path: PathBuf,
-    /// The run.
     pub run: RunId,
     /// What it has written there, once that was complete, …
     pub sha256: Option<Sha256>,
@@ -107,14 +92,11 @@ pub struct OutputAt {
     pub rows: Option<u64>,
 }
 
-/// A run that has begun, or goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
-    /// Its number.
     pub run: RunId,
     /// Which of its starts this is, from 1.
     pub start: u32,
-    /// Whether there was one before.
     pub continues: bool,
     /// No row above this one has ever been claimed; 0 if none has.
     pub reached: u64,
@@ -134,28 +116,22 @@ pub struct Predecessors {
 /// A run that was not completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Its number.
     pub run: RunId,
-    /// The address of its service.
     pub service: String,
     /// Its options, unless they were pruned.
     pub options: Option<Value>,
 }
 
-/// How a start has ended.
 #[derive(Debug, Clone)]
 pub struct Ending<'a> {
-    /// The exit code of its process.
     pub exit_code: u8,
     /// What stopped it, in one word.
     pub stopped_by: Option<&'a str>,
-    /// Requests that it has sent.
     pub requests: u64,
     /// Whether every row of the run has its outcome.
     pub complete: bool,
     /// The data rows of each input, where it was read to its end.
     pub input_rows: Vec<Option<u64>>,
-    /// The rows of the run by status.
     pub counts: Counts,
     /// The row that was read last.
     pub last_read: u64,
@@ -169,7 +145,6 @@ pub struct Ending<'a> {
 /// What a rejects file of a run takes for its defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDefaults {
-    /// The address of the run's service.
     pub service: String,
     /// As they were given to [`NewRun`].
     pub defaults: String,
@@ -177,12 +152,9 @@ pub struct StoredDefaults {
     pub columns: Vec<Sha256>,
 }
 
-/// The process that is sending to a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtWork {
-    /// Its run.
     pub run: RunId,
-    /// Which process, and since when.
     pub by: LockHolder,
 }
 

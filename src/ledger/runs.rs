@@ -81,7 +81,6 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
     })
 }
 
-/// The run that goes on.
 fn going_on(
     db: &Connection,
     service: ServiceId,

@@ -33,7 +33,6 @@ struct CommitRequest<B> {
     batches: Vec<B>,
 }
 
-/// The answer to a group.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the group, and all before it, is on disk.
@@ -43,7 +42,6 @@ pub struct Committed {
 }
 
 impl<B: Send + 'static> LedgerWriter<B> {
-    /// Starts the thread, which passes batches on to `next`.
     pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
         // Where that fails, other processes are waited for less long.
         let _ = ledger.set_busy_timeout();

@@ -6,13 +6,11 @@ use std::path::Path;
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
 
-/// How much is written at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The form of a CSV output, which is always UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CsvForm {
-    /// Whether it begins with a byte order mark.
     pub(super) has_bom: bool,
     pub(super) delimiter: u8,
 }
@@ -41,12 +39,10 @@ impl CsvForm {
     }
 }
 
-/// A CSV file on its way to its place.
 #[derive(Debug)]
 pub(super) struct CsvOutput(csv::Writer<OutputFile>);
 
 impl CsvOutput {
-    /// Creates the file; see [`OutputFile::create`].
     pub(super) fn create(
         path: &Path,
         form: CsvForm,
@@ -63,7 +59,6 @@ impl CsvOutput {
         CsvOutput(form.writer(file))
     }
 
-    /// Writes one record.
     pub(super) fn record<C: AsRef<[u8]>>(
         &mut self,
         cells: impl IntoIterator<Item = C>,
@@ -82,7 +77,6 @@ impl CsvOutput {
         self.0.flush().map_err(|error| self.error(error))
     }
 
-    /// See [`OutputFile::leave`].
     pub(super) fn leave(&self) {
         self.0.get_ref().leave();
     }
@@ -97,7 +91,6 @@ impl CsvOutput {
         })
     }
 
-    /// See [`OutputFile::error`].
     pub(super) fn error(&self, error: io::Error) -> OutputError {
         self.0.get_ref().error(error)
     }

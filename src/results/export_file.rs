@@ -29,7 +29,6 @@ impl ExportFile {
         Ok(ExportFile { csv, lines })
     }
 
-    /// Writes the line of one row.
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
         self.lines.write_to_file(line, &mut self.csv)
     }

@@ -38,7 +38,6 @@ pub fn harmless(cell: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Where in the cell formulas begin.
 fn formulas(cell: &[u8], delimiter: u8) -> Vec<usize> {
     let is_split = |byte: u8| {
         matches!(byte, b'\n' | b'\r') || (DELIMITERS.contains(&byte) && byte != delimiter)

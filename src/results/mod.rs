@@ -48,7 +48,6 @@ use results_file::ResultsFile;
 use sealed::SealedFile;
 pub use sealed::{Written, WrittenRejects};
 
-/// Writes what became of each row.
 #[derive(Debug)]
 pub struct Writer {
     results: Option<ResultsFile>,

@@ -77,14 +77,10 @@ impl RunEnd {
     };
 }
 
-/// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// It goes.
     Goes,
-    /// It gets another name.
     IsRenamed,
-    /// It stays where it is.
     Stays,
 }
 

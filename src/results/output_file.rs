@@ -16,7 +16,6 @@ use super::paths::part_of;
 use crate::paths::absolute_place;
 use crate::private_file;
 
-/// How much is copied at a time.
 const COPY_BYTES: usize = 64 * 1024;
 
 /// How much is written on trial: what a file system allocates at a time.
@@ -70,7 +69,6 @@ impl OutputFile {
         Ok(output)
     }
 
-    /// What it will be called.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -80,7 +78,6 @@ impl OutputFile {
         &self.place
     }
 
-    /// What went wrong, with the file's name.
     pub(super) fn error(&self, error: impl Into<io::Error>) -> OutputError {
         OutputError::unwritable(&self.path, error.into())
     }
@@ -285,7 +282,6 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether `file` is what is at `path`.
 fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
     match Handle::from_path(path) {
         Ok(at_path) => Ok(Handle::from_file(file.try_clone()?)? == at_path),

@@ -16,20 +16,15 @@ use crate::source::{Input, folder_of};
 pub enum OutputChoice {
     /// Beside the input, named after it.
     BesideInput,
-    /// Here.
     Path(PathBuf),
-    /// It is not written.
     None,
 }
 
 /// What the user chose for the outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputChoices {
-    /// `--results`.
     pub results: OutputChoice,
-    /// `--rejects`.
     pub rejects: OutputChoice,
-    /// `--report`.
     pub report: Option<PathBuf>,
     /// Whether they are a trial's, and called so.
     pub sandbox: bool,
@@ -40,18 +35,15 @@ pub struct OutputChoices {
 /// The places of all outputs of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputPaths {
-    /// The results file.
     pub results: Option<PathBuf>,
     /// The rejects file of each input.
     pub rejects: Vec<Option<RejectsPlace>>,
-    /// The page for people.
     pub report: Option<PathBuf>,
 }
 
 /// Where the rejects of one input go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectsPlace {
-    /// Their place.
     pub path: PathBuf,
     /// Set for a workbook: their place as a CSV file, should they not fit into one.
     pub spare: Option<PathBuf>,
@@ -139,7 +131,6 @@ impl OutputPaths {
         })
     }
 
-    /// Every file that may be written.
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
         let results = self.results.iter();
         results.chain(self.rejects_paths()).chain(&self.report)

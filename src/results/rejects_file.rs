@@ -22,7 +22,6 @@ use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 use crate::source::Row;
 
-/// A rejects file.
 #[derive(Debug)]
 pub(super) struct RejectsFile {
     /// None only while the file changes its form.
@@ -32,7 +31,6 @@ pub(super) struct RejectsFile {
     spare: Option<PathBuf>,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
-    /// Their headers.
     headers: Vec<String>,
     /// How many columns the input has, `leadload`'s own in a rejects file included.
     input_columns: usize,
@@ -40,12 +38,10 @@ pub(super) struct RejectsFile {
     form: Option<RejectsForm>,
     /// Whether some row had more cells than the header.
     has_surplus: bool,
-    /// The rows, without the header.
     rows: u64,
 }
 
 impl RejectsFile {
-    /// Creates the file with its header.
     pub(super) fn create(
         place: &RejectsPlace,
         input: &PlannedInput,
@@ -113,12 +109,10 @@ impl RejectsFile {
         self.record(record)
     }
 
-    /// See [`CsvOutput::flush`].
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
         self.csv.as_mut().map_or(Ok(()), CsvOutput::flush)
     }
 
-    /// See [`super::Writer::leave`].
     pub(super) fn leave(&self) {
         if let Some(csv) = &self.csv {
             csv.leave();

@@ -54,9 +54,7 @@ pub fn is_results_column(name: &str) -> bool {
 /// What became of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultsLine<'a> {
-    /// The name of its input.
     pub file: &'a str,
-    /// The row.
     pub row: RowId,
     /// Its line in its input, from 1.
     pub line: u64,
@@ -64,7 +62,6 @@ pub struct ResultsLine<'a> {
     pub phone: &'a str,
     /// Its campaign, where the id is known.
     pub campaign: Option<CampaignId>,
-    /// What became of it.
     pub outcome: &'a RowOutcome,
     /// Its run; none where there is only one.
     pub run: Option<RunId>,
@@ -176,7 +173,6 @@ impl Lines {
         Ok(csv)
     }
 
-    /// Writes the line of one row into a file.
     pub(super) fn write_to_file(
         &mut self,
         line: &ResultsLine<'_>,
@@ -186,12 +182,10 @@ impl Lines {
         written.map_err(|error| csv.error(error))
     }
 
-    /// The names of the columns.
     pub(super) fn header(&self) -> impl Iterator<Item = &'static str> {
         self.extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN)
     }
 
-    /// Writes the line of one row.
     pub(super) fn write<W: Write>(
         &mut self,
         line: &ResultsLine<'_>,

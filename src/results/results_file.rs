@@ -38,18 +38,15 @@ fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
     names.map(|(name, _)| name.as_str()).collect()
 }
 
-/// The results file.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
     csv: CsvOutput,
     lines: Lines,
     inputs: Vec<InputNames>,
-    /// The lines, without the header.
     rows: u64,
 }
 
 impl ResultsFile {
-    /// Creates the file with its header.
     pub(super) fn create(
         path: &Path,
         inputs: &[PlannedInput],
@@ -81,7 +78,6 @@ impl ResultsFile {
         })
     }
 
-    /// Writes the line of one row.
     pub(super) fn write(
         &mut self,
         row: Row<'_>,
@@ -108,17 +104,14 @@ impl ResultsFile {
         self.lines.write_to_file(&line, &mut self.csv)
     }
 
-    /// See [`CsvOutput::flush`].
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
         self.csv.flush()
     }
 
-    /// See [`super::Writer::leave`].
     pub(super) fn leave(&self) {
         self.csv.leave();
     }
 
-    /// Completes the file.
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
         SealedFile::new(self.csv.into_file()?, OutputKind::Results, self.rows, None)
     }

@@ -13,11 +13,9 @@ use crate::ledger::{OutputKind, OutputRecord};
 /// The files that were left behind.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The results file.
     pub results: Option<PathBuf>,
     /// The rejects files that have rows.
     pub rejects: Vec<WrittenRejects>,
-    /// The page for people.
     pub report: Option<PathBuf>,
     /// The new names of files that were there before.
     pub kept: Vec<PathBuf>,
@@ -29,12 +27,9 @@ pub struct Written {
     pub replaced_rejects: Vec<PathBuf>,
 }
 
-/// A rejects file that was left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenRejects {
-    /// Where it is.
     pub path: PathBuf,
-    /// How many rows are in it.
     pub rows: u64,
 }
 
@@ -46,13 +41,11 @@ impl Written {
         }
     }
 
-    /// Where the rejects are.
     pub fn rejects_paths(&self) -> impl Iterator<Item = &Path> {
         self.rejects.iter().map(|rejects| rejects.path.as_path())
     }
 }
 
-/// A sealed file.
 #[derive(Debug)]
 pub(super) struct SealedFile {
     file: OutputFile,

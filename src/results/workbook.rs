@@ -124,7 +124,6 @@ fn text_format() -> Format {
     Format::new().set_num_format("@")
 }
 
-/// The widths of the columns.
 #[derive(Debug, Default)]
 struct Columns {
     widths: Vec<u16>,

@@ -30,20 +30,13 @@ pub struct SandboxConfig {
     pub seed: u64,
     /// The id of the first lead; the following count up from it.
     pub first_id: u64,
-    /// The campaigns there are (`[[campaign]]`).
     #[serde(rename = "campaign")]
     pub campaigns: Vec<Campaign>,
-    /// The form of the campaign list.
     pub list_shape: ListShape,
-    /// The form of ids in the campaign list.
     pub list_id_type: ListIdType,
-    /// What `variables` must look like.
     pub variables_shape: VariablesShape,
-    /// The answer to a campaign that does not exist.
     pub unknown_campaign: UnknownCampaign,
-    /// The answer to a number that the campaign already has.
     pub duplicate_style: DuplicateStyle,
-    /// The form of the answer to a lead that was made.
     pub id_type: IdType,
     /// Its HTTP status, 200 to 299.
     pub created_status: u16,
@@ -66,9 +59,7 @@ pub struct SandboxConfig {
     pub rate_limit_headers: bool,
     /// Seconds to wait that the faults 429 and 503 state.
     pub retry_after_s: u64,
-    /// Shares of requests that go wrong.
     pub faults: Faults,
-    /// A time without service.
     pub outage: Option<Outage>,
     /// After this many requests for leads the token is no longer accepted.
     pub token_revoked_after: Option<u64>,
@@ -167,21 +158,17 @@ impl SandboxConfig {
     }
 }
 
-/// A campaign as the list shows it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Campaign {
-    /// Its number.
     pub id: u64,
     /// Its name; names need not be unique.
     pub name: String,
     /// Free text.
     #[serde(default = "in_progress")]
     pub status: String,
-    /// Free text; the wild has several forms of time.
     #[serde(default = "long_ago")]
     pub created_at: String,
-    /// As `created_at`.
     #[serde(default = "long_ago")]
     pub updated_at: String,
 }
@@ -228,12 +215,10 @@ pub struct Outage {
     pub after_requests: u64,
     /// How long it lasts, in seconds.
     pub for_s: f64,
-    /// What callers see.
     #[serde(default)]
     pub style: OutageStyle,
 }
 
-/// What callers see of an outage.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 pub enum OutageStyle {
     /// Connections are closed without an answer.
@@ -248,7 +233,6 @@ pub enum OutageStyle {
     BadGateway,
 }
 
-/// The form of the campaign list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -264,7 +248,6 @@ pub enum ListShape {
     Paginated,
 }
 
-/// The form of ids in the campaign list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum ListIdType {
@@ -275,7 +258,6 @@ pub enum ListIdType {
     Integer,
 }
 
-/// What `variables` must look like.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum VariablesShape {
@@ -288,7 +270,6 @@ pub enum VariablesShape {
     Either,
 }
 
-/// The answer to a campaign that does not exist.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownCampaign {
@@ -299,7 +280,6 @@ pub enum UnknownCampaign {
     Unprocessable,
 }
 
-/// The answer to a number that the campaign already has.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -323,7 +303,6 @@ pub enum DuplicateStyle {
     StatusFalse,
 }
 
-/// The form of the answer to a lead that was made.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]

@@ -19,7 +19,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::state::Shared;
 
-/// Cuts one connection.
 #[derive(Clone, Default)]
 pub(super) struct Cut(Arc<AtomicBool>);
 
@@ -73,7 +72,6 @@ impl Listener for CuttableListener {
     }
 }
 
-/// A TCP connection that fails once it is cut.
 pub(super) struct Connection {
     tcp: TcpStream,
     cut: Cut,

@@ -17,7 +17,6 @@ use super::state::Shared;
 use super::stats::Stats;
 use super::wire;
 
-/// A sandbox in memory.
 #[derive(Clone)]
 pub(crate) struct MemorySandbox(Arc<Shared>);
 
@@ -25,7 +24,6 @@ pub(crate) struct MemorySandbox(Arc<Shared>);
 pub(crate) enum Outcome {
     /// An answer: status, headers with names in lower case, body.
     Answer(u16, Vec<(String, String)>, Bytes),
-    /// The connection is closed before the answer is complete.
     Dropped,
 }
 
@@ -37,7 +35,6 @@ impl MemorySandbox {
         Ok(MemorySandbox(Arc::new(shared)))
     }
 
-    /// What has been counted so far.
     pub(crate) fn stats(&self) -> Stats {
         self.0.state().stats.clone()
     }

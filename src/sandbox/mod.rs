@@ -105,7 +105,6 @@ impl Sandbox {
         })
     }
 
-    /// The address it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -115,17 +114,14 @@ impl Sandbox {
         format!("http://{}", self.addr)
     }
 
-    /// A token that it accepts.
     pub fn token(&self) -> &str {
         self.shared.config.token()
     }
 
-    /// The leads made so far, in order of creation.
     pub fn leads(&self) -> Vec<StoredLead> {
         self.shared.state().store.leads().collect()
     }
 
-    /// What has been counted so far.
     pub fn stats(&self) -> Stats {
         self.shared.state().stats.clone()
     }

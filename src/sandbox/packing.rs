@@ -6,7 +6,6 @@ use flate2::Compression;
 use flate2::read::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde::Deserialize;
 
-/// How answers are compressed.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Packing {
@@ -19,7 +18,6 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The value of `Content-Encoding`.
     pub(super) fn encoding(self) -> &'static str {
         match self {
             Packing::Gzip => "gzip",
@@ -27,7 +25,6 @@ impl Packing {
         }
     }
 
-    /// The body, compressed.
     pub(crate) fn pack(self, body: &[u8]) -> io::Result<Vec<u8>> {
         let mut packed = Vec::new();
         let level = Compression::default();

@@ -21,7 +21,6 @@ pub struct RateLimit {
     pub requests: usize,
     /// Length of the window in seconds.
     pub per_s: f64,
-    /// How the window moves.
     #[serde(default)]
     pub window: Window,
     /// Its start, in seconds since that of the sandbox.
@@ -32,7 +31,6 @@ pub struct RateLimit {
     pub until_s: Option<f64>,
 }
 
-/// How a window moves.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Window {
@@ -43,7 +41,6 @@ pub enum Window {
     Fixed,
 }
 
-/// How a 429 says when to come again.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitHint {
@@ -113,7 +110,6 @@ impl Limiter {
         }
     }
 
-    /// Whether it holds at `now`.
     pub(super) fn holds(&self, now: u64) -> bool {
         self.limit.holds(now)
     }

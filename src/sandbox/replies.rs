@@ -15,7 +15,6 @@ use super::new_lead::NewLead;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
 
-/// How an exchange ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// With the answer.
@@ -128,7 +127,6 @@ fn invalid_field(field: &str, text: &str) -> Reply {
     )
 }
 
-/// The campaign does not exist.
 pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
     match style {
         UnknownCampaign::NotFound => message(404, "Campaign not found"),
@@ -138,7 +136,6 @@ pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
     }
 }
 
-/// The campaign has the number.
 pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
     const EXISTS: &str = "A lead with this phone number already exists in this campaign.";
     match style {
@@ -166,7 +163,6 @@ pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
     }
 }
 
-/// The lead was made.
 pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply {
     const TEXT: &str = "Lead created successfully";
     let body = match config.id_type {
@@ -211,7 +207,6 @@ pub(super) fn too_many(hint: RateLimitHint, wait_s: u64, now: SystemTime) -> Rep
     }
 }
 
-/// The service is away.
 pub(super) fn outage(style: OutageStyle) -> Reply {
     match style {
         OutageStyle::Close => Reply::silent(Ending::Drop),

@@ -10,17 +10,14 @@ use serde::Deserialize;
 
 use super::new_lead::{NewLead, phone_digits};
 
-/// When to give which answer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// Only this number (E.164).
     pub phone_number: Option<String>,
-    /// Only this campaign.
     pub campaign_id: Option<u64>,
     /// Only these attempts, counted from 1 for each number in a campaign.
     pub attempts: Option<Vec<u16>>,
-    /// The answer.
     pub reply: ScriptedReply,
 }
 
@@ -38,7 +35,6 @@ pub struct ScriptedReply {
     pub store: bool,
     /// Milliseconds until the answer, on top of the latency.
     pub delay_ms: u64,
-    /// How it ends.
     pub then: Then,
 }
 
@@ -55,11 +51,9 @@ impl Default for ScriptedReply {
     }
 }
 
-/// How a scripted exchange ends.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
-    /// The answer is sent.
     #[default]
     Answer,
     /// The connection is closed without an answer.

@@ -66,7 +66,6 @@ fn routes(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Completes when the sandbox stops.
 fn stopped(shared: &Shared) -> impl Future<Output = ()> + Send + 'static {
     let mut stopping = shared.stopping.subscribe();
     async move {
@@ -175,7 +174,6 @@ fn respond(reply: Reply) -> Response {
     response
 }
 
-/// The answer, compressed.
 fn respond_packed(reply: Reply, packing: Packing) -> Response {
     // Writing to memory does not fail.
     let packed = packing.pack(reply.body.as_bytes()).unwrap_or_default();

@@ -55,7 +55,6 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Microseconds since the start.
     pub(super) fn now_us(&self) -> u64 {
         self.started.elapsed().as_micros() as u64
     }

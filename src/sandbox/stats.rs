@@ -9,13 +9,11 @@ use serde::Serialize;
 /// request.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
-    /// Connections accepted.
     pub connections: u64,
     /// Requests for leads, whatever became of them.
     pub lead_requests: u64,
     /// Requests for the campaign list (each page counts).
     pub campaign_requests: u64,
-    /// Leads made.
     pub created: u64,
     /// Leads refused because the campaign has the number, whatever answer was sent.
     pub duplicates_refused: u64,

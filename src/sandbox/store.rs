@@ -14,9 +14,7 @@ use super::new_lead::NewLead;
 pub struct StoredLead {
     /// Its id as text.
     pub id: String,
-    /// The campaign's number.
     pub campaign_id: u64,
-    /// E.164.
     pub phone_number: String,
     /// The variables; empty when none were sent or they are not kept.
     pub variables: BTreeMap<String, String>,

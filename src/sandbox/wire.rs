@@ -147,7 +147,6 @@ fn read_names(
     Some(object)
 }
 
-/// What is wrong, by field.
 #[derive(Default)]
 struct Errors(BTreeMap<String, Vec<String>>);
 
