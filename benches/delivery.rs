@@ -189,7 +189,7 @@ impl Trial {
             service: SandboxConfig {
                 any_token: true,
                 latency_ms,
-                keep_variables: false,
+                keep_variables: Some(false),
                 ..SandboxConfig::default()
             },
             rows,

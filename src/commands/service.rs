@@ -28,7 +28,7 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
         Service::Sandbox => {
             let config = SandboxConfig {
                 // Nothing reads them, and they would take memory.
-                keep_variables: false,
+                keep_variables: Some(false),
                 ..SandboxConfig::default()
             };
             // The call blocks until the sandbox listens.

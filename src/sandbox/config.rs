@@ -11,13 +11,16 @@ use serde::Deserialize;
 
 use super::faults::Faults;
 use super::packing::Packing;
-use super::rate_limit::{LONGEST_WAIT_S, RateLimit, RateLimitHint};
+use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
 
 /// The token accepted when none is configured.
 const DEFAULT_TOKEN: &str = "sandbox-token";
+
+const LONG_AGO: &str = "2026-03-02T09:00:00.000000Z";
+
 /// A scenario. There is no `Debug`, because a token may be in it.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
     /// Loopback address to listen on; a free port of 127.0.0.1 when not given.
@@ -28,8 +31,9 @@ pub struct SandboxConfig {
     pub any_token: bool,
     /// Decides, with the request, which faults occur and how long answers take.
     pub seed: u64,
-    /// The id of the first lead; the following count up from it.
-    pub first_id: u64,
+    /// The id of the first lead, 1 when not given; the following count up from it.
+    pub first_id: Option<u32>,
+    /// Examples when none is given.
     #[serde(rename = "campaign")]
     pub campaigns: Vec<Campaign>,
     pub list_shape: ListShape,
@@ -38,8 +42,8 @@ pub struct SandboxConfig {
     pub unknown_campaign: UnknownCampaign,
     pub duplicate_style: DuplicateStyle,
     pub id_type: IdType,
-    /// Its HTTP status, 200 to 299.
-    pub created_status: u16,
+    /// The status of a lead that was made, 200 to 299; 200 when not given.
+    pub created_status: Option<u16>,
     /// Compress the bodies of all answers; not when not given.
     pub pack: Option<Packing>,
     /// Time until an answer, in milliseconds.
@@ -57,8 +61,8 @@ pub struct SandboxConfig {
     pub rate_limit_hint: RateLimitHint,
     /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead.
     pub rate_limit_headers: bool,
-    /// Seconds to wait that the faults 429 and 503 state.
-    pub retry_after_s: u64,
+    /// Seconds to wait that the faults 429 and 503 state; 1 when not given.
+    pub retry_after_s: Option<u32>,
     pub faults: Faults,
     pub outage: Option<Outage>,
     /// After this many requests for leads the token is no longer accepted.
@@ -68,50 +72,13 @@ pub struct SandboxConfig {
     /// Scripted answers; the first that matches wins, before any fault (`[[rule]]`).
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
-    /// Keep the variables of each lead.
-    pub keep_variables: bool,
+    /// Keep the variables of each lead, as when not given.
+    pub keep_variables: Option<bool>,
     /// Keep headers and bodies of all requests for leads.
     pub keep_bodies: bool,
 }
 
-impl Default for SandboxConfig {
-    fn default() -> Self {
-        Self {
-            listen: None,
-            token: None,
-            any_token: false,
-            seed: 0,
-            first_id: 1,
-            campaigns: Campaign::examples(),
-            list_shape: ListShape::default(),
-            list_id_type: ListIdType::default(),
-            variables_shape: VariablesShape::default(),
-            unknown_campaign: UnknownCampaign::default(),
-            duplicate_style: DuplicateStyle::default(),
-            id_type: IdType::default(),
-            created_status: 200,
-            pack: None,
-            latency_ms: 0,
-            latency_growth_ms: 0,
-            latency_jitter_ms: 0,
-            max_concurrent: None,
-            rate_limits: Vec::new(),
-            rate_limit_hint: RateLimitHint::default(),
-            rate_limit_headers: false,
-            retry_after_s: 1,
-            faults: Faults::default(),
-            outage: None,
-            token_revoked_after: None,
-            balance_after: None,
-            rules: Vec::new(),
-            keep_variables: true,
-            keep_bodies: false,
-        }
-    }
-}
-
 impl SandboxConfig {
-    /// The configured token, or the default one.
     pub fn token(&self) -> &str {
         self.token.as_deref().unwrap_or(DEFAULT_TOKEN)
     }
@@ -123,26 +90,17 @@ impl SandboxConfig {
     }
 
     /// Finds contradictions; a sandbox does so when it starts.
-    ///
-    /// # Errors
-    /// `InvalidInput`, with the setting named.
     pub fn validate(&self) -> io::Result<()> {
         self.check()
             .map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
     fn check(&self) -> Result<(), String> {
-        if !(200..=299).contains(&self.created_status) {
+        if (self.created_status).is_some_and(|status| !(200..=299).contains(&status)) {
             return Err("`created_status` must be between 200 and 299".to_owned());
         }
         if self.max_concurrent == Some(0) {
             return Err("`max_concurrent` must be at least 1".to_owned());
-        }
-        if self.retry_after_s > u64::from(LONGEST_WAIT_S) {
-            return Err(format!("`retry_after_s` must be at most {LONGEST_WAIT_S}"));
-        }
-        if self.first_id > u64::from(u32::MAX) << 16 {
-            return Err("`first_id` is too large to count up from".to_owned());
         }
         if self.token().trim().is_empty() {
             return Err("`token` must not be empty".to_owned());
@@ -175,14 +133,9 @@ pub struct Campaign {
 
 impl Campaign {
     /// Campaigns in every state, two of one name, and times in each form seen.
-    fn examples() -> Vec<Self> {
+    pub(super) fn examples() -> Vec<Self> {
         [
-            (
-                101,
-                "Spring promo",
-                "in-progress",
-                "2026-03-02T09:00:00.000000Z",
-            ),
+            (101, "Spring promo", "in-progress", LONG_AGO),
             (102, "Autumn survey", "stopped", "2026-03-02T09:00:00Z"),
             (103, "Welcome call", "draft", "2026-03-02 09:00:00"),
             (104, "Newsletter", "in-progress", "2026-03-02T09:00:00Z"),
@@ -204,7 +157,7 @@ fn in_progress() -> String {
 }
 
 fn long_ago() -> String {
-    "2026-03-02T09:00:00.000000Z".to_owned()
+    LONG_AGO.to_owned()
 }
 
 /// A time without service, counted from the first request that meets it.

@@ -12,15 +12,13 @@
 //! | `server`, `connection` | HTTP, and how a connection ends without an answer |
 //! | `wire` | strict reading of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
-//! | `replies`, `campaigns`, `packing` | the bodies it answers with |
+//! | `replies`, `packing` | the bodies it answers with |
 
-mod campaigns;
 mod config;
 mod connection;
 mod faults;
 #[cfg(test)]
 pub(crate) mod memory;
-mod new_lead;
 mod packing;
 mod rate_limit;
 mod replies;

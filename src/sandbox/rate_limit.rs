@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use crate::rate::Rate;
 
-/// The longest wait that can be stated, in seconds: a year is enough, and is a date that can be
-/// written.
-pub(super) const LONGEST_WAIT_S: u32 = 365 * 24 * 3600;
+/// The longest window, in seconds: a year, so that every wait is a date that can be written.
+const MAX_WINDOW_S: f64 = 365.0 * 24.0 * 3600.0;
 
 /// At most this many requests in this many seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
@@ -68,16 +67,10 @@ impl From<Rate> for RateLimit {
 }
 
 impl RateLimit {
-    fn holds(&self, now: u64) -> bool {
-        let now = now as f64 / 1e6;
-        self.from_s <= now && self.until_s.is_none_or(|until| now < until)
-    }
-
     pub(super) fn check(&self) -> Result<(), String> {
-        let longest = f64::from(LONGEST_WAIT_S);
-        if self.requests == 0 || !(self.per_s > 0.0 && self.per_s <= longest) {
+        if self.requests == 0 || !(self.per_s > 0.0 && self.per_s <= MAX_WINDOW_S) {
             return Err(format!(
-                "a rate limit needs `requests` above 0 and `per_s` above 0, at most {longest}"
+                "a rate limit needs `requests` above 0 and `per_s` above 0, at most {MAX_WINDOW_S}"
             ));
         }
         Ok(())
@@ -111,7 +104,11 @@ impl Limiter {
     }
 
     pub(super) fn holds(&self, now: u64) -> bool {
-        self.limit.holds(now)
+        let now = now as f64 / 1e6;
+        let RateLimit {
+            from_s, until_s, ..
+        } = self.limit;
+        from_s <= now && until_s.is_none_or(|until| now < until)
     }
 
     /// Forgets what is out of the window at `now` and returns what is left.

@@ -4,16 +4,18 @@
 //! are the sandbox's own.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::config::{DuplicateStyle, IdType, OutageStyle, SandboxConfig, UnknownCampaign};
+use super::config::{
+    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, OutageStyle, SandboxConfig,
+    UnknownCampaign,
+};
 use super::faults::Fault;
-use super::new_lead::NewLead;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
+use super::store::NewLead;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
@@ -108,18 +110,6 @@ pub(super) fn out_of_balance() -> Reply {
     json(402, &body)
 }
 
-/// 422 in Laravel's form: the first problem as the message, all of them by field.
-pub(super) fn invalid(errors: &BTreeMap<String, Vec<String>>) -> Reply {
-    let mut texts = errors.values().flatten();
-    let first = texts.next().map_or("The given data was invalid.", |t| t);
-    let text = match texts.count() {
-        0 => first.to_owned(),
-        1 => format!("{first} (and 1 more error)"),
-        more => format!("{first} (and {more} more errors)"),
-    };
-    json(422, &json!({ "message": text, "errors": errors }))
-}
-
 fn invalid_field(field: &str, text: &str) -> Reply {
     json(
         422,
@@ -171,7 +161,7 @@ pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply 
         IdType::Wrapped => format!(r#"[{{"message":"{TEXT}","data":{{"id":"{id}"}}}}]"#),
         IdType::IntegerFull => json!({ "message": TEXT, "data": whole_lead(lead, id) }).to_string(),
     };
-    json_text(config.created_status, body)
+    json_text(config.created_status.unwrap_or(200), body)
 }
 
 fn whole_lead(lead: &NewLead, id: u64) -> Value {
@@ -222,13 +212,12 @@ pub(super) fn faulty(
     usual: Option<Reply>,
     now: SystemTime,
 ) -> Reply {
+    let wait_s = config.retry_after_s.unwrap_or(1).into();
     match fault {
-        Fault::Status429 => too_many(config.rate_limit_hint, config.retry_after_s, now),
+        Fault::Status429 => too_many(config.rate_limit_hint, wait_s, now),
         Fault::Status500Before | Fault::Status500After => message(500, "Server Error"),
         Fault::Status502 => html(502, "502 Bad Gateway"),
-        Fault::Status503 => {
-            message(503, "Service Unavailable").with_header("retry-after", config.retry_after_s)
-        }
+        Fault::Status503 => message(503, "Service Unavailable").with_header("retry-after", wait_s),
         Fault::Status503Html => html(503, "503 Service Unavailable"),
         Fault::DropBefore | Fault::DropAfter => Reply::silent(Ending::Drop),
         Fault::HangBefore | Fault::HangAfter => Reply::silent(Ending::Hang),
@@ -256,4 +245,51 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
         },
         ..json_text(reply.status, body)
     }
+}
+
+/// The list's body. `page` counts from 1, `url` is the list's own, without a query; both are of
+/// use to the paginated form alone.
+pub(super) fn campaign_list(config: &SandboxConfig, page: usize, url: &str) -> Value {
+    let all = &config.campaigns;
+    match config.list_shape {
+        ListShape::Campaigns => json!({ "campaigns": entries(config, all) }),
+        ListShape::Bare => json!(entries(config, all)),
+        ListShape::Data => json!({ "data": entries(config, all) }),
+        ListShape::Paginated => one_page(config, page, url),
+    }
+}
+
+fn entries(config: &SandboxConfig, campaigns: &[Campaign]) -> Vec<Value> {
+    let entry = |campaign: &Campaign| {
+        let id = match config.list_id_type {
+            ListIdType::String => json!(campaign.id.to_string()),
+            ListIdType::Integer => json!(campaign.id),
+        };
+        json!({
+            "id": id,
+            "name": campaign.name,
+            "created_at": campaign.created_at,
+            "updated_at": campaign.updated_at,
+            "status": campaign.status,
+        })
+    };
+    campaigns.iter().map(entry).collect()
+}
+
+/// Half of the list, rounded up, so that even the examples have two pages.
+fn one_page(config: &SandboxConfig, page: usize, url: &str) -> Value {
+    let size = config.campaigns.len().div_ceil(2).max(1);
+    let mut pages = config.campaigns.chunks(size);
+    let last = pages.len().max(1);
+    let shown = page.checked_sub(1).and_then(|index| pages.nth(index));
+    let link = |number: usize| format!("{url}?page={number}");
+    json!({
+        "current_page": page,
+        "data": entries(config, shown.unwrap_or_default()),
+        "last_page": last,
+        "next_page_url": (page < last).then(|| link(page + 1)),
+        "per_page": size,
+        "prev_page_url": (page > 1).then(|| link(page - 1)),
+        "total": config.campaigns.len(),
+    })
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use axum::http::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
-use super::new_lead::{NewLead, phone_digits};
+use super::store::{NewLead, phone_digits};
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -26,7 +26,7 @@ use super::packing::Packing;
 use super::rate_limit::Quota;
 use super::replies::{self, Ending, Reply};
 use super::state::{InFlight, Shared};
-use super::{RecordedRequest, campaigns, wire};
+use super::{RecordedRequest, wire};
 
 const CAMPAIGNS: &str = "/api/user/campaigns";
 /// Bodies beyond this many bytes are refused.
@@ -241,7 +241,8 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
     let host = request.headers().get(HOST);
     let host = host.and_then(|h| h.to_str().ok()).unwrap_or("127.0.0.1");
     let url = format!("http://{host}{CAMPAIGNS}");
-    replies::json_text(200, campaigns::list(&shared.config, page, &url).to_string())
+    let list = replies::campaign_list(&shared.config, page, &url);
+    replies::json_text(200, list.to_string())
 }
 
 async fn show_leads(State(shared): SharedState) -> Response {

@@ -12,14 +12,13 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 use super::RecordedRequest;
-use super::config::{Outage, SandboxConfig};
+use super::config::{Campaign, Outage, SandboxConfig};
 use super::faults::Draw;
-use super::new_lead::NewLead;
 use super::rate_limit::{Limiter, Quota};
 use super::replies::{self, Reply};
 use super::rule::{ScriptedReply, Then};
 use super::stats::Stats;
-use super::store::Store;
+use super::store::{NewLead, Store};
 
 /// Purposes of [`Draw::chance`].
 const FAULT: u64 = 1;
@@ -37,8 +36,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(config: SandboxConfig) -> io::Result<Self> {
+    pub(super) fn new(mut config: SandboxConfig) -> io::Result<Self> {
         config.validate()?;
+        if config.campaigns.is_empty() {
+            config.campaigns = Campaign::examples();
+        }
         Ok(Self {
             slots: config
                 .max_concurrent
@@ -107,7 +109,7 @@ impl State {
     fn new(config: &SandboxConfig) -> Self {
         let limits = config.rate_limits.iter().copied();
         Self {
-            store: Store::new(config.first_id, config.keep_variables),
+            store: Store::new(config),
             stats: Stats::default(),
             requests: Vec::new(),
             limiters: limits.map(Limiter::new).collect(),

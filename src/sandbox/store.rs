@@ -6,8 +6,29 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::new_lead::NewLead;
+use super::config::SandboxConfig;
+
+/// A request for a lead that has nothing wrong with it.
+pub(super) struct NewLead {
+    /// The digits after the `+`; they begin with 1 to 9, so none is lost in a number.
+    pub(super) phone: u64,
+    pub(super) campaign: u64,
+    /// Names and string values.
+    pub(super) variables: Option<Map<String, Value>>,
+    pub(super) allow_duplicate: bool,
+}
+
+/// The digits of an E.164 number: `+`, a first digit of 1 to 9, 7 to 15 digits in all.
+pub(super) fn phone_digits(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix('+')?;
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain || digits.starts_with('0') || !(7..=15).contains(&digits.len()) {
+        return None;
+    }
+    digits.parse().ok()
+}
 
 /// A lead as the sandbox keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,11 +69,11 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(first_id: u64, keep_variables: bool) -> Self {
+    pub(super) fn new(config: &SandboxConfig) -> Self {
         Self {
-            first_id,
+            first_id: config.first_id.unwrap_or(1).into(),
             leads: Vec::new(),
-            variables: keep_variables.then(Vec::new),
+            variables: config.keep_variables.unwrap_or(true).then(Vec::new),
             seen: BTreeMap::new(),
         }
     }

@@ -1,17 +1,16 @@
 //! Strict reading of a request: headers and body as the interface document has them.
 //!
-//! The rule: what a careful client would not send is refused, with the field named, even
-//! where a real service might accept it.
-
-use std::collections::BTreeMap;
+//! The rule: what a careful client would not send is refused, even where a real service might
+//! accept it.
 
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::config::{SandboxConfig, VariablesShape};
-use super::new_lead::{NewLead, phone_digits};
 use super::replies::{self, Reply};
+use super::store::{NewLead, phone_digits};
 
 const JSON: &str = "application/json";
 
@@ -35,6 +34,15 @@ pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Resul
     Ok(())
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeadBody {
+    phone_number: String,
+    campaign_id: u64,
+    variables: Option<Value>,
+    allow_dupplicate: bool,
+}
+
 /// Checks a request for a lead, head and body.
 pub(super) fn check_lead(
     headers: &HeaderMap,
@@ -46,12 +54,28 @@ pub(super) fn check_lead(
         let text = "The Content-Type header must be application/json.";
         return Err(replies::message(415, text));
     }
-    let body = serde_json::from_slice(body)
+    let body: Value = serde_json::from_slice(body)
         .map_err(|error| replies::message(400, &format!("The body is not valid JSON: {error}.")))?;
-    let Value::Object(fields) = body else {
+    if !body.is_object() {
         return Err(replies::message(400, "The body must be a JSON object."));
+    }
+    let invalid = |what: &str| replies::message(422, &format!("The body is not a lead: {what}."));
+    let lead: LeadBody =
+        serde_json::from_value(body).map_err(|error| invalid(&error.to_string()))?;
+    let variables = match lead.variables {
+        Some(value) => Some(
+            texts_by_name(value, config.variables_shape)
+                .ok_or_else(|| invalid("the variables are not as the service takes them"))?,
+        ),
+        None => None,
     };
-    read_fields(fields, config.variables_shape)
+    Ok(NewLead {
+        phone: phone_digits(&lead.phone_number)
+            .ok_or_else(|| invalid("the phone_number must be in E.164 format"))?,
+        campaign: lead.campaign_id,
+        variables,
+        allow_duplicate: lead.allow_dupplicate,
+    })
 }
 
 /// The value of a header that occurs once.
@@ -61,100 +85,18 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     value.filter(|_| values.next().is_none())
 }
 
-fn read_fields(mut fields: Map<String, Value>, shape: VariablesShape) -> Result<NewLead, Reply> {
-    let mut errors = Errors::default();
-    let phone = read_phone(fields.remove("phone_number"), &mut errors);
-    let campaign = read_campaign(fields.remove("campaign_id"), &mut errors);
-    let variables = fields
-        .remove("variables")
-        .and_then(|value| read_variables(value, shape, &mut errors));
-    let allow_duplicate = match fields.remove("allow_dupplicate") {
-        Some(Value::Bool(allow)) => Some(allow),
-        Some(_) => errors.add("allow_dupplicate", "must be true or false"),
-        None => errors.add("allow_dupplicate", "is required"),
+fn texts_by_name(value: Value, shape: VariablesShape) -> Option<Map<String, Value>> {
+    let object = match value {
+        Value::Object(object) if shape != VariablesShape::Array => object,
+        Value::Array(items) if shape != VariablesShape::Object => {
+            match <[Value; 1]>::try_from(items) {
+                Ok([Value::Object(object)]) => object,
+                _ => return None,
+            }
+        }
+        _ => return None,
     };
-    for name in fields.keys() {
-        errors.add::<()>(name, "is not known");
-    }
-    match (phone, campaign, allow_duplicate) {
-        (Some(phone), Some(campaign), Some(allow_duplicate)) if errors.0.is_empty() => {
-            Ok(NewLead {
-                phone,
-                campaign,
-                variables,
-                allow_duplicate,
-            })
-        }
-        _ => Err(replies::invalid(&errors.0)),
-    }
-}
-
-fn read_phone(value: Option<Value>, errors: &mut Errors) -> Option<u64> {
-    match value {
-        Some(Value::String(text)) => {
-            let digits = phone_digits(&text);
-            digits.or_else(|| errors.add("phone_number", "must be a phone number in E.164 format"))
-        }
-        Some(_) => errors.add("phone_number", "must be a string"),
-        None => errors.add("phone_number", "is required"),
-    }
-}
-
-fn read_campaign(value: Option<Value>, errors: &mut Errors) -> Option<u64> {
-    match value {
-        Some(value) => value
-            .as_u64()
-            .or_else(|| errors.add("campaign_id", "must be an integer")),
-        None => errors.add("campaign_id", "is required"),
-    }
-}
-
-fn read_variables(
-    value: Value,
-    shape: VariablesShape,
-    errors: &mut Errors,
-) -> Option<Map<String, Value>> {
-    let array_allowed = shape != VariablesShape::Object;
-    let object_allowed = shape != VariablesShape::Array;
-    match value {
-        Value::Object(object) if object_allowed => read_names(object, "variables", errors),
-        Value::Array(items) if array_allowed => match <[Value; 1]>::try_from(items) {
-            Ok([Value::Object(object)]) => read_names(object, "variables.0", errors),
-            Ok(_) => errors.add("variables.0", "must be an object"),
-            Err(_) => errors.add("variables", "must hold exactly one object"),
-        },
-        _ if array_allowed => errors.add("variables", "must be an array"),
-        _ => errors.add("variables", "must be an object"),
-    }
-}
-
-fn read_names(
-    object: Map<String, Value>,
-    path: &str,
-    errors: &mut Errors,
-) -> Option<Map<String, Value>> {
-    if object.is_empty() {
-        return errors.add(path, "must not be empty");
-    }
-    for (name, value) in &object {
-        if name.is_empty() {
-            errors.add::<()>(path, "must not have an empty name");
-        }
-        if !value.is_string() {
-            errors.add::<()>(&format!("{path}.{name}"), "must be a string");
-        }
-    }
-    Some(object)
-}
-
-#[derive(Default)]
-struct Errors(BTreeMap<String, Vec<String>>);
-
-impl Errors {
-    /// Adds a problem and returns `None`, for the value that is missing.
-    fn add<T>(&mut self, field: &str, problem: &str) -> Option<T> {
-        let text = format!("The {field} field {problem}.");
-        self.0.entry(field.to_owned()).or_default().push(text);
-        None
-    }
+    let mut all = object.iter();
+    let is_valid = all.all(|(name, value)| !name.is_empty() && value.is_string());
+    (is_valid && !object.is_empty()).then_some(object)
 }

@@ -140,52 +140,41 @@ fn a_body_that_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn a_wrong_type_is_refused_with_the_field_named() {
+fn a_body_that_is_no_lead_is_refused() {
     let sandbox = start("");
     let cases = [
-        ("phone_number", json!(447911123456u64), "phone_number"),
-        ("phone_number", json!("447911123456"), "phone_number"),
-        ("phone_number", json!("+0791112345"), "phone_number"),
-        ("phone_number", json!("+123456"), "phone_number"),
-        ("phone_number", json!("+1234567890123456"), "phone_number"),
-        ("phone_number", json!("+44 7911 123456"), "phone_number"),
-        ("phone_number", Value::Null, "phone_number"),
-        ("campaign_id", json!("101"), "campaign_id"),
-        ("campaign_id", json!(101.0), "campaign_id"),
-        ("campaign_id", json!(-1), "campaign_id"),
-        ("allow_dupplicate", json!(0), "allow_dupplicate"),
-        ("allow_duplicate", json!(false), "allow_duplicate"),
-        ("variables", json!(null), "variables"),
-        ("variables", json!({"a": "b"}), "variables"),
-        ("variables", json!([]), "variables"),
-        ("variables", json!([{"a": "1"}, {"b": "2"}]), "variables"),
-        ("variables", json!([{}]), "variables.0"),
-        ("variables", json!(["a"]), "variables.0"),
-        ("variables", json!([{"a": 1}]), "variables.0.a"),
+        ("phone_number", json!(447911123456u64)),
+        ("phone_number", json!("447911123456")),
+        ("phone_number", json!("+0791112345")),
+        ("phone_number", json!("+123456")),
+        ("phone_number", json!("+1234567890123456")),
+        ("phone_number", json!("+44 7911 123456")),
+        ("phone_number", Value::Null),
+        ("campaign_id", json!("101")),
+        ("campaign_id", json!(101.0)),
+        ("campaign_id", json!(-1)),
+        ("allow_dupplicate", json!(0)),
+        ("allow_duplicate", json!(false)),
+        ("variables", json!({"a": "b"})),
+        ("variables", json!([])),
+        ("variables", json!([{"a": "1"}, {"b": "2"}])),
+        ("variables", json!([{}])),
+        ("variables", json!([{"": "a"}])),
+        ("variables", json!(["a"])),
+        ("variables", json!([{"a": 1}])),
     ];
-    for (field, value, named) in cases {
+    for (field, value) in cases {
         let mut body: Value = serde_json::from_str(&lead(ADA)).unwrap();
         body[field] = value;
-        let answer = post(&sandbox, &body.to_string());
-        assert_eq!(answer.status, 422, "{body}");
-        let errors = answer.json()["errors"].as_object().unwrap().clone();
-        assert_eq!(errors.keys().collect::<Vec<_>>(), [named], "{body}");
+        assert_eq!(post(&sandbox, &body.to_string()).status, 422, "{body}");
     }
+    let answer = post(&sandbox, "{}");
+    let text = "The body is not a lead: missing field `phone_number`.";
+    assert_eq!(
+        (answer.status, answer.json()),
+        (422, json!({"message": text}))
+    );
     assert_eq!(sandbox.leads(), []);
-}
-
-#[test]
-fn all_that_is_missing_is_named_at_once() {
-    let answer = post(&start(""), "{}");
-    let expected = json!({
-        "message": "The allow_dupplicate field is required. (and 2 more errors)",
-        "errors": {
-            "allow_dupplicate": ["The allow_dupplicate field is required."],
-            "campaign_id": ["The campaign_id field is required."],
-            "phone_number": ["The phone_number field is required."],
-        },
-    });
-    assert_eq!((answer.status, answer.json()), (422, expected));
 }
 
 #[test]
