@@ -1,6 +1,5 @@
 //! Why an output cannot be written. Each text says what happened, where, and what to do.
 
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -9,51 +8,32 @@ use thiserror::Error;
 use crate::exit::{Failure, StoppedBy};
 use crate::source::folder_of;
 
-/// How the hints name the flags of an import that name outputs.
-const OF_IMPORT: &str = "`--results`, `--rejects` or `--report`";
-
-/// The one that an export has.
-const OF_EXPORT: &str = "`--results`";
-
 /// An output that cannot be written.
 #[derive(Debug, Error)]
+#[error("{}", self.text())]
 pub struct OutputError {
     /// The file, or its part for one that was deleted.
     path: PathBuf,
     pub(super) problem: OutputProblem,
+    /// The flags that name outputs of the command, as hints have them.
+    flags: &'static str,
 }
 
-/// What is wrong.
 #[derive(Debug)]
 pub(super) enum OutputProblem {
-    /// The operating system refuses.
     Unwritable(io::Error),
     /// The file in its place cannot be replaced: on Windows, while another program has it open.
     NotReplaced(io::Error),
-    /// What was being written was deleted or moved.
     Gone,
-    /// A folder, a link or a device is there.
     NotAFile,
-    /// A results file by the name of something else.
     NotCsv,
-    /// A page by the name of something else.
     NotHtml,
-    /// It is an input of the same command.
     IsAnInput,
-    /// It is a file of the ledger.
     IsTheLedger,
     /// It is a file of settings, a token or certificates.
     IsReserved,
-    /// Two outputs would be one file.
     Twice,
-    /// Another run writes it.
     Busy,
-}
-
-impl fmt::Display for OutputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(OF_IMPORT))
-    }
 }
 
 impl OutputError {
@@ -61,6 +41,7 @@ impl OutputError {
         OutputError {
             path: path.to_owned(),
             problem,
+            flags: "`--results`, `--rejects` or `--report`",
         }
     }
 
@@ -78,9 +59,12 @@ impl OutputError {
         Failure::new(self.stops_before(), self)
     }
 
-    /// The failure of an export that has not begun to write.
-    pub fn before_exporting(self) -> Failure {
-        Failure::new(self.stops_before(), ExportError(self))
+    /// The same of an export, which has no other flag for a file than `--results`.
+    pub fn of_export(self) -> OutputError {
+        OutputError {
+            flags: "`--results`",
+            ..self
+        }
     }
 
     fn stops_before(&self) -> StoppedBy {
@@ -91,7 +75,8 @@ impl OutputError {
         }
     }
 
-    fn text(&self, flags: &str) -> String {
+    fn text(&self) -> String {
+        let flags = self.flags;
         let path = self.path.display();
         let (what, hint) = match &self.problem {
             OutputProblem::Unwritable(error) => (
@@ -148,11 +133,6 @@ impl OutputError {
         format!("{what}\n\nhint: {hint}")
     }
 }
-
-/// An output of an export, which has no other flag for a file than `--results`.
-#[derive(Debug, Error)]
-#[error("{}", .0.text(OF_EXPORT))]
-pub struct ExportError(pub OutputError);
 
 /// What has to be fixed before the file can be written.
 pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
@@ -214,19 +194,18 @@ mod tests {
 
     #[test]
     fn hints_of_an_export_name_its_flag_and_leave_paths_as_they_are() {
-        let path = PathBuf::from(format!("{OF_IMPORT}.csv"));
+        let path = PathBuf::from("`--results`, `--rejects` or `--report`.csv");
         let error = || io::Error::from(ErrorKind::Other);
         for error in [
             OutputProblem::Unwritable(error()),
             OutputProblem::IsAnInput,
             OutputProblem::Busy,
         ] {
-            let failure = OutputError::new(&path, error).before_exporting().error;
+            let failure = OutputError::new(&path, error).of_export();
             let text = failure.to_string();
             assert!(text.contains(&format!("`{}`", path.display())), "{text}");
             assert!(text.contains(" with `--results`"), "{text}");
             assert!(!text.contains(" with `--results`, `--rejects`"), "{text}");
-            assert!(failure.is::<ExportError>());
         }
     }
 

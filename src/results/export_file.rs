@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::csv_output::{CsvForm, CsvOutput};
 use super::ours::Existing;
-use super::results_csv::{ExtraColumns, Lines, ResultsLine};
+use super::results_csv::{Lines, ResultsLine};
 use super::{KnownOutputs, OutputError, Written};
 
 /// A results file of rows that earlier runs have sent: the same columns in UTF-8, with commas.
@@ -19,12 +19,8 @@ impl ExportFile {
     /// Creates the file beside its place, with its header. The column `file` is there where
     /// runs had several inputs, the column `run` where there are several runs.
     pub fn create(path: &Path, with_file: bool, with_run: bool) -> Result<Self, OutputError> {
-        let extra = ExtraColumns {
-            file: with_file,
-            run: with_run,
-        };
         let form = CsvForm::default();
-        let lines = Lines::new(extra, form.delimiter);
+        let lines = Lines::new(with_file, with_run, form.delimiter);
         let csv = lines.begin_file(path, form, &[], &KnownOutputs::default())?;
         Ok(ExportFile { csv, lines })
     }

@@ -30,14 +30,16 @@ mod workbook;
 #[cfg(test)]
 mod tests;
 
-pub use error::{ExportError, OutputError, what_to_fix, what_to_fix_with_folders};
+pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use export_file::ExportFile;
 pub use formula::harmless;
 pub use ours::{KnownOutputs, RunEnd};
-pub use paths::{OutputChoice, OutputChoices, OutputPaths, RejectsPlace};
+pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
 pub use results_csv::{ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};
+
+use std::path::PathBuf;
 
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{RowOutcome, RunId, Status};
@@ -84,7 +86,7 @@ impl Writer {
             .iter()
             .zip(inputs)
             .map(|(place, input)| {
-                let create = |place| RejectsFile::create(place, input, known);
+                let create = |path: &PathBuf| RejectsFile::create(path, input, known);
                 place.as_ref().map(create).transpose()
             })
             .collect::<Result<_, _>>()?;

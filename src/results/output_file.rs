@@ -111,8 +111,11 @@ impl OutputFile {
         replaced.map_err(|error| self.error(error))
     }
 
-    /// Puts the file at `path` instead, when it is finished.
-    pub(super) fn rename(&mut self, path: PathBuf) -> Result<(), OutputError> {
+    /// Puts the file under a name that no other has instead, when it is finished:
+    /// `rejects.20261121T031022Z.csv`.
+    pub(super) fn rename_to_csv(&mut self) -> Result<(), OutputError> {
+        let path = free_name(&self.path.with_extension("csv"));
+        let path = path.map_err(|error| self.error(error))?;
         self.place = absolute_place(&path).map_err(|error| self.error(error))?;
         self.left_place = Some(std::mem::replace(&mut self.path, path));
         Ok(())
@@ -296,6 +299,12 @@ fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
         return Ok(None);
     }
+    let kept = free_name(path)?;
+    fs::rename(path, &kept)?;
+    Ok(Some(kept))
+}
+
+fn free_name(path: &Path) -> io::Result<PathBuf> {
     let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     for attempt in 0..100 {
         let suffix = match attempt {
@@ -310,8 +319,7 @@ fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
         }
         let kept = path.with_file_name(name);
         if !kept.try_exists()? {
-            fs::rename(path, &kept)?;
-            return Ok(Some(kept));
+            return Ok(kept);
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
@@ -476,13 +484,13 @@ mod tests {
         let place = Place::holding("old");
         let known = place.known(Some("old"));
         let mut output = place.begin(&known);
-        let elsewhere = place.folder.path().join("elsewhere.csv");
-        output.rename(elsewhere.clone()).unwrap();
+        output.rename_to_csv().unwrap();
         write(&mut output, "new");
-        assert_eq!(output.place(), absolute_place(&elsewhere).unwrap());
+        let elsewhere = output.place().to_owned();
+        assert_ne!(elsewhere, absolute_place(&place.path).unwrap());
         let (path, kept) = output.finish(existing(&known)).unwrap();
-        assert_eq!((path, kept), (elsewhere, vec![]));
-        assert_eq!(place.names(), ["elsewhere.csv"]);
+        assert_eq!((absolute_place(&path).unwrap(), kept), (elsewhere, vec![]));
+        assert_eq!(place.names().len(), 1);
     }
 
     #[cfg(unix)]

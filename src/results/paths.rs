@@ -37,16 +37,8 @@ pub struct OutputChoices {
 pub struct OutputPaths {
     pub results: Option<PathBuf>,
     /// The rejects file of each input.
-    pub rejects: Vec<Option<RejectsPlace>>,
+    pub rejects: Vec<Option<PathBuf>>,
     pub report: Option<PathBuf>,
-}
-
-/// Where the rejects of one input go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RejectsPlace {
-    pub path: PathBuf,
-    /// Set for a workbook: their place as a CSV file, should they not fit into one.
-    pub spare: Option<PathBuf>,
 }
 
 impl OutputPaths {
@@ -58,7 +50,7 @@ impl OutputPaths {
         others: impl Iterator<Item = &'a Input>,
         choices: &OutputChoices,
     ) -> Result<OutputPaths, OutputError> {
-        let mut paths = OutputPaths::named(inputs, choices);
+        let paths = OutputPaths::named(inputs, choices);
         let read: Vec<&Path> = inputs
             .iter()
             .map(|planned| &planned.input)
@@ -67,8 +59,7 @@ impl OutputPaths {
             .collect();
         paths.refuse_other_forms()?;
         paths.refuse_reserved(&choices.reserved)?;
-        let seen = paths.refuse_clashes(&read)?;
-        paths.plan_spares(inputs, &read, seen);
+        paths.refuse_clashes(&read)?;
         Ok(paths)
     }
 
@@ -84,8 +75,7 @@ impl OutputPaths {
                 Some(_) => "rejects.csv",
                 None => "rejects.xlsx",
             };
-            let path = place(&choices.rejects, &planned.input, ending)?;
-            Some(RejectsPlace { path, spare: None })
+            place(&choices.rejects, &planned.input, ending)
         });
         OutputPaths {
             rejects: rejects.collect(),
@@ -99,7 +89,8 @@ impl OutputPaths {
     /// The absolute paths of all results and rejects that may be written, by which
     /// they are recorded. Those whose folder is not there are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
-        let rejects = self.rejects_paths().map(|path| (path, OutputKind::Rejects));
+        let rejects = self.rejects.iter().flatten();
+        let rejects = rejects.map(|path| (path, OutputKind::Rejects));
         let results = self.results.iter().map(|path| (path, OutputKind::Results));
         results
             .chain(rejects)
@@ -122,18 +113,11 @@ impl OutputPaths {
         paths.find(|path| is_kept(path) && has_rows(path))
     }
 
-    fn rejects_paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let rejects = self.rejects.iter().flatten();
-        rejects.flat_map(|place| {
-            [Some(&place.path), place.spare.as_ref()]
-                .into_iter()
-                .flatten()
-        })
-    }
-
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
         let results = self.results.iter();
-        results.chain(self.rejects_paths()).chain(&self.report)
+        results
+            .chain(self.rejects.iter().flatten())
+            .chain(&self.report)
     }
 
     /// Whether one of the outputs, complete or not, will be in this place.
@@ -148,10 +132,9 @@ impl OutputPaths {
         rejects: Option<PathBuf>,
         report: Option<PathBuf>,
     ) -> OutputPaths {
-        let rejects = rejects.map(|path| RejectsPlace { path, spare: None });
         OutputPaths {
             results,
-            rejects: rejects.map(Some).into_iter().collect(),
+            rejects: vec![rejects],
             report,
         }
     }
@@ -202,7 +185,7 @@ impl OutputPaths {
     fn refuse_other_forms(&self) -> Result<(), OutputError> {
         let is_stdout = |path: &Path| path.as_os_str() == "-";
         let is_no_csv = |path: &Path| is_stdout(path) || is_called(path, &["xlsx", "xls", "ods"]);
-        let rejects = self.rejects_paths().find(|path| is_stdout(path));
+        let rejects = self.rejects.iter().flatten().find(|path| is_stdout(path));
         let results = self.results.iter().find(|path| is_no_csv(path));
         let report = self
             .report
@@ -217,51 +200,25 @@ impl OutputPaths {
         Err(OutputError::new(path, problem))
     }
 
-    /// Looks at every output under its name and as the part that it is until then;
-    /// returns all of these paths.
-    fn refuse_clashes(&self, read: &[&Path]) -> Result<Vec<PathBuf>, OutputError> {
+    /// Looks at every output under its name and as the part that it is until then.
+    fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
-        let rejects = self.rejects.iter().flatten().map(|place| &place.path);
-        for path in self.results.iter().chain(rejects).chain(&self.report) {
+        for path in self.all() {
             let both = [path.clone(), part_of(path)];
             for place in &both {
                 refuse_place(place, read, &seen)?;
             }
             seen.extend(both);
         }
-        Ok(seen)
-    }
-
-    /// Finds a place for every workbook's rows as a CSV file. The user did not choose that
-    /// name, so where it cannot be used another one is taken.
-    fn plan_spares(&mut self, inputs: &[PlannedInput], read: &[&Path], mut seen: Vec<PathBuf>) {
-        for (place, input) in self.rejects.iter_mut().zip(inputs) {
-            let Some(place) = place.as_mut().filter(|p| is_workbook(&p.path, input)) else {
-                continue;
-            };
-            let mut spare = place.path.with_extension("csv");
-            let mut number = 2;
-            while refuse_place(&spare, read, &seen).is_err() {
-                spare = place.path.with_extension(format!("{number}.csv"));
-                number += 1;
-            }
-            seen.push(spare.clone());
-            place.spare = Some(spare);
-        }
+        Ok(())
     }
 }
 
 /// Whether its name has one of these extensions.
-fn is_called(path: &Path, extensions: &[&str]) -> bool {
+pub(super) fn is_called(path: &Path, extensions: &[&str]) -> bool {
     let found = path.extension().unwrap_or_default();
     let mut extensions = extensions.iter();
     extensions.any(|extension| found.eq_ignore_ascii_case(extension))
-}
-
-/// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
-fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
-    let is_spreadsheet = input.form.text().is_none();
-    is_called(path, &["xlsx"]) || is_spreadsheet && !is_called(path, &["csv", "tsv", "txt"])
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
@@ -379,47 +336,18 @@ mod tests {
         let (folder, inputs) = folder_with(&["a.csv", "b.csv"]);
         let paths = plan_beside(&inputs).unwrap();
         assert_eq!(paths.results, Some(folder.path().join("a.results.csv")));
-        let rejects: Vec<&Path> = paths.rejects.iter().flatten().map(|p| &*p.path).collect();
+        let rejects: Vec<&Path> = paths
+            .rejects
+            .iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
         assert_eq!(
             rejects,
             [
                 folder.path().join("a.rejects.csv"),
                 folder.path().join("b.rejects.csv")
             ]
-        );
-    }
-
-    #[test]
-    fn a_workbook_has_a_spare_place_that_nothing_else_has() {
-        let (folder, inputs) = folder_with(&["a.csv"]);
-        let plan = |rejects: &str| {
-            let rejects = OutputChoice::Path(folder.path().join(rejects));
-            let results = OutputChoice::None;
-            plan_all(
-                &inputs,
-                &OutputChoices {
-                    results,
-                    rejects,
-                    ..usual()
-                },
-            )
-        };
-        let spare = |paths: &OutputPaths| paths.rejects[0].clone().unwrap().spare;
-        assert_eq!(spare(&plan("r.csv").unwrap()), None);
-        let workbook = plan("r.xlsx").unwrap();
-        assert_eq!(spare(&workbook), Some(folder.path().join("r.csv")));
-        let real = folder.path().canonicalize().unwrap();
-        assert_eq!(
-            workbook.places(),
-            [
-                (real.join("r.xlsx"), OutputKind::Rejects),
-                (real.join("r.csv"), OutputKind::Rejects)
-            ]
-        );
-        assert_eq!(
-            spare(&plan("a.xlsx").unwrap()),
-            Some(folder.path().join("a.2.csv")),
-            "`a.csv` is the input"
         );
     }
 

@@ -8,14 +8,15 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
 use super::output_file::OutputFile;
+use super::paths::is_called;
 use super::sealed::SealedFile;
 use super::workbook::{WorkbookError, write_workbook};
-use super::{KnownOutputs, OutputError, RejectsPlace};
+use super::{KnownOutputs, OutputError};
 use crate::intake::PlannedInput;
 use crate::lead::{RowOutcome, RunId};
 use crate::ledger::OutputKind;
@@ -27,8 +28,7 @@ pub(super) struct RejectsFile {
     /// None only while the file changes its form.
     csv: Option<CsvOutput>,
     csv_form: CsvForm,
-    /// Set where a workbook will be made of it; see [`RejectsPlace`].
-    spare: Option<PathBuf>,
+    becomes_workbook: bool,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
     headers: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct RejectsFile {
 
 impl RejectsFile {
     pub(super) fn create(
-        place: &RejectsPlace,
+        path: &Path,
         input: &PlannedInput,
         known: &KnownOutputs,
     ) -> Result<Self, OutputError> {
@@ -53,8 +53,9 @@ impl RejectsFile {
             Some(form) => form.input_columns.clone(),
             None => (0..names.len()).collect(),
         };
+        let becomes_workbook = is_workbook(path, input);
         let delimiter = match input.form.text() {
-            Some(form) if place.spare.is_none() => form.delimiter,
+            Some(form) if !becomes_workbook => form.delimiter,
             _ => CsvForm::default().delimiter,
         };
         let csv_form = CsvForm {
@@ -62,9 +63,9 @@ impl RejectsFile {
             delimiter,
         };
         let mut rejects = RejectsFile {
-            csv: Some(CsvOutput::create(&place.path, csv_form, known)?),
+            csv: Some(CsvOutput::create(path, csv_form, known)?),
             csv_form,
-            spare: place.spare.clone(),
+            becomes_workbook,
             headers: own_columns.iter().map(|c| names[*c].clone()).collect(),
             own_columns,
             input_columns: names.len(),
@@ -126,9 +127,10 @@ impl RejectsFile {
             return Ok(None);
         };
         let mut file = csv.into_file()?;
-        let note = match self.spare {
-            Some(spare) if self.rows > 0 => make_workbook(&mut file, spare)?,
-            _ => None,
+        let note = if self.becomes_workbook && self.rows > 0 {
+            make_workbook(&mut file)?
+        } else {
+            None
         };
         SealedFile::new(file, OutputKind::Rejects, self.rows, note).map(Some)
     }
@@ -214,29 +216,26 @@ impl RejectsFile {
     }
 }
 
+/// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
+fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
+    let is_spreadsheet = input.form.text().is_none();
+    is_called(path, &["xlsx"]) || is_spreadsheet && !is_called(path, &["csv", "tsv", "txt"])
+}
+
 /// Makes a workbook of the rows that have been written as CSV, which stay until it is
-/// complete. Rows that do not fit into one stay as they are, in the spare place; returns why.
-fn make_workbook(file: &mut OutputFile, spare: PathBuf) -> Result<Option<String>, OutputError> {
+/// complete. Rows that do not fit into one stay as they are, under another name; returns why.
+fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
     let mut rows = reader_of(file.copy()?, CsvForm::default());
     let rows = rows.records().map(|row| {
-        let row = row?;
+        let row = row.map_err(cause_of)?;
         Ok(row.iter().map(str::to_owned).collect())
     });
-    let written = write_workbook::<csv::Error>(rows, &workbook);
-    match written {
-        Ok(()) => {
-            let csv = file.copy()?;
-            if let Err(error) = file.replace(workbook) {
-                // The disk may have room for what was there before.
-                let _ = file.replace(csv);
-                return Err(error);
-            }
-            Ok(None)
-        }
-        Err(WorkbookError::Write(error)) => Err(file.error(error)),
+    match write_workbook(rows, &workbook) {
+        Ok(()) => file.replace(workbook).map(|()| None),
+        Err(WorkbookError::Io(error)) => Err(file.error(error)),
         Err(does_not_fit) => {
-            file.rename(spare)?;
+            file.rename_to_csv()?;
             Ok(Some(format!(
                 "the rejects are a CSV file, not a workbook: {does_not_fit}"
             )))

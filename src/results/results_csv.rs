@@ -115,42 +115,23 @@ impl ShownTime {
     }
 }
 
-/// The columns that not every results file has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ExtraColumns {
-    /// There are several inputs.
-    pub(super) file: bool,
-    /// There are several runs.
-    pub(super) run: bool,
-}
-
-impl ExtraColumns {
-    /// A line's cells, with those of the extra columns that there are.
-    fn of<'c>(
-        self,
-        file: &'c str,
-        cells: [&'c str; COLUMNS.len()],
-        run: &'c str,
-    ) -> impl Iterator<Item = &'c str> {
-        let file = self.file.then_some(file);
-        let run = self.run.then_some(run);
-        file.into_iter().chain(cells).chain(run)
-    }
-}
-
 /// The lines of a results file, wherever they go.
 #[derive(Debug)]
 pub(super) struct Lines {
-    extra: ExtraColumns,
+    /// There are several inputs.
+    with_file: bool,
+    /// There are several runs.
+    with_run: bool,
     delimiter: u8,
     /// When the row that came last was settled.
     settled_at: ShownTime,
 }
 
 impl Lines {
-    pub(super) fn new(extra: ExtraColumns, delimiter: u8) -> Lines {
+    pub(super) fn new(with_file: bool, with_run: bool, delimiter: u8) -> Lines {
         Lines {
-            extra,
+            with_file,
+            with_run,
             delimiter,
             settled_at: ShownTime::default(),
         }
@@ -183,7 +164,8 @@ impl Lines {
     }
 
     pub(super) fn header(&self) -> impl Iterator<Item = &'static str> {
-        self.extra.of(FILE_COLUMN, COLUMNS, RUN_COLUMN)
+        let file = self.with_file.then_some(FILE_COLUMN);
+        all_cells(file, COLUMNS, self.with_run.then_some(RUN_COLUMN))
     }
 
     pub(super) fn write<W: Write>(
@@ -192,12 +174,27 @@ impl Lines {
         to: &mut csv::Writer<W>,
     ) -> io::Result<()> {
         let run = line.run.map(|run| run.to_string()).unwrap_or_default();
+        let (with_file, with_run) = (self.with_file, self.with_run);
         let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
-        let all = self.extra.of(line.file, cells, &run).chain(kept);
+        let all = all_cells(
+            with_file.then_some(line.file),
+            cells,
+            with_run.then_some(&run),
+        )
+        .chain(kept);
         let delimiter = self.delimiter;
         let all = all.map(|cell| harmless(cell.as_bytes(), delimiter));
         to.write_record(all).map_err(cause_of)
     }
+}
+
+/// A line's cells, with those of the extra columns that there are.
+fn all_cells<'c>(
+    file: Option<&'c str>,
+    cells: [&'c str; COLUMNS.len()],
+    run: Option<&'c str>,
+) -> impl Iterator<Item = &'c str> {
+    file.into_iter().chain(cells).chain(run)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::csv_output::{CsvForm, CsvOutput};
-use super::results_csv::{ExtraColumns, Lines, ResultsLine};
+use super::results_csv::{Lines, ResultsLine};
 use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError};
 use crate::intake::{PlannedInput, PreparedRow};
@@ -52,12 +52,8 @@ impl ResultsFile {
         inputs: &[PlannedInput],
         known: &KnownOutputs,
     ) -> Result<Self, OutputError> {
-        let extra = ExtraColumns {
-            file: inputs.len() > 1,
-            run: false,
-        };
         let form = form(inputs);
-        let lines = Lines::new(extra, form.delimiter);
+        let lines = Lines::new(inputs.len() > 1, false, form.delimiter);
         Ok(ResultsFile {
             csv: lines.begin_file(path, form, &kept_names(inputs), known)?,
             lines,

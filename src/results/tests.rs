@@ -219,24 +219,18 @@ fn a_workbook_is_sealed_as_it_is_found() {
 }
 
 #[test]
-fn rejects_that_fit_no_workbook_are_sealed_in_their_spare_place_and_replaced_there() {
+fn rejects_that_fit_no_workbook_are_sealed_as_csv_under_a_name_of_their_own() {
     let long = "x".repeat(40_000);
     let folder = Folder::with_leads(&format!("phone,name\n,{long}\n"));
-    let mut first = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
-    let sealed = first.seal(RunEnd::WHOLE).unwrap();
-    assert_eq!(sealed[1].path, folder.place("r.csv"));
-    let places = folder.plan("r.xlsx").places();
-    assert!(places.iter().any(|(place, _)| *place == sealed[1].path));
-    let written = first.finish(RunEnd::WHOLE).unwrap();
-    let left = WrittenRejects {
-        path: folder.path("r.csv"),
-        rows: 1,
-    };
-    assert_eq!(written.rejects, [left]);
+    let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
+    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
+    let written = writer.finish(RunEnd::WHOLE).unwrap();
     assert_eq!(written.notes.len(), 1);
-    assert_eq!(sealed[1].sha256, sha256(&folder.path("r.csv")));
-
-    let second = folder.run("r.xlsx", Status::Invalid, &recorded(&sealed));
-    assert_eq!(second.finish(RunEnd::WHOLE).unwrap().kept, NOTHING);
-    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+    assert_eq!(written.rejects[0].rows, 1);
+    let path = written.rejects[0].path.canonicalize().unwrap();
+    assert_eq!(sealed[1].path, path);
+    assert_eq!(sealed[1].sha256, sha256(&path));
+    let name = path.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("r.2") && name.ends_with("Z.csv"), "{name}");
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", name]);
 }

@@ -28,33 +28,14 @@ const WIDEST: u16 = 40;
 
 /// Why there is no workbook.
 #[derive(Debug, Error)]
-pub enum WorkbookError<E> {
-    /// There are more rows than a sheet can hold: a CSV file can.
-    #[error("there are more than {MAX_ROWS} rows, which is all that a sheet can hold")]
-    TooManyRows,
-    /// A row has more cells than a sheet has columns.
-    #[error("row {row} has more than {MAX_COLUMNS} cells, which is all that a sheet can hold")]
-    TooManyColumns {
-        /// The row, from 1, which is the header.
-        row: u32,
-    },
-    /// A cell's text is longer than a cell can be. It would have to be cut.
-    #[error(
-        "the cell in row {row}, column {column} is longer than {MAX_CELL_UNITS} characters, which is all that a cell can hold"
-    )]
-    CellTooLong {
-        /// The row, from 1, which is the header.
-        row: u32,
-        /// The column, from 1.
-        column: u16,
-    },
-    /// The rows cannot be had.
+pub enum WorkbookError {
+    /// A CSV file can hold the rows.
+    #[error("{0}, which is all that a workbook can hold")]
+    DoesNotFit(String),
+    /// The rows cannot be read, or the workbook not written, or not to the temporary folder,
+    /// where its rows wait until they are all there.
     #[error(transparent)]
-    Rows(E),
-    /// The workbook cannot be written, or not to the temporary folder, where its
-    /// rows wait until they are all there.
-    #[error("{0}")]
-    Write(io::Error),
+    Io(#[from] io::Error),
 }
 
 /// Writes rows, of which the first is the header, as a workbook (.xlsx) with one
@@ -64,10 +45,10 @@ pub enum WorkbookError<E> {
 /// The rows are kept in a temporary file without a name, so that any number of
 /// them takes little memory. Nothing is written to `out` before the last row has
 /// been taken. Empty text leaves its cell empty, which reads back as the same.
-pub fn write_workbook<E>(
-    rows: impl Iterator<Item = Result<Vec<String>, E>>,
+pub fn write_workbook(
+    rows: impl Iterator<Item = io::Result<Vec<String>>>,
     out: impl Write + Send,
-) -> Result<(), WorkbookError<E>> {
+) -> Result<(), WorkbookError> {
     let mut workbook = Workbook::new();
     let sheet = contained(|| {
         let sheet = workbook.add_worksheet_with_constant_memory()?;
@@ -75,35 +56,36 @@ pub fn write_workbook<E>(
     })?;
     let mut columns = Columns::default();
     for (index, row) in rows.enumerate() {
-        let row = row.map_err(WorkbookError::Rows)?;
-        let index = u32::try_from(index)
-            .ok()
-            .filter(|index| *index < MAX_ROWS)
-            .ok_or(WorkbookError::TooManyRows)?;
-        check_row(index, &row)?;
+        let row = row?;
+        let index = u32::try_from(index).unwrap_or(MAX_ROWS);
+        check_row(index, &row).map_err(WorkbookError::DoesNotFit)?;
         columns.take(index, &row);
         contained(|| write_row(sheet, index, &row))?;
     }
     contained(|| columns.lay_out(sheet))?;
-    contained(|| workbook.save_to_writer(out))
+    Ok(contained(|| workbook.save_to_writer(out))?)
 }
 
 /// Makes sure that the row fits a sheet as it is.
-fn check_row<E>(index: u32, row: &[String]) -> Result<(), WorkbookError<E>> {
+fn check_row(index: u32, row: &[String]) -> Result<(), String> {
     let number = index + 1;
+    if index >= MAX_ROWS {
+        return Err(format!("there are more than {MAX_ROWS} rows"));
+    }
     if row.len() > usize::from(MAX_COLUMNS) {
-        return Err(WorkbookError::TooManyColumns { row: number });
+        return Err(format!("row {number} has more than {MAX_COLUMNS} cells"));
     }
-    for (column, text) in (1..).zip(row) {
-        // No text has more units than bytes, so most need no counting.
-        if text.len() > MAX_CELL_UNITS && text.encode_utf16().count() > MAX_CELL_UNITS {
-            return Err(WorkbookError::CellTooLong {
-                row: number,
-                column,
-            });
-        }
+    // No text has more units than bytes, so most need no counting.
+    let is_too_long = |text: &&String| {
+        text.len() > MAX_CELL_UNITS && text.encode_utf16().count() > MAX_CELL_UNITS
+    };
+    match row.iter().position(|text| is_too_long(&text)) {
+        Some(column) => Err(format!(
+            "the cell in row {number}, column {} is longer than {MAX_CELL_UNITS} characters",
+            column + 1
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn write_row(sheet: &mut Worksheet, index: u32, row: &[String]) -> Result<(), XlsxError> {
@@ -159,13 +141,13 @@ impl Columns {
 }
 
 /// What `work` returns. It panics when the temporary file cannot be written.
-fn contained<T, E>(work: impl FnOnce() -> Result<T, XlsxError>) -> Result<T, WorkbookError<E>> {
+fn contained<T>(work: impl FnOnce() -> Result<T, XlsxError>) -> io::Result<T> {
     match contain::run(work) {
         Some(Ok(value)) => Ok(value),
-        Some(Err(XlsxError::IoError(error))) => Err(WorkbookError::Write(error)),
-        Some(Err(error)) => Err(WorkbookError::Write(io::Error::other(error.to_string()))),
-        None => Err(WorkbookError::Write(io::Error::other(
+        Some(Err(XlsxError::IoError(error))) => Err(error),
+        Some(Err(error)) => Err(io::Error::other(error.to_string())),
+        None => Err(io::Error::other(
             "the temporary folder cannot be written; its disk may be full",
-        ))),
+        )),
     }
 }

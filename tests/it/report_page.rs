@@ -213,7 +213,7 @@ fn a_spreadsheet_has_a_page_too() {
         ["+447911000001", "Ada"],
         ["4.4770E+11", "Bob"],
     ];
-    let rows = rows.map(|row| Ok::<_, std::convert::Infallible>(row.map(str::to_owned).to_vec()));
+    let rows = rows.map(|row| Ok(row.map(str::to_owned).to_vec()));
     let mut file = fs::File::create(folder.path("leads.xlsx")).unwrap();
     write_workbook(rows.into_iter(), &mut file).unwrap();
     let service = service();

@@ -13,7 +13,7 @@ use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, InputRecord, Ledger, LedgerPlace, RunRecord, Selection};
 use crate::options::Format;
 use crate::report::{export_json, export_text};
-use crate::results::{ExportError, ExportFile, OutputError, OutputPaths, ResultsLine};
+use crate::results::{ExportFile, OutputError, OutputPaths, ResultsLine};
 use crate::text::shown_name;
 
 /// Returns the text for standard output.
@@ -32,7 +32,7 @@ pub(super) fn run(
     refuse_place(&known, &args.results)?;
     let with_file = runs.iter().any(|run| run.inputs.len() > 1);
     let mut file = ExportFile::create(&args.results, with_file, runs.len() > 1)
-        .map_err(OutputError::before_exporting)?;
+        .map_err(|error| error.of_export().before_sending())?;
     let counts = match &known.ledger {
         Some(ledger) => export(ledger, &selection, &runs, &mut file)?,
         None => Counts::default(),
@@ -45,7 +45,7 @@ pub(super) fn run(
 }
 
 fn not_written(error: OutputError) -> Failure {
-    Failure::new(StoppedBy::Disk, ExportError(error))
+    Failure::new(StoppedBy::Disk, error.of_export())
 }
 
 /// The runs that were named, or all; each once, in order.
@@ -98,7 +98,7 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let untouched: Vec<&Path> = inputs.collect();
     OutputPaths::of_names(Some(results.to_owned()), None, None)
         .refuse_named(&untouched, &[], Some(&known.place))
-        .map_err(OutputError::before_exporting)
+        .map_err(|error| error.of_export().before_sending())
 }
 
 fn export(
