@@ -1,9 +1,7 @@
 //! Values in columns that SQLite has no type for.
 
-use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
@@ -12,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::lead::{RowId, Status};
+use crate::lead::{ErrorCode, RowId, Status};
 use crate::phone::PhoneNumber;
 
 /// A time, as seconds since 1970.
@@ -99,20 +97,9 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-/// One of the documented words, read back.
-#[derive(Debug)]
-pub(super) struct Word<T>(pub(super) T);
-
-impl<T> FromSql for Word<T>
-where
-    T: FromStr<Err: Error + Send + Sync + 'static>,
-{
+impl FromSql for ErrorCode {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value
-            .as_str()?
-            .parse()
-            .map(Word)
-            .map_err(FromSqlError::other)
+        value.as_str()?.parse().map_err(FromSqlError::other)
     }
 }
 
@@ -149,26 +136,19 @@ pub(super) fn status_code(status: Status) -> i64 {
     }
 }
 
-pub(super) struct StoredStatus(pub(super) Status);
-
-impl FromSql for StoredStatus {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredStatus> {
+impl FromSql for Status {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Status> {
         let code = value.as_i64()?;
         let mut all = Status::ALL.into_iter();
-        let status = all.find(|status| status_code(*status) == code);
-        status
-            .map(StoredStatus)
+        all.find(|status| status_code(*status) == code)
             .ok_or(FromSqlError::OutOfRange(code))
     }
 }
 
-pub(super) struct Key(pub(super) PhoneNumber);
-
-impl FromSql for Key {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Key> {
+impl FromSql for PhoneNumber {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<PhoneNumber> {
         let key = value.as_i64()?;
-        let number = PhoneNumber::from_key(key.cast_unsigned());
-        number.map(Key).ok_or(FromSqlError::OutOfRange(key))
+        PhoneNumber::from_key(key.cast_unsigned()).ok_or(FromSqlError::OutOfRange(key))
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use super::error::Problem;
 use super::{Ledger, LedgerError, LedgerPlace};
 
 #[derive(Debug)]
@@ -44,7 +43,7 @@ impl Ledger {
         })?;
         // A copy that cannot be opened is no backup, and that must be found out now.
         let place = LedgerPlace::file(to);
-        let no_ledger = || LedgerError::new(&place, Problem::NotALedger);
+        let no_ledger = || LedgerError::not_a_ledger(&place);
         let copy = Ledger::read(&place)?.ok_or_else(no_ledger)?;
         Ok(copy.runs()?.len())
     }

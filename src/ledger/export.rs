@@ -6,7 +6,6 @@
 use rusqlite::{Connection, Row, params};
 use serde_json::json;
 
-use super::columns::Word;
 use super::record::{COLUMNS, Record};
 use super::{Ledger, LedgerError, ServiceId, unfiled};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
@@ -112,7 +111,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
             outcome: record.outcome,
         });
     };
-    let Word(code) = row.get("error_code")?;
     let campaign: Option<i64> = row.get("campaign")?;
     Ok(ExportedRow {
         run: RunId(row.get("run")?),
@@ -121,7 +119,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
         line: row.get("line_offset")?,
         phone: cell,
         campaign: campaign.map(CampaignId),
-        outcome: RowOutcome::not_sent(Status::Invalid, Some(code), row.get("error")?),
+        outcome: RowOutcome::not_sent(Status::Invalid, row.get("error_code")?, row.get("error")?),
     })
 }
 

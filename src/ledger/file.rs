@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::error::Problem;
 use super::filing::Filing;
 use super::identity::Identity;
 use super::{LedgerError, LedgerPlace, ServiceId, schema};
@@ -78,7 +77,7 @@ impl Ledger {
 
     /// The error for a value that was read from it and makes no sense.
     pub fn damaged(&self, detail: String) -> LedgerError {
-        LedgerError::new(&self.place, Problem::Damaged(detail))
+        LedgerError::damaged(&self.place, detail)
     }
 
     /// From now on other processes are waited for longer.
@@ -109,15 +108,28 @@ impl Ledger {
         let is_new = self.checked(is_empty(&self.db))?;
         let version = self.checked(schema::version(&self.db))?;
         let application_id = self.checked(schema::application_id(&self.db))?;
-        let known = schema::VERSION;
-        let problem = match version {
-            _ if !is_new && application_id != schema::APPLICATION_ID => Problem::NotALedger,
-            0 => return Ok(()),
-            version if version < known => Problem::TooOld { version, known },
-            version if version > known => Problem::TooNew { version, known },
-            _ => return Ok(()),
-        };
-        Err(LedgerError::new(&self.place, problem))
+        let (place, known) = (&self.place, schema::VERSION);
+        if !is_new && application_id != schema::APPLICATION_ID {
+            return Err(LedgerError::not_a_ledger(place));
+        }
+        if version == 0 || version == known {
+            return Ok(());
+        }
+        Err(if version < known {
+            LedgerError::new(
+                format!(
+                    "the ledger `{place}` was written by a version of leadload from before the first release (format {version}), which this version (format {known}) cannot read"
+                ),
+                "move it away, and a new one is made. The service then refuses leads that it already has, but not with `--allow-duplicates`",
+            )
+        } else {
+            LedgerError::new(
+                format!(
+                    "the ledger `{place}` was written by a newer version of leadload (format {version}, this version knows {known})"
+                ),
+                "update leadload, or name another file with `--ledger`",
+            )
+        })
     }
 
     pub(super) fn reading<T>(
@@ -218,7 +230,7 @@ fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
         }
         if has_log || began.elapsed() > MAX_TIME_TO_MAKE {
             let detail = "it is missing or empty, but files beside it are from a run";
-            return Err(LedgerError::new(place, Problem::Damaged(detail.into())));
+            return Err(LedgerError::damaged(place, detail));
         }
         thread::sleep(Duration::from_millis(10));
     }

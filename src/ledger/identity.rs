@@ -14,7 +14,7 @@
 //! nor renamed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,6 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 use url::Url;
 
-use super::error::Problem;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::source::file_identity;
@@ -31,9 +30,6 @@ use crate::source::file_identity;
 const ATTEMPTS: u32 = 5;
 
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// A program that moves a file away often puts another one there, this much later.
-const TIME_TO_REPLACE: Duration = Duration::from_millis(100);
 
 /// By what the ledger's file and the log beside it are known from others of these names.
 #[derive(Debug, Default)]
@@ -46,7 +42,7 @@ pub(super) struct Identity {
     /// The start by which the file is known, once it has one.
     start: Option<Start>,
     /// What was found when it was another one.
-    lost: Option<Lost>,
+    lost: Option<LedgerError>,
 }
 
 /// A start of a run, and the time, process and computer that tell it from those of other
@@ -56,13 +52,6 @@ struct Start {
     run: RunId,
     start: u32,
     origin: String,
-}
-
-#[derive(Debug, Clone)]
-enum Lost {
-    Gone,
-    /// Where the log was put then.
-    Replaced(Option<PathBuf>),
 }
 
 impl Identity {
@@ -103,22 +92,13 @@ impl Ledger {
 
     /// Makes sure that what is open is what others find at the path.
     pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
-        if self.identity.lost.is_none() && self.is_still_there() {
-            return Ok(());
+        if self.identity.lost.is_none() && !self.is_still_there() {
+            self.identity.lost = Some(self.lose());
         }
-        let lost = match self.identity.lost.take() {
-            Some(lost) => lost,
-            None => self.lose(),
-        };
-        let problem = match lost.clone() {
-            Lost::Gone => Problem::Gone,
-            Lost::Replaced(log) => Problem::Replaced {
-                log,
-                original: self.place.log(),
-            },
-        };
-        self.identity.lost = Some(lost);
-        Err(LedgerError::new(&self.place, problem))
+        match &self.identity.lost {
+            Some(lost) => Err(lost.clone()),
+            None => Ok(()),
+        }
     }
 
     fn is_still_there(&mut self) -> bool {
@@ -134,21 +114,32 @@ impl Ledger {
 
     /// The log is of the file that was there before. It is kept from the one that is there now:
     /// the next program that opens that would write it there.
-    fn lose(&self) -> Lost {
-        let path = self.place.path();
-        if !path.exists() {
-            thread::sleep(TIME_TO_REPLACE);
-        }
-        if !path.exists() {
-            return Lost::Gone;
+    fn lose(&self) -> LedgerError {
+        let place = &self.place;
+        if !place.path().exists() {
+            return LedgerError::gone(place);
         }
         self.keep_log_from_file();
-        let log = self.place.log();
+        let log = place.log();
         let is_ours = self.identity.log.is_some() && identity_at(&log) == self.identity.log;
         let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-        let apart = self.place.log_apart(&stamp);
-        let is_moved = is_ours && fs::rename(log, &apart).is_ok();
-        Lost::Replaced(is_moved.then_some(apart))
+        let apart = place.log_apart(&stamp);
+        let is_moved = is_ours && fs::rename(&log, &apart).is_ok();
+        let with_log = if is_moved {
+            format!(
+                ", and `{}` beside it as `{}`",
+                apart.display(),
+                log.display()
+            )
+        } else {
+            String::new()
+        };
+        LedgerError::new(
+            format!("the ledger `{place}` was replaced or overwritten while it was in use"),
+            format!(
+                "restore a backup only while nothing is being sent. If you have the ledger from before, put it back{with_log}; then run the same command again. With any other, the leads in the unfinished results are sent again, and only the service can refuse them: with `--allow-duplicates` it does not"
+            ),
+        )
     }
 }
 

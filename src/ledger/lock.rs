@@ -14,7 +14,6 @@ use std::time::Duration;
 use gethostname::gethostname;
 use jiff::Timestamp;
 
-use super::error::Problem;
 use super::{Ledger, LedgerError, ServiceId};
 use crate::private_file;
 
@@ -120,7 +119,13 @@ impl Ledger {
 
     fn not_locked(&self, error: io::Error) -> LedgerError {
         if error.kind() == io::ErrorKind::Unsupported {
-            LedgerError::new(&self.place, Problem::NoLocks)
+            LedgerError::new(
+                format!(
+                    "the file system of the ledger `{}` has no locks, so two runs could send the same leads",
+                    self.place
+                ),
+                "name a file on another disk with `--ledger`",
+            )
         } else {
             LedgerError::unusable(&self.place, error)
         }

@@ -59,7 +59,7 @@ impl LedgerPlace {
 
     /// The name of the network file system that it is on; nothing on a local one, and where that
     /// is not known.
-    pub fn network_file_system(&self) -> Option<String> {
+    pub fn network_file_system(&self) -> Option<&'static str> {
         network_file_system(&self.file)
     }
 

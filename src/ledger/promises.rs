@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::error::Problem;
 use super::journal::{Replay, follow};
 use super::samples::{
     BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, invalid_row, number, rejected,
@@ -134,7 +133,7 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
 fn nothing_is_committed_for_a_run_that_is_not_there() {
     let mut sample = Sample::new();
     let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
-    assert!(matches!(error.problem, Problem::Failed(_)), "{error}");
+    assert!(error.to_string().contains("cannot be used"), "{error}");
     assert_eq!(places(&sample), (0, 0, 0));
 }
 
@@ -446,7 +445,7 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
     look.find(sample.service, number(1), Scope::Service)
         .unwrap();
     let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
-    assert!(matches!(error.problem, Problem::NotOverwritten), "{error}");
+    assert!(error.to_string().contains("not yet overwritten"), "{error}");
     drop(look);
     assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
     assert!(!sample.holds("Ada Lovelace"));
@@ -465,9 +464,9 @@ fn a_value_that_no_version_writes_is_damage() {
     let error = look
         .find(sample.service, number(1), Scope::Service)
         .unwrap_err();
-    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
+    assert!(error.to_string().contains("is damaged"), "{error}");
     let damage = "INSERT INTO journal (run, entries) VALUES (1, '{\"claims\":[[1]]}')";
     sample.ledger.db.execute_batch(damage).unwrap();
     let error = sample.ledger.recover(sample.service).unwrap_err();
-    assert!(matches!(error.problem, Problem::Damaged(_)), "{error}");
+    assert!(error.to_string().contains("is damaged"), "{error}");
 }

@@ -5,10 +5,9 @@
 //! kill in between the same command finishes the work.
 
 use jiff::Timestamp;
-use rusqlite::Transaction;
+use rusqlite::{ErrorCode, Transaction};
 
 use super::columns::{all, json};
-use super::error::Problem;
 use super::journal::follow;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
@@ -155,10 +154,20 @@ impl Ledger {
 
     /// Rebuilds the file without what has been deleted, and empties the log.
     fn scrub(&self) -> Result<(), LedgerError> {
-        let not_yet = || LedgerError::new(&self.place, Problem::NotOverwritten);
-        if let Err(error) = self.checked(self.db.execute_batch("VACUUM")) {
-            let is_locked = matches!(error.problem, Problem::Locked);
-            return Err(if is_locked { not_yet() } else { error });
+        let not_yet = || {
+            LedgerError::new(
+                format!(
+                    "the data is removed, but not yet overwritten on disk: another program has the ledger `{}` open",
+                    self.place
+                ),
+                "close that program, then run the same command again",
+            )
+        };
+        if let Err(error) = self.db.execute_batch("VACUUM") {
+            return match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Err(not_yet()),
+                _ => self.checked(Err(error)),
+            };
         }
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;

@@ -10,7 +10,6 @@
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
-use super::error::Problem;
 use super::record::{COLUMNS, Record};
 use super::unfiled;
 use super::{CellsDigest, Ledger, LedgerError, LedgerPlace, ServiceId};
@@ -62,7 +61,7 @@ pub struct Known {
 impl Ledger {
     /// What it knows of numbers, read through a connection of its own while this one writes.
     pub fn recall(&self) -> Result<Recall, LedgerError> {
-        let gone = || LedgerError::new(&self.place, Problem::Gone);
+        let gone = || LedgerError::gone(&self.place);
         let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;
         Ok(Recall { ledger })
     }

@@ -4,10 +4,10 @@ use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 
 use super::ServiceId;
-use super::columns::{Key, Seconds, StoredStatus, Word, line};
+use super::columns::{Seconds, line};
 use super::journal::Outcome;
 use super::lead_id::{self, StoredLeadId};
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId};
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,9 +78,8 @@ impl Record {
     /// Reads a row of a query that begins with [`COLUMNS`].
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
         let at: i64 = row.get(4)?;
-        let Key(number) = row.get(0)?;
         Ok(Record {
-            number,
+            number: row.get(0)?,
             campaign: CampaignId(row.get(2)?),
             run: RunId(row.get(3)?),
             row: RowId(at.cast_unsigned()),
@@ -92,16 +91,14 @@ impl Record {
 }
 
 fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
-    let StoredStatus(status) = row.get(7)?;
     let lead_id: Option<StoredLeadId> = row.get(10)?;
     let settled_at: Option<Seconds> = row.get(11)?;
-    let error_code: Option<Word<ErrorCode>> = row.get(12)?;
     Ok(RowOutcome {
-        status,
+        status: row.get(7)?,
         lead_id: lead_id.map(|StoredLeadId(text)| text),
         http_status: row.get(8)?,
         attempts: row.get(9)?,
-        error_code: error_code.map(|Word(code)| code),
+        error_code: row.get(12)?,
         error: row.get(13)?,
         settled_at: settled_at.map(|Seconds(time)| time),
         quotes_cells: false,
