@@ -23,13 +23,10 @@ use crate::text::{listed, printable, shown_name};
 pub struct Campaign {
     /// The id as text, whether the service sent a string or a number.
     pub id: String,
-    /// The name.
     pub name: String,
     /// The status, free text; empty where the service said none.
     pub status: String,
-    /// When it was made, as the service writes it.
     pub created_at: String,
-    /// When it was last changed, as the service writes it.
     pub updated_at: String,
 }
 
@@ -41,11 +38,6 @@ const ACTIVE: [&str; 12] = [
 ];
 
 impl Campaign {
-    /// The id as leads name it.
-    ///
-    /// # Errors
-    ///
-    /// [`CampaignError::NotAnInteger`].
     pub fn lead_campaign(&self) -> Result<CampaignId, CampaignError> {
         let id = self.id.parse().map(CampaignId);
         id.map_err(|_| CampaignError::NotAnInteger {
@@ -113,33 +105,24 @@ impl CampaignChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}\n\nhint: {}", self.what_and_hint().0, self.what_and_hint().1)]
 pub enum CampaignError {
-    /// No campaign has these names.
     Unknown {
-        /// The names that were looked for.
         names: Vec<String>,
         /// The existing name most like the first of them.
         nearest: Option<String>,
-        /// All names that exist.
         existing: Vec<String>,
     },
-    /// Several campaigns have this name.
     Ambiguous {
-        /// The name.
         name: String,
-        /// Their ids.
         ids: Vec<String>,
     },
     /// The campaign's id is not the integer that the lead endpoint takes.
     NotAnInteger {
-        /// The name.
         name: String,
-        /// The id as listed.
         id: String,
     },
 }
 
 impl CampaignError {
-    /// The names that it is about.
     pub fn names(&self) -> &[String] {
         match self {
             CampaignError::Unknown { names, .. } => names,
@@ -191,7 +174,6 @@ impl CampaignError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CampaignKey(pub u32);
 
-/// The campaign of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowCampaign {
     /// Its key, also where the id is not known.
@@ -200,7 +182,6 @@ pub struct RowCampaign {
     pub id: Option<CampaignId>,
 }
 
-/// Finds each row's campaign from its cell.
 #[derive(Debug, Clone, Default)]
 pub struct CampaignBook {
     default: Option<CampaignChoice>,
@@ -219,7 +200,6 @@ impl CampaignBook {
         }
     }
 
-    /// The named campaigns with their ids.
     pub fn ids(&self) -> BTreeMap<&str, i64> {
         let ids = self.ids.iter();
         ids.map(|(name, id)| (name.as_str(), id.0)).collect()

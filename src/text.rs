@@ -24,12 +24,10 @@ impl WordLists {
         WordLists(lists.map(|(name, text)| (name, words(text))).collect())
     }
 
-    /// The words of a list, which the file must have.
     pub fn of(&self, list: &str) -> &HashSet<String> {
         &self.0[list]
     }
 
-    /// Whether the word is in a list.
     pub fn has(&self, list: &str, word: &str) -> bool {
         self.of(list).contains(word)
     }

@@ -5,14 +5,11 @@ use super::Quota;
 use super::verdict::{self, Lost, Verdict};
 use crate::lead::ErrorCode;
 
-/// What one attempt to make a lead came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The HTTP status, if an answer's head arrived.
     pub http_status: Option<u16>,
-    /// What it means.
     pub verdict: Verdict,
-    /// What it says about the rate limit, if anything.
     pub quota: Option<Quota>,
 }
 
@@ -47,7 +44,6 @@ impl Answer {
         }
     }
 
-    /// Whether it arrived and was not understood.
     pub(super) fn is_unreadable(&self) -> bool {
         let code = ErrorCode::UnreadableAnswer;
         matches!(&self.verdict, Verdict::PerhapsTaken { code: why, .. } if *why == code)

@@ -12,21 +12,17 @@ use crate::text::{looks_secret, quoted_unless_secret};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
-/// Why a text is no base URL.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BaseUrlError {
-    /// It cannot be read as a URL of the web.
     #[error("{} is not a URL\n\nhint: {}", quoted_unless_secret(.0), match BaseUrl::with_https(.0) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "a base URL looks like `https://app.example.com`".to_owned(),
     })]
     NotAUrl(String),
-    /// It has parts that a base URL cannot have.
     #[error(
         "the base URL has {0}, which it must not have\n\nhint: a base URL looks like `https://app.example.com`"
     )]
     Surplus(&'static str),
-    /// It would send the token in the clear.
     #[error(
         "`{0}` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
     )]
@@ -79,7 +75,6 @@ impl BaseUrl {
         }
     }
 
-    /// Whether it is reached by way of TLS.
     pub(super) fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }

@@ -16,7 +16,6 @@ use super::complaints::{Complaint, Complaints, are_complaints, joined, sentences
 use super::sentence::{About, Presence, duplicate, is_about_balance, presence};
 use super::wait::Wait;
 
-/// A body, read as far as it can be.
 pub(super) struct Body<'a> {
     /// The object that it is, or that it holds as the only item of a list.
     json: Option<Object<'a>>,
@@ -27,7 +26,6 @@ pub(super) struct Body<'a> {
     complaints: Complaints,
 }
 
-/// What is longer is no sentence.
 const LONGEST_SENTENCE: usize = 1000;
 
 /// Fields with a general sentence, the most telling first.
@@ -40,7 +38,6 @@ const ERROR_CODE: &str = "error_code";
 struct Object<'a>(#[serde(borrow)] BTreeMap<String, &'a RawValue>);
 
 impl<'a> Object<'a> {
-    /// The object that this is, if it is one.
     fn read(json: &'a str) -> Option<Object<'a>> {
         serde_json::from_str(json).ok()
     }
@@ -78,12 +75,10 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The items of a list, if it is one.
 fn items(json: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(json).ok()
 }
 
-/// The text that the value is, if it is one.
 fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -117,7 +112,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether it is JSON of the kind that answers are.
     pub(super) fn is_object(&self) -> bool {
         self.json.is_some()
     }

@@ -9,44 +9,29 @@ use thiserror::Error;
 
 use crate::text::quoted_unless_secret;
 
-/// Certificates of authorities that are trusted besides those that the system trusts.
 #[derive(Debug, Clone, Default)]
 pub struct Certificates(Vec<reqwest::Certificate>);
 
-/// Why there are no further certificates.
 #[derive(Debug, Error)]
 pub enum CertificatesError {
-    /// The file cannot be read.
     #[error(
         "cannot read the certificate file {}: {error}\n\nhint: check the name, and that you may read the file",
         quoted(path)
     )]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What the operating system said.
         error: std::io::Error,
     },
-    /// Nothing in it that could be one.
     #[error(
         "there is no certificate in {}\n\nhint: `--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form",
         quoted(path)
     )]
-    Nothing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// One of them cannot be read.
+    Nothing { path: PathBuf },
     #[error(
         "certificate {number} in {} is damaged\n\nhint: fetch or export the file again, whole and as PEM",
         quoted(path)
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Which of its certificates, from 1.
-        number: usize,
-    },
+    Damaged { path: PathBuf, number: usize },
 }
 
 fn quoted(path: &Path) -> String {

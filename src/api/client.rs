@@ -34,10 +34,8 @@ use super::{Answer, BaseUrl, Certificates, Head, Token};
 /// the row's variables.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// The most bytes that are read of one page of campaigns.
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
-/// The status that says that the token is not accepted.
 const UNAUTHORIZED: u16 = 401;
 
 /// How long a kept connection is used again: the HTTP library's own default, named here
@@ -50,7 +48,6 @@ const REUSE_IDLE_FOR: Duration = Duration::from_secs(90);
 /// a request whose answer is lost.
 const REUSE_YOUNG_FOR: Duration = Duration::from_secs(4);
 
-/// The time limits of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// For each request as a whole, from connecting to the last byte of the answer.
@@ -60,7 +57,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The usual ones.
     pub fn within(timeout: Duration) -> Limits {
         Limits {
             timeout,
@@ -78,7 +74,6 @@ impl Limits {
     }
 }
 
-/// The longest that making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The share of `--timeout` that connecting may take at most: when it runs out
@@ -93,7 +88,6 @@ pub struct Client {
     service: Arc<Service>,
 }
 
-/// The calls of the service and the tokens.
 #[derive(Debug)]
 struct Service {
     lead_url: Url,
@@ -110,21 +104,17 @@ struct Service {
 )]
 pub struct ClientError(reqwest::Error);
 
-/// An answer as received.
 pub(super) struct Received {
     head: Head,
     pub(super) body: Bytes,
 }
 
-/// An answer that did not arrive, or not in full.
 pub(super) struct Failed {
-    /// The head, if that arrived.
     head: Option<Head>,
     lost: Lost,
 }
 
 impl Failed {
-    /// Whether the next attempt would come to the same.
     pub(super) fn is_lasting(&self) -> bool {
         self.lost.is_lasting()
     }
@@ -178,7 +168,6 @@ impl Client {
         })
     }
 
-    /// One attempt to make a lead.
     pub async fn post_lead(&self, body: Bytes) -> Answer {
         let mut request = Request::new(Method::POST, self.service.lead_url.clone());
         request
@@ -210,7 +199,6 @@ impl Client {
         answer
     }
 
-    /// Logs the beginning of an answer that was not understood.
     pub(super) fn log_unread(&self, received: &Received, values: &[String]) {
         let Received { head, body } = received;
         unread::log(head.status, body, |text| self.mask(text), values);
@@ -231,7 +219,6 @@ impl Client {
         &self.service.campaigns_url
     }
 
-    /// What an answer means, with the tokens masked in what the service said.
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
         self.presentable(answer_of(received)).verdict
     }

@@ -7,7 +7,6 @@
 
 use serde_json::{Map, Value};
 
-/// What an answer complains about.
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
     /// About one field each.
@@ -16,12 +15,10 @@ pub(super) struct Complaints {
     pub(super) general: Vec<String>,
 }
 
-/// A complaint about a field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
     /// The field's name, in lower case.
     field: String,
-    /// The complaint.
     pub(super) text: String,
 }
 
@@ -91,7 +88,6 @@ impl Complaint {
         names(&OF_LEAD) && !names(&OF_OTHERS)
     }
 
-    /// Whether it is about the campaign.
     pub(super) fn is_about_campaign(&self) -> bool {
         self.field.starts_with("campaign")
     }
@@ -110,7 +106,6 @@ pub(super) fn are_complaints(value: &Value) -> bool {
     }
 }
 
-/// The field that an object names.
 fn field(fields: &Map<String, Value>) -> Option<String> {
     let named = FIELD_KEYS.iter().find_map(|key| fields.get(*key))?;
     let name = match named {

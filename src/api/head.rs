@@ -9,22 +9,16 @@ use reqwest::Url;
 use super::Quota;
 use crate::text::looks_secret;
 
-/// What matters of an answer's head.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The HTTP status.
     pub(super) status: u16,
-    /// The header `Retry-After`.
     pub(super) retry_after: Option<String>,
-    /// What it says about the rate limit.
     pub(super) quota: Option<Quota>,
-    /// Where a redirect leads to.
     pub(super) redirects_to: Option<String>,
     /// The time by the clock that the head's times are to be compared with.
     pub(super) now: SystemTime,
 }
 
-/// The headers that are looked at, beside those of the rate limit.
 const HEADERS: [&str; 2] = ["date", "retry-after"];
 
 impl Head {
@@ -85,7 +79,6 @@ fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
         .unwrap_or(ours)
 }
 
-/// Longer addresses are not read.
 const MAX_LOCATION: usize = 4096;
 
 /// The address that `location` names in an answer to a request to `asked`, as it may be

@@ -17,7 +17,6 @@ use crate::campaign::Campaign;
 /// again; but the user waits for it.
 const ATTEMPTS: u32 = 5;
 
-/// The longest wait between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The longest that listing may take in all, with every page, attempt and pause. The user
@@ -30,27 +29,18 @@ const MAX_PAGES: usize = 1000;
 /// More bytes than any account's list has, in all pages: they are kept in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Why there is no list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ListError {
-    /// The service refuses.
     #[error("the service refuses to list the campaigns: {text}\n\nhint: {}", match cause {
         FatalCause::Token | FatalCause::Forbidden => "check the token, and that it belongs to this service",
         FatalCause::Payment | FatalCause::Balance => "check the account's balance",
         _ => "check the base URL",
     })]
-    Refused {
-        /// What is wrong.
-        cause: FatalCause,
-        /// What the service said.
-        text: String,
-    },
-    /// No usable answer after all attempts.
+    Refused { cause: FatalCause, text: String },
     #[error(
         "the campaigns cannot be listed: {0}\n\nhint: check the base URL and the connection, then run the same command again"
     )]
     NoAnswer(String),
-    /// An answer that is no list.
     #[error(
         "the answer of the service is not a list of campaigns ({0})\n\nhint: check the base URL"
     )]
@@ -74,7 +64,6 @@ impl Client {
         self.campaigns_within(LONGEST).await
     }
 
-    /// The same within a shorter time.
     pub async fn campaigns_within(&self, longest: Duration) -> Result<Vec<Campaign>, ListError> {
         let listing = tokio::time::timeout(longest, self.all_campaigns());
         listing.await.unwrap_or_else(|_| {
@@ -110,7 +99,6 @@ impl Client {
         Err(ListError::Unreadable("it has no last page".into()))
     }
 
-    /// A campaign whose texts do not echo the token.
     fn masked(&self, campaign: Campaign) -> Campaign {
         let mask = |text: String| self.mask(&text);
         Campaign {

@@ -11,10 +11,8 @@ use std::iter;
 use rustls::CertificateError;
 use thiserror::Error;
 
-/// Why there is no complete answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Lost {
-    /// Nothing was written.
     #[error("{0}")]
     NotSent(NotSent),
     /// Sent, wholly or partly, and no answer within the time limit.
@@ -23,10 +21,8 @@ pub enum Lost {
     /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
     #[error("the answer is not HTTP")]
     NotHttp,
-    /// An answer arrived in full, and its compression is not known.
     #[error("the answer is compressed in a way that is not known here (`Content-Encoding`)")]
     UnknownPacking,
-    /// An answer arrived in full, and its compressed body is damaged.
     #[error("the answer is compressed, and damaged")]
     Damaged,
     /// Sent, wholly or partly, and the connection broke before the answer was complete.
@@ -41,10 +37,8 @@ pub enum NotSent {
     /// The name is not known to the DNS, or the DNS cannot be asked.
     #[error("no connection to the service: its name has no address")]
     NoAddress,
-    /// No program listens there.
     #[error("no connection to the service: it was refused")]
     Refused,
-    /// There is no way to it.
     #[error("no connection to the service: it cannot be reached over the network")]
     Unreachable,
     /// No connection in time, TLS and a proxy's part included.
@@ -53,38 +47,29 @@ pub enum NotSent {
     /// It was closed while it was being made.
     #[error("no connection to the service: it was closed while it was being made")]
     BrokeOff,
-    /// The certificate is of an authority that is not known here.
     #[error(
         "no connection to the service: its certificate is not trusted (`--ca-file` names further authorities)"
     )]
     Untrusted,
-    /// The certificate is for another name.
     #[error("no connection to the service: its certificate is for another host name")]
     OtherName,
-    /// The certificate has run out or is not valid yet.
     #[error(
         "no connection to the service: its certificate is out of date, or the clock here is wrong"
     )]
     OutOfDate,
-    /// There is something else about the certificate.
     #[error("no connection to the service: its certificate is not accepted")]
     BadCertificate,
-    /// TLS cannot be negotiated, or one side does not try.
     #[error("no connection to the service: TLS cannot be agreed on")]
     NoTls,
-    /// The proxy is not there.
     #[error("no connection to the service: the proxy cannot be reached")]
     NoProxy,
-    /// The proxy wants a login.
     #[error("no connection to the service: the proxy wants a user name and password")]
     ProxyLogin,
-    /// The proxy does not connect.
     #[error("no connection to the service: the proxy refuses it")]
     ProxyRefuses,
     /// A kept connection turned out to be closed.
     #[error("the connection was closed before anything was sent")]
     Closed,
-    /// The library says no more.
     #[error("no connection to the service")]
     Unknown,
 }
@@ -104,7 +89,6 @@ impl Lost {
         matches!(self, Lost::UnknownPacking | Lost::Damaged)
     }
 
-    /// What a failure of the HTTP library says.
     pub(super) fn of(error: &reqwest::Error) -> Lost {
         let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
         // Given up before any of it was written, as when a kept connection turns out to
@@ -148,7 +132,6 @@ impl NotSent {
     }
 }
 
-/// The causes of an error, the nearest first.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     iter::successors(error.source(), |cause| next_cause(*cause))
 }

@@ -1,6 +1,5 @@
 //! Finding a secret in a text, however the text spells it.
 
-/// What replaces the secret.
 const MASK: &str = "[token]";
 
 /// Replaces every `secret`, which is ASCII, in the text: unchanged, percent-encoded (also in

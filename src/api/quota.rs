@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// to expect. So each is taken or left by itself, and none is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// Requests in a span of time.
     pub limit: Option<NonZeroU32>,
     /// How many of them are left: never more than the limit, where that is known.
     pub remaining: Option<u32>,
@@ -31,7 +30,6 @@ const FIRST_EPOCH_SECOND: f64 = 1e9;
 const FIRST_EPOCH_MILLISECOND: f64 = 1e12;
 
 impl Quota {
-    /// The headers that can say something of it.
     pub(super) const HEADERS: [&str; 6] = [
         "x-ratelimit-limit",
         "x-ratelimit-remaining",

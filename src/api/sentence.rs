@@ -23,7 +23,6 @@ static WORDS: LazyLock<WordLists> =
 pub(super) enum Presence {
     /// In the campaign, or the sentence does not say where.
     Here,
-    /// In another campaign.
     Elsewhere,
 }
 
@@ -38,7 +37,6 @@ pub(super) enum About {
     Other,
 }
 
-/// What a word names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noun {
     Lead,
@@ -97,7 +95,6 @@ fn nearest(text: &str, says_it: impl Fn(&[&str]) -> bool) -> Option<Presence> {
     clauses.map(|clause| place(&clause)).min()
 }
 
-/// The words of each clause.
 fn clauses(text: &str) -> Vec<Vec<&str>> {
     let mut clauses = Vec::new();
     for line in text.lines() {
@@ -159,7 +156,6 @@ fn says_it_exists(clause: &[&str], about: About) -> bool {
         || unique.any(|(before, _)| is_not_unique(before, about))
 }
 
-/// `… already …`.
 fn is_already(before: &[&str], after: &[&str], about: About) -> bool {
     let is_of_many = matches!((before, after), ([.., "that" | "which"], ["exist", ..]));
     if is_of_many || is_left_open(before) {
@@ -215,7 +211,6 @@ fn is_in<'a>(after: &'a [&'a str]) -> Option<&'a [&'a str]> {
     }
 }
 
-/// `… exists …`.
 fn exists(before: &[&str], after: &[&str], about: About) -> bool {
     let is_open = ["not", "perhaps", "demands"]
         .iter()
@@ -232,7 +227,6 @@ fn is_not_unique(before: &[&str], about: About) -> bool {
     }
 }
 
-/// `… duplicate …`.
 fn is_duplicate(before: &[&str], after: &[&str], about: About) -> bool {
     let named = after.iter().find_map(|word| noun(word));
     let named = named.or_else(|| subject(before));

@@ -13,7 +13,6 @@ use crate::text::quoted_unless_secret;
 /// occur in any text.
 const MIN_MASKED: usize = 8;
 
-/// An access token.
 #[derive(Debug, Clone)]
 pub struct Token {
     secret: SecretString,
@@ -26,28 +25,18 @@ pub struct Token {
 /// Why there is no usable token. Never quotes what was read.
 #[derive(Debug, Error)]
 pub enum TokenError {
-    /// The file cannot be read.
     #[error("cannot read the token file {}: {error}\n\nhint: check the name, and that you may read the file", quoted_unless_secret(&path.display().to_string()))]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What the operating system said.
         error: std::io::Error,
     },
-    /// Nothing in it.
     #[error("{from} is empty\n\nhint: it must hold the access token and nothing else")]
-    Empty {
-        /// Where it was read from.
-        from: String,
-    },
+    Empty { from: String },
     /// More than one line, or characters that no HTTP header can carry.
     #[error(
         "{from} does not hold a token: a token is one line of plain characters\n\nhint: it must hold the access token and nothing else"
     )]
-    NotOneLine {
-        /// Where it was read from.
-        from: String,
-    },
+    NotOneLine { from: String },
 }
 
 impl Token {
@@ -112,7 +101,6 @@ impl Token {
         self.secret.expose_secret()
     }
 
-    /// The value of the header `Authorization`.
     pub(super) fn authorization(&self) -> HeaderValue {
         self.header.clone()
     }

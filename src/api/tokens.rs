@@ -24,7 +24,6 @@ impl Tokens {
         }
     }
 
-    /// The token for the next request.
     pub(super) fn current(&self) -> Arc<Token> {
         Arc::clone(self.later().last().unwrap_or(&self.first))
     }

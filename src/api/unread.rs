@@ -8,7 +8,6 @@ use tracing::debug;
 
 use crate::text::{one_line, shortened, without_numbers, without_words_of};
 
-/// How many characters are shown.
 const MAX_SHOWN: usize = 300;
 
 /// How many bytes are looked at: masked text is shorter.

@@ -22,15 +22,11 @@ use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
 use crate::text::{printable, shortened};
 
-/// The most characters that are kept of what the service says.
 const MAX_TEXT: usize = 300;
 
-/// What becomes of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The service made the lead.
     Created {
-        /// The lead's id.
         lead_id: String,
         /// What else the service says about the lead, if it matters.
         remark: Option<String>,
@@ -39,51 +35,34 @@ pub enum Verdict {
     Duplicate {
         /// The existing lead's id, if the answer has it.
         lead_id: Option<String>,
-        /// What the service said.
         text: String,
     },
     /// The service refuses this row.
-    Rejected {
-        /// The reason in one word.
-        code: ErrorCode,
-        /// What the service said.
-        text: String,
-    },
+    Rejected { code: ErrorCode, text: String },
     /// Refused without being processed: send again, after a wait.
     RetryLater {
         /// How long, as the service says.
         wait: Wait,
-        /// The reason in one word.
         code: ErrorCode,
-        /// What the service said.
         text: String,
     },
     /// The service cannot have taken it: sending again is safe.
     NeverTaken {
-        /// The reason in one word.
         code: ErrorCode,
-        /// What happened.
         text: String,
         /// Whether the next attempt would come to the same, for any row.
         is_lasting: bool,
     },
     /// The service may have taken it.
-    PerhapsTaken {
-        /// The reason in one word.
-        code: ErrorCode,
-        /// What happened.
-        text: String,
-    },
+    PerhapsTaken { code: ErrorCode, text: String },
     /// The token was refused and has been replaced meanwhile: send again with the new one.
     /// No attempt at the row is counted.
     TokenReplaced,
     /// Refused for a reason that is likely to hold for every row.
     Fatal {
-        /// What is wrong.
         cause: FatalCause,
         /// The reason in one word, should it turn out to be this row's alone.
         code: ErrorCode,
-        /// What the service said.
         text: String,
     },
 }

@@ -11,7 +11,6 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
-/// What an answer says of the wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// Nothing, or "now", which is no hint either: a client that follows it is refused again,

@@ -10,7 +10,6 @@ use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::phone::PhoneNumber;
 
-/// How a row's variables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VariablesShape {
     /// `[{"name":"Ada"}]`: the interface document's form.
@@ -23,13 +22,11 @@ pub enum VariablesShape {
 /// The parts of a lead that are the same in a whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeadForm {
-    /// How variables are written.
     pub variables_shape: VariablesShape,
     /// What is sent as `allow_dupplicate`.
     pub allow_duplicates: bool,
 }
 
-/// The body of a request that makes a lead.
 #[derive(Serialize)]
 struct LeadBody<C, V> {
     phone_number: DisplayAsText<PhoneNumber>,
@@ -87,7 +84,6 @@ impl LeadForm {
     }
 }
 
-/// The values of the variables in the body of a lead.
 pub fn values_in(body: &[u8]) -> Vec<String> {
     fn collect(json: &Value, values: &mut Vec<String>) {
         match json {

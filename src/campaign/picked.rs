@@ -10,7 +10,6 @@ use crate::text::{listed, shown_name};
 /// An answer that means no campaign, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unclear {
-    /// None.
     #[error("no campaign is meant by `{}`", shown_name(.0))]
     Nothing(String),
     /// Several have it in their names.

@@ -7,27 +7,22 @@ use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
 use crate::text::{counted, in_lines, nearest, shown_name};
 
-/// How many places of each name are remembered.
 const MAX_PLACES: usize = 3;
 
-/// How many names are listed with their lines.
 const MAX_NAMES: usize = 20;
 
 /// The names in campaign columns, each with the rows that have it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamesInRows(BTreeMap<String, NamedRows>);
 
-/// The rows that have one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedRows {
-    /// How many there are.
     pub rows: u64,
     /// Where the first few of them are: the input, counted from 0, and the line there.
     pub first: Vec<(usize, u64)>,
 }
 
 impl NamesInRows {
-    /// Adds a row that has this name.
     pub fn note(&mut self, name: String, file: usize, line: u64) {
         let named = self.0.entry(name).or_default();
         named.rows += 1;
@@ -43,17 +38,14 @@ impl NamesInRows {
         }
     }
 
-    /// How many names there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The rows that have this name.
     pub fn of(&self, name: &str) -> NamedRows {
         self.0.get(name).cloned().unwrap_or_default()
     }
@@ -102,10 +94,8 @@ impl NamesInRows {
 /// Names that do not each mean one campaign, and where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnclearNames {
-    /// What is wrong with them.
     pub errors: Vec<CampaignError>,
     names: NamesInRows,
-    /// What the inputs are called.
     inputs: Vec<String>,
 }
 
@@ -138,7 +128,6 @@ impl UnclearNames {
         lines
     }
 
-    /// What to do about them.
     pub fn hint(&self) -> String {
         let hints = self.errors.iter().map(|error| error.what_and_hint().1);
         let mut hints: Vec<String> = hints.collect();
