@@ -62,7 +62,7 @@ pub use lifecycle::{Start, log_check, log_end, log_failure, log_import};
 pub use listeners::Listeners;
 pub use log::Log;
 use logbook::Logbook;
-pub use metrics::{JobLabels, Metrics};
+pub use metrics::{Metrics, job_labels};
 pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
 pub use overview::Overview;
 pub use page::{Page, PageNotes, RunMode};

@@ -20,7 +20,7 @@ use super::{check, inputs, places, questions, service};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
-use crate::report::{JobLabels, Log, Metrics};
+use crate::report::{Log, Metrics, job_labels};
 use crate::results::OutputChoice;
 use crate::settings::{Layers, Service};
 use prepared::{Import, Prepared};
@@ -62,7 +62,7 @@ fn metrics(files: &[PathBuf], layers: &Layers) -> Result<Metrics, Failure> {
     let profile = profile.and_then(|profile| profile.name.as_deref());
     // One that is named but does not exist may be what is wrong.
     let profile = profile.or(given.place.profile.as_deref().map(String::as_str));
-    Ok(Metrics::new(file, JobLabels::new(profile, files))?)
+    Metrics::new(file, job_labels(profile, files))
 }
 
 /// Writes the metrics of an import whose settings are wrong.

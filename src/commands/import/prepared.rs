@@ -101,7 +101,7 @@ impl Import {
         let ledger = self.settings.ledger.place();
         let is_ledger = |place: &Path| ledger.is_some_and(|ledger| ledger.owns(place));
         let is_taken = |place: &Path| paths.take(place) || is_ledger(place);
-        Ok(self.metrics.begin(is_taken)?)
+        self.metrics.begin(is_taken)
     }
 
     /// Asks for a campaign, which counts as given from here on.

@@ -1,23 +1,35 @@
-//! The figures, and their text.
+//! The values of all metrics, their text, and what an earlier command has left in the file.
 
 use std::fmt::{Display, Write};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::labels::JobLabels;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{Counts, RunId};
 use crate::report::progress::WAITS_FOR;
+use crate::text::looks_secret;
 
 /// Families that the next command reads again.
-pub(super) const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
-pub(super) const LAST_UPDATE: &str = "run_last_update_time_seconds";
-pub(super) const EXIT_CODE: &str = "exit_code";
+const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
+const LAST_UPDATE: &str = "run_last_update_time_seconds";
+const EXIT_CODE: &str = "exit_code";
 
-/// The values of all metrics.
+/// Files of ours are smaller, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A run writes every ten seconds, but not while it reads a long list or waits for an
+/// answer to a question. Figures without an end that are older than this are those of a run
+/// that was killed.
+const LONGEST_SILENCE: Duration = Duration::from_secs(3600);
+
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    pub(super) labels: JobLabels,
+    /// Those of the job, as they are written.
+    pub(super) labels: String,
     /// When an import was complete before this one, in seconds.
     pub(super) earlier_success: Option<f64>,
     pub(super) run: Option<RunId>,
@@ -33,35 +45,101 @@ pub(super) struct Figures {
     pub(super) exit_code: Option<ExitCode>,
 }
 
-impl Figures {
-    /// All of them as text.
-    pub(super) fn text(&self) -> String {
-        let mut text = Text::new(&self.labels);
-        text.family("run_info", "The version of leadload, as a label.")
-            .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-        if let Some(run) = self.run {
-            text.family("run", "The run's number in the ledger.")
-                .sample(&[], run);
-        }
-        self.write_times(&mut text);
-        self.write_end(&mut text);
-        self.write_rows(&mut text);
-        self.write_requests(&mut text);
-        text.text
-    }
+/// The samples of a family: the label that each has beside those of the job, and its value.
+type Samples = Vec<(String, String)>;
 
-    fn write_times(&self, text: &mut Text<'_>) {
-        text.family("run_start_time_seconds", "When the command began.")
-            .time(seconds(self.started));
-        text.family(LAST_UPDATE, "When these figures were written.")
-            .time(seconds(self.updated));
-        if let Some(success) = self.last_success() {
-            text.family(
+impl Figures {
+    pub(super) fn text(&self) -> String {
+        let version = [(env!("CARGO_PKG_VERSION"), 1)];
+        let is_complete = self.exit_code.is_some() && self.stopped_by.is_none();
+        let stopped =
+            StoppedBy::ALL.map(|by| (by.as_str(), u64::from(self.stopped_by == Some(by))));
+        let rows = self
+            .counts
+            .all()
+            .map(|(status, rows)| (status.as_str(), rows));
+        let waits = WAITS_FOR.map(|reason| (reason, u64::from(self.waiting == Some(reason))));
+        let families: [(&str, &str, Samples); 14] = [
+            (
+                "run_info",
+                "The version of leadload, as a label.",
+                each("version", version),
+            ),
+            ("run", "The run's number in the ledger.", one(self.run)),
+            (
+                "run_start_time_seconds",
+                "When the command began.",
+                time(Some(seconds(self.started))),
+            ),
+            (
+                LAST_UPDATE,
+                "When these figures were written.",
+                time(Some(seconds(self.updated))),
+            ),
+            (
                 LAST_SUCCESS,
                 "When the last import ended that was complete (exit code 0 or 1).",
-            )
-            .time(success);
+                time(self.last_success()),
+            ),
+            (
+                "run_complete",
+                "Whether the command has ended with all rows done.",
+                one(Some(u8::from(is_complete))),
+            ),
+            (
+                "stopped_by",
+                "Whether this has ended the command early.",
+                each("reason", stopped),
+            ),
+            (
+                EXIT_CODE,
+                "The exit code, once the command has ended.",
+                one(self.exit_code.map(|code| code as u8)),
+            ),
+            (
+                "rows",
+                "Rows with an outcome, by status.",
+                each("status", rows),
+            ),
+            (
+                "rows_expected",
+                "Rows of all inputs.",
+                one(self.rows_expected),
+            ),
+            (
+                "requests",
+                "Requests for leads that this command has started.",
+                one(Some(self.requests)),
+            ),
+            (
+                "in_flight",
+                "Requests that wait for an answer.",
+                one(Some(self.in_flight)),
+            ),
+            (
+                "allowed_requests_per_second",
+                "The pace that is kept to.",
+                one(self.allowed),
+            ),
+            (
+                "waiting",
+                "Whether all rows wait, by reason.",
+                each("reason", waits),
+            ),
+        ];
+        let mut text = String::new();
+        for (name, help, samples) in families {
+            if samples.is_empty() {
+                continue;
+            }
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "# HELP leadload_{name} {help}");
+            let _ = writeln!(text, "# TYPE leadload_{name} gauge");
+            for (label, value) in samples {
+                let _ = writeln!(text, "leadload_{name}{{{}{label}}} {value}", self.labels);
+            }
         }
+        text
     }
 
     /// A list that was sent to its end is a success, also where some of its rows are bad.
@@ -71,96 +149,176 @@ impl Figures {
             _ => self.earlier_success,
         }
     }
+}
 
-    fn write_end(&self, text: &mut Text<'_>) {
-        let is_complete = self.exit_code.is_some() && self.stopped_by.is_none();
-        text.family(
-            "run_complete",
-            "Whether the command has ended with all rows done.",
-        )
-        .sample(&[], u8::from(is_complete));
-        text.family("stopped_by", "Whether this has ended the command early.");
-        for reason in StoppedBy::ALL {
-            let is_so = self.stopped_by == Some(reason);
-            text.sample(&[("reason", reason.as_str())], u8::from(is_so));
-        }
-        if let Some(code) = self.exit_code {
-            text.family(EXIT_CODE, "The exit code, once the command has ended.")
-                .sample(&[], code as u8);
-        }
-    }
+/// One sample, or none where the value is not known.
+fn one(value: Option<impl Display>) -> Samples {
+    let sample = value.map(|value| (String::new(), value.to_string()));
+    sample.into_iter().collect()
+}
 
-    fn write_rows(&self, text: &mut Text<'_>) {
-        text.family("rows", "Rows with an outcome, by status.");
-        for (status, rows) in self.counts.all() {
-            text.sample(&[("status", status.as_str())], rows);
-        }
-        if let Some(rows) = self.rows_expected {
-            text.family("rows_expected", "Rows of all inputs.")
-                .sample(&[], rows);
-        }
-    }
+fn time(seconds: Option<f64>) -> Samples {
+    one(seconds.map(|seconds| format!("{seconds:.3}")))
+}
 
-    fn write_requests(&self, text: &mut Text<'_>) {
-        text.family(
-            "requests",
-            "Requests for leads that this command has started.",
-        )
-        .sample(&[], self.requests);
-        text.family("in_flight", "Requests that wait for an answer.")
-            .sample(&[], self.in_flight);
-        if let Some(allowed) = self.allowed {
-            text.family("allowed_requests_per_second", "The pace that is kept to.")
-                .sample(&[], allowed);
-        }
-        text.family("waiting", "Whether all rows wait, by reason.");
-        for reason in WAITS_FOR {
-            let is_so = self.waiting == Some(reason);
-            text.sample(&[("reason", reason)], u8::from(is_so));
-        }
-    }
+fn each(label: &str, values: impl IntoIterator<Item = (&'static str, u64)>) -> Samples {
+    let values = values.into_iter();
+    values
+        .map(|(name, value)| (format!(",{label}=\"{name}\""), value.to_string()))
+        .collect()
 }
 
 /// A point in time, in seconds since 1970.
-pub(super) fn seconds(time: Timestamp) -> f64 {
+fn seconds(time: Timestamp) -> f64 {
     time.as_duration().as_secs_f64()
 }
 
-/// Text that is being written, family by family.
-#[derive(Debug)]
-struct Text<'a> {
-    text: String,
-    labels: &'a JobLabels,
-    /// The name of the family.
-    name: &'static str,
+/// Which job the metrics belong to, as two labels for every sample: the profile and the first
+/// input, without its folders. The collector reads all files in its folder as one, and samples
+/// of the same name with the same labels would fail the whole scrape.
+pub fn job_labels(profile: Option<&str>, inputs: &[PathBuf]) -> String {
+    let input = inputs.first().map(|path| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy()
+    });
+    format!(
+        "profile=\"{}\",input=\"{}\"",
+        label_value(profile.unwrap_or_default()),
+        label_value(&input.unwrap_or_default())
+    )
 }
 
-impl Text<'_> {
-    fn new(labels: &JobLabels) -> Text<'_> {
-        Text {
-            text: String::new(),
-            labels,
-            name: "",
+/// A name as the format has it. All users can read the file, so a token that was typed in its
+/// place must not get into it.
+fn label_value(name: &str) -> String {
+    if looks_secret(name) {
+        return "(not shown)".to_owned();
+    }
+    let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
+    escaped.replace('\n', "\\n")
+}
+
+/// The metrics that an earlier command has left in the file.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Earlier {
+    /// When an import with the same labels was last complete, in seconds.
+    pub(super) last_success: Option<f64>,
+    has_ended: bool,
+    updated: Option<f64>,
+}
+
+impl Earlier {
+    pub(super) fn in_file(path: &Path, labels: &str) -> Earlier {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Earlier::in_text(&String::from_utf8_lossy(&bytes), labels),
+            Err(_) => Earlier::default(),
         }
     }
 
-    /// Begins a family of samples: a gauge, as the [module](super) says. Writing to a string
-    /// does not fail.
-    fn family(&mut self, name: &'static str, help: &str) -> &mut Self {
-        self.name = name;
-        let _ = writeln!(self.text, "# HELP leadload_{name} {help}");
-        let _ = writeln!(self.text, "# TYPE leadload_{name} gauge");
-        self
+    fn in_text(text: &str, labels: &str) -> Earlier {
+        let success = format!("leadload_{LAST_SUCCESS}{{{labels}}}");
+        let mut earlier = Earlier::default();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let Some((sample, value)) = line.rsplit_once(' ') else {
+                continue;
+            };
+            let value = value.parse().ok().filter(|value: &f64| value.is_finite());
+            let name = sample.split('{').next().unwrap_or_default();
+            match name.strip_prefix("leadload_") {
+                Some(EXIT_CODE) => earlier.has_ended = true,
+                Some(LAST_UPDATE) => earlier.updated = value,
+                Some(LAST_SUCCESS) if sample == success => earlier.last_success = value,
+                _ => {}
+            }
+        }
+        earlier
     }
 
-    /// A sample of it.
-    fn sample(&mut self, labels: &[(&str, &str)], value: impl Display) {
-        let labels = self.labels.with(labels);
-        let _ = writeln!(self.text, "leadload_{}{labels} {value}", self.name);
+    /// Whether these are most likely the figures of a run that goes on now.
+    pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
+        let silence = self.updated.map(|updated| (seconds(now) - updated).abs());
+        !self.has_ended && silence.is_some_and(|s| s <= LONGEST_SILENCE.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures() -> Figures {
+        Figures {
+            labels: job_labels(Some("a\"b\\"), &["some list.csv".into()]),
+            updated: "2026-11-21T03:10:32.125Z".parse().unwrap(),
+            ..Figures::default()
+        }
     }
 
-    /// A sample that is a point in time.
-    fn time(&mut self, seconds: f64) {
-        self.sample(&[], format!("{seconds:.3}"));
+    #[test]
+    fn the_last_success_is_read_back_as_it_was_written_where_the_labels_are_the_same() {
+        let mut figures = figures();
+        figures.exit_code = Some(ExitCode::Problems);
+        let text = figures.text();
+        let earlier = Earlier::in_text(&text, &figures.labels);
+        assert_eq!(earlier.last_success, Some(1_795_230_632.125));
+        let others = job_labels(Some("a\"b\\"), &["other.csv".into()]);
+        assert_eq!(Earlier::in_text(&text, &others).last_success, None);
+    }
+
+    #[test]
+    fn a_run_is_at_work_that_has_written_lately_and_not_ended() {
+        let mut figures = figures();
+        let is_at_work = |figures: &Figures, minutes: i64| {
+            let later = figures.updated + jiff::Span::new().minutes(minutes);
+            Earlier::in_text(&figures.text(), &figures.labels).is_at_work(later)
+        };
+        assert!(is_at_work(&figures, 0));
+        assert!(is_at_work(&figures, 59));
+        assert!(!is_at_work(&figures, 61), "it was killed");
+        figures.exit_code = Some(ExitCode::Complete);
+        assert!(!is_at_work(&figures, 0), "it has ended");
+        assert!(!Earlier::default().is_at_work(figures.updated));
+    }
+
+    #[test]
+    fn what_is_damaged_tells_nothing() {
+        let labels = figures().labels;
+        let success = format!("leadload_{LAST_SUCCESS}{{{labels}}}");
+        for value in ["", " ", " soon", " NaN", " +Inf"] {
+            let found = Earlier::in_text(&format!("{success}{value}\n"), &labels);
+            assert_eq!(found, Earlier::default(), "{value:?}");
+        }
+    }
+
+    fn labels(profile: Option<&str>, input: &str) -> String {
+        job_labels(profile, &[input.into(), "more.csv".into()])
+    }
+
+    #[test]
+    fn the_profile_and_the_first_input_are_labels_without_folders() {
+        for (profile, input, expected) in [
+            (None, "/srv/leads/all.csv", r#"profile="",input="all.csv""#),
+            (Some("crm"), "-", r#"profile="crm",input="-""#),
+            (Some("crm"), "..", r#"profile="crm",input="..""#),
+            (None, "größe.xlsx", r#"profile="",input="größe.xlsx""#),
+        ] {
+            assert_eq!(labels(profile, input), expected);
+        }
+    }
+
+    #[test]
+    fn backslashes_quotes_and_newlines_are_escaped_and_nothing_else() {
+        assert_eq!(
+            labels(Some("a\\b\"c\nd"), "x,y={z} \t.csv"),
+            "profile=\"a\\\\b\\\"c\\nd\",input=\"x,y={z} \t.csv\""
+        );
+    }
+
+    #[test]
+    fn what_looks_like_a_token_is_no_label() {
+        let token = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+        let hidden = "profile=\"(not shown)\",input=\"(not shown)\"";
+        assert_eq!(labels(Some(token), token), hidden);
     }
 }

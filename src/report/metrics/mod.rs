@@ -6,42 +6,32 @@
 //! - A reader sees one state of the run, whole: each is written beside and renamed. The
 //!   collector reads what ends in `.prom`, so what is written beside does not.
 //! - Every label is there from the beginning, with 0, so that no alert has to distinguish nothing
-//!   from none. What is not known is left out: `leadload_exit_code` until the command has
-//!   ended, `leadload_rows_expected` until the rows are counted, the allowed pace where
-//!   there is no limit.
-//! - Every sample has the [labels](JobLabels) of its job: the profile and the first input. A
-//!   run's number is a value, since a label that changes makes a new series every night.
-//! - Every family is a gauge. What belongs to a run begins with 0 again in the next one,
-//!   and a counter is what never falls.
+//!   from none. What is not known is left out.
+//! - A run's number is a value, since a label that changes makes a new series every night.
+//! - Every family is a gauge: what belongs to a run begins with 0 again in the next one.
 //! - It is written however the command ends. Only the figures of a run that is at work are
 //!   left alone by a command that finds it at work (exit code 6), or ends while it waits for
 //!   it, should both write the same file.
-//! - When an import was last complete is carried on from the file that is replaced.
-//! - Names the first input's file and no campaigns or phone numbers.
 //! - Only a file that leadload has written is replaced, or an empty one, so that a mistyped name
 //!   costs no list of contacts.
 //! - A file that cannot be written is reported before anything is sent. What fails later is
 //!   reported once, and the run goes on.
 
-mod earlier;
 mod figures;
-mod labels;
-mod place;
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use tracing::warn;
 
-use self::earlier::Earlier;
-use self::figures::Figures;
-pub use self::labels::JobLabels;
-use self::place::{Found, MetricsError, refuse_place};
+pub use self::figures::job_labels;
+use self::figures::{Earlier, Figures};
 use super::ended::Ended;
 use super::progress::Progress;
 use super::tally::Tally;
@@ -49,6 +39,9 @@ use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
 use crate::private_file;
+use crate::results::what_to_fix;
+
+const BEGINNING: &str = "# HELP leadload_";
 
 /// How often it is written while the run goes on: as often as it is usually scraped.
 const EVERY: Duration = Duration::from_secs(10);
@@ -74,12 +67,12 @@ impl Metrics {
     ///
     /// # Errors
     ///
-    /// Where the file there must be kept.
-    pub fn new(path: Option<&Path>, labels: JobLabels) -> Result<Metrics, MetricsError> {
+    /// Where what is there is not ours to replace.
+    pub fn new(path: Option<&Path>, labels: String) -> Result<Metrics, Failure> {
         let Some(path) = path else {
             return Ok(Metrics::default());
         };
-        refuse_place(path)?;
+        check_place(path)?;
         let now = Timestamp::now();
         Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
             path: path.to_owned(),
@@ -99,9 +92,9 @@ impl Metrics {
     ///
     /// # Errors
     ///
-    /// Where that fails, or the file there must be kept. Nothing is written there from
+    /// Where that fails, or what is there is not ours to replace. Nothing is written there from
     /// then on.
-    pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
+    pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         let Some(file) = &self.0 else {
             return Ok(());
         };
@@ -112,12 +105,10 @@ impl Metrics {
         begun
     }
 
-    /// Whether they are wanted.
     pub(super) fn are_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Says which run it is.
     pub fn name_run(&self, run: RunId) {
         if let Some(file) = &self.0 {
             file.borrow_mut().figures.run = Some(run);
@@ -143,7 +134,6 @@ impl Metrics {
         }
     }
 
-    /// Writes how the command has ended.
     pub fn end(&self, ended: &Ended<'_>) {
         let Some(file) = &self.0 else {
             return;
@@ -175,20 +165,16 @@ impl Metrics {
 }
 
 impl MetricsFile {
-    fn begin(&mut self, is_taken: impl Fn(&Path) -> bool) -> Result<(), MetricsError> {
+    fn begin(&mut self, is_taken: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         let path = self.path.clone();
         if is_taken(&path) {
-            return Err(MetricsError::Refused {
-                path,
-                why: "is another file of this import",
-            });
+            return Err(refused(&path, "is another file of this import"));
         }
         // A ledger may have been made there since.
-        refuse_place(&path)?;
+        check_place(&path)?;
         // Now, since another run may have been waited for.
         self.figures.earlier_success = self.earlier().last_success;
-        self.write()
-            .map_err(|error| MetricsError::Unwritable { path, error })?;
+        self.write().map_err(|error| unwritable(&path, &error))?;
         self.has_begun = true;
         Ok(())
     }
@@ -200,10 +186,8 @@ impl MetricsFile {
     /// Whether the end of a command that has not begun may replace what is there.
     fn takes_place(&mut self, stopped_by: StoppedBy) -> bool {
         // An empty file may be one that the command was to read.
-        let is_ours = matches!(
-            refuse_place(&self.path),
-            Ok(Found::Nothing | Found::Figures)
-        );
+        let is_empty = fs::metadata(&self.path).is_ok_and(|found| found.len() == 0);
+        let is_ours = check_place(&self.path).is_ok() && !is_empty;
         let earlier = self.earlier();
         self.figures.earlier_success = earlier.last_success;
         // A mistake is shown at once, and a run that writes here does so again in a moment.
@@ -249,13 +233,52 @@ impl MetricsFile {
 #[cfg(unix)]
 fn let_others_read(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 /// Elsewhere a file takes the permissions of its folder.
 #[cfg(not(unix))]
 fn let_others_read(_file: &File) -> io::Result<()> {
     Ok(())
+}
+
+/// The place must have nothing, an empty file, or metrics of ours in it.
+fn check_place(path: &Path) -> Result<(), Failure> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.as_os_str() != "-" => {
+            return Ok(());
+        }
+        found => found.ok().filter(fs::Metadata::is_file),
+    };
+    match found {
+        None => return Err(refused(path, "is not a regular file")),
+        Some(found) if found.len() == 0 => return Ok(()),
+        Some(_) => {}
+    }
+    let mut beginning = [0; BEGINNING.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    if read.is_ok() && beginning == BEGINNING.as_bytes() {
+        Ok(())
+    } else {
+        let what = "has something else than metrics of leadload in it";
+        Err(refused(path, what))
+    }
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    let path = path.display();
+    let error = anyhow!(
+        "`{path}` {why}, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`"
+    );
+    Failure::new(StoppedBy::Usage, error)
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let (shown, fix) = (path.display(), what_to_fix(path, error));
+    let error = anyhow!(
+        "cannot write the metrics file `{shown}`: {error}\n\nhint: {fix}, or name another file with `--metrics-file`"
+    );
+    Failure::new(StoppedBy::Disk, error)
 }
 
 #[cfg(test)]
@@ -284,7 +307,7 @@ mod tests {
     #[test]
     fn all_figures_are_told_with_help_and_type() {
         let mut figures = Figures {
-            labels: JobLabels::new(Some("crm"), &["lists/all.csv".into()]),
+            labels: job_labels(Some("crm"), &["lists/all.csv".into()]),
             earlier_success: Some(1_795_144_232.125),
             run: Some(RunId(7)),
             started: "2026-11-21T03:10:22Z".parse().unwrap(),
@@ -327,6 +350,7 @@ mod tests {
             (Some(ExitCode::Busy), 7.0),
         ] {
             let mut figures = Figures {
+                labels: job_labels(None, &[]),
                 earlier_success: Some(7.0),
                 updated: Timestamp::from_millisecond(9500).unwrap(),
                 exit_code: code,
@@ -357,7 +381,7 @@ mod tests {
         let types = text.lines().filter_map(|l| l.strip_prefix("# TYPE "));
         let types: Vec<(&str, &str)> = types.filter_map(|l| l.split_once(' ')).collect();
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/metrics.md");
-        let page = std::fs::read_to_string(page).unwrap();
+        let page = fs::read_to_string(page).unwrap();
         let lines = page.lines().filter_map(|l| l.strip_prefix("| `leadload_"));
         let documented: Vec<(String, &str)> = lines
             .map(|line| {
@@ -374,12 +398,12 @@ mod tests {
     fn while_it_runs_it_is_written_every_ten_seconds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path), JobLabels::default()).unwrap();
+        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
         metrics.begin(|_| false).unwrap();
         let mut progress = Progress::new(RowTotal::default());
         let mut written = Vec::new();
         for second in 0..=25 {
-            std::fs::remove_file(&path).ok();
+            fs::remove_file(&path).ok();
             let pulse = pulse(second);
             progress.note(&pulse);
             metrics.note(&pulse, &Tally::midway(), &progress);
@@ -394,7 +418,7 @@ mod tests {
     fn a_file_that_cannot_be_written_any_more_ends_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path), JobLabels::default()).unwrap();
+        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
         metrics.begin(|_| false).unwrap();
         folder.close().unwrap();
         metrics.note(&pulse(0), &Tally::midway(), &Progress::default());
