@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use comfy_table::ContentArrangement;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::json::line;
 use super::table::{lines, table};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
@@ -40,7 +41,6 @@ pub(super) fn status(campaign: &Campaign) -> Option<String> {
     (!status.is_empty()).then(|| shortened(&printable(status), STATUS_LENGTH))
 }
 
-/// A table for people.
 pub fn campaign_table(campaigns: &[Campaign]) -> String {
     if campaigns.is_empty() {
         return "no campaigns\n".into();
@@ -66,19 +66,12 @@ pub fn numbered_campaigns(campaigns: &[Campaign]) -> String {
     lines(&table)
 }
 
-/// One JSON object.
 pub fn campaign_json(campaigns: &[Campaign]) -> String {
-    let list: Vec<_> = campaigns
-        .iter()
-        .map(|campaign| {
-            COLUMNS
-                .into_iter()
-                .zip(cells(campaign))
-                .map(|(column, cell)| (column.to_owned(), json!(cell)))
-                .collect::<serde_json::Map<_, _>>()
-        })
-        .collect();
-    format!("{}\n", json!({ "campaigns": list }))
+    let list = campaigns.iter().map(|campaign| {
+        let cells = COLUMNS.into_iter().zip(cells(campaign));
+        cells.collect::<Value>()
+    });
+    line(&json!({ "campaigns": list.collect::<Value>() }))
 }
 
 /// CSV with a header. The names are the service's, and may be anything.
@@ -97,19 +90,16 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
 /// How much is shown of a name, in characters.
 const NAME_LENGTH: usize = 40;
 
-/// Names of campaigns, where any are known.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CampaignNames(BTreeMap<CampaignId, String>);
 
 impl CampaignNames {
-    /// As the service lists them.
     pub fn listed(campaigns: &[Campaign]) -> CampaignNames {
         let mut names = CampaignNames::default();
         names.extend(campaigns);
         names
     }
 
-    /// Takes the names that the service lists.
     pub fn extend(&mut self, campaigns: &[Campaign]) {
         let named = campaigns
             .iter()

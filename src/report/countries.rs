@@ -2,6 +2,7 @@
 //! come from that have no calling code.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::intake::{GivenRegion, Intake, PlannedInput};
 use crate::phone::Region;
@@ -10,29 +11,16 @@ use crate::shell::quoted;
 use crate::source::FooterLine;
 use crate::text::{grouped, listed, printable};
 
-/// Where they came from and how many there are, for machines.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Countries {
     /// The country for rows that name none; null where none is given.
     region: Option<String>,
-    /// Who gives it.
     region_from: Option<String>,
     /// The columns that say it row by row.
     region_columns: Vec<String>,
-    /// Numbers that were completed, by country.
-    completed: Vec<CompletedWith>,
+    completed: Vec<Value>,
     /// Those among them that may be of another country.
     doubtful: u64,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct CompletedWith {
-    country: String,
-    /// `column` or `region`.
-    by: &'static str,
-    numbers: u64,
-    not_in_use: u64,
-    not_written_so: u64,
 }
 
 /// What says of which country the numbers of an input are; none where nothing does.
@@ -125,29 +113,26 @@ impl Countries {
     }
 }
 
-fn with(region: Region, by: &'static str, completed: Completed) -> CompletedWith {
-    CompletedWith {
-        country: region.to_string(),
-        by,
-        numbers: completed.numbers,
-        not_in_use: completed.not_in_use,
-        not_written_so: completed.foreign,
-    }
+fn with(region: Region, by: &str, completed: Completed) -> Value {
+    json!({
+        "country": region.to_string(),
+        "by": by,
+        "numbers": completed.numbers,
+        "not_in_use": completed.not_in_use,
+        "not_written_so": completed.foreign,
+    })
 }
 
-/// What was found beside rows, and where the countries of numbers came from.
 #[derive(Debug, Default)]
 pub struct ListNotes {
     /// Lines below the rows: the input, counted from 0, and the line.
     pub footers: Vec<(usize, FooterLine)>,
-    /// Where the countries of numbers without a calling code came from.
     pub(super) countries: Countries,
     /// Where rows without a number have one, if they do.
     pub(super) elsewhere: Option<String>,
 }
 
 impl ListNotes {
-    /// Of these inputs.
     pub fn of(intake: &Intake) -> ListNotes {
         let inputs = intake.inputs.iter().enumerate();
         let footers = inputs.flat_map(|(file, planned)| {

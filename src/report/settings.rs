@@ -1,14 +1,13 @@
 //! The settings in use, for people and for machines.
 
 use comfy_table::ContentArrangement;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::json::{line, text};
 use super::table::{lines, table};
 use crate::settings::{Origin, Profile, SettingInUse};
 use crate::text::printable;
 
-/// The settings as people read them.
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     let mut table = table(["setting", "value", "from"]);
     // A path that is cut into pieces cannot be copied.
@@ -41,47 +40,30 @@ fn source(origin: Origin, profile: Option<&Profile>) -> String {
         (Origin::Flag, _) => "flag".into(),
         (Origin::Run(run), _) => format!("run {run}"),
         (Origin::Environment(name), _) => format!("environment ({name})"),
-        (Origin::Profile, Some(profile)) => {
-            let file = profile.file.display().to_string();
-            match &profile.name {
-                Some(name) => printable(&format!("profile {name} ({file})")).into_owned(),
-                None => printable(&file).into_owned(),
-            }
-        }
-        (Origin::AllProfiles, Some(profile)) => {
-            let file = profile.file.display().to_string();
-            printable(&format!("all profiles ({file})")).into_owned()
+        (origin @ (Origin::Profile | Origin::AllProfiles), Some(profile)) => {
+            let file = profile.file.display();
+            let from = match &profile.name {
+                _ if origin == Origin::AllProfiles => format!("all profiles ({file})"),
+                Some(name) => format!("profile {name} ({file})"),
+                None => file.to_string(),
+            };
+            printable(&from).into_owned()
         }
         (Origin::Profile | Origin::AllProfiles | Origin::Default, _) => "default".into(),
     }
 }
 
-#[derive(Serialize)]
-struct Settings<'a> {
-    config: Option<String>,
-    profile: Option<&'a str>,
-    settings: Vec<Setting<'a>>,
-}
-
-#[derive(Serialize)]
-struct Setting<'a> {
-    name: &'a str,
-    values: &'a [String],
-    from: String,
-}
-
-/// The settings as one JSON object.
 pub fn settings_json(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
-    line(&Settings {
-        config: profile.map(|profile| text(&profile.file)),
-        profile: profile.and_then(|profile| profile.name.as_deref()),
-        settings: settings
-            .iter()
-            .map(|setting| Setting {
-                name: setting.name,
-                values: &setting.values,
-                from: source(setting.origin, profile),
-            })
-            .collect(),
-    })
+    let settings = settings.iter().map(|setting| {
+        json!({
+            "name": setting.name,
+            "values": setting.values,
+            "from": source(setting.origin, profile),
+        })
+    });
+    line(&json!({
+        "config": profile.map(|profile| text(&profile.file)),
+        "profile": profile.and_then(|profile| profile.name.as_deref()),
+        "settings": settings.collect::<Vec<Value>>(),
+    }))
 }
