@@ -28,7 +28,6 @@ const EVERY: Duration = Duration::from_millis(200);
 /// With less room beside the count, the bar has a line of its own.
 const MIN_BAR: usize = 10;
 
-/// The bar on standard error, or none.
 #[derive(Debug)]
 pub struct Bar {
     /// The bar, and the group through which log lines are written above it.
@@ -56,12 +55,10 @@ impl Bar {
         }
     }
 
-    /// Whether there is a bar.
     pub fn is_shown(&self) -> bool {
         self.drawn.is_some()
     }
 
-    /// Shows what has happened.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         let Some((bar, _)) = &self.drawn else {
             return;
@@ -92,7 +89,6 @@ impl Bar {
         });
     }
 
-    /// The lines below the bar.
     fn below(&self, width: usize, tally: &Tally, progress: &Progress) -> Vec<String> {
         let state = match self.work {
             Work::Sending => sending(tally, progress, &self.clock),
@@ -109,7 +105,6 @@ impl Bar {
             .collect()
     }
 
-    /// Takes the bar away.
     pub fn finish(&self) {
         if let Some((bar, bars)) = &self.drawn {
             bar.finish_and_clear();

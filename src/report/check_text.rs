@@ -22,16 +22,12 @@ const SAMPLE_LENGTH: usize = 20;
 /// How much is shown of a request's body, in characters.
 const BODY_LENGTH: usize = 1000;
 
-/// How many countries are spelled out.
 pub(super) const MAX_COUNTRIES: usize = 15;
 
-/// How many campaigns are spelled out.
 const MAX_CAMPAIGNS: usize = 15;
 
-/// How many kinds of problems are spelled out.
 pub(super) const MAX_PROBLEMS: usize = 20;
 
-/// The report of a check.
 pub fn check_text(checked: &Checked<'_>) -> String {
     let mut text = opening_lines(checked.intake, Width::default());
     // Writing to a string does not fail.
@@ -73,7 +69,6 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     }
 }
 
-/// Where the mapping was kept, and what sends a list by it.
 fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
     let said = format!(
         "The mapping is kept in the profile `{}` of {}: from now on it sends these columns and no others.",
@@ -106,7 +101,6 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
     }
 }
 
-/// Each column, what becomes of it, and some of its values.
 fn mapping_table(planned: &PlannedInput) -> String {
     let mut table = table(["column", "sent as", "for example"]);
     for (column, header) in planned.header.names.iter().enumerate() {
@@ -148,7 +142,6 @@ pub(super) fn sent_as(mapping: &Mapping, column: usize) -> String {
     }
 }
 
-/// Values of a column, fit for a table.
 pub(super) fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
     let values = planned.samples.get(column).into_iter().flatten();
     values
@@ -260,7 +253,6 @@ fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result 
     Ok(())
 }
 
-/// The names of countries in rows that are not known.
 fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Result {
     let evidence = intake.inputs.iter().filter_map(PlannedInput::evidence);
     let names = evidence.flat_map(|evidence| &evidence.unknown_countries);
@@ -275,7 +267,6 @@ fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Resu
     }
 }
 
-/// How many numbers there are of each country, and of which type.
 fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
     let countries = findings.kinds.countries();
     if countries.is_empty() {

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The clock of a time zone.
 #[derive(Debug)]
 pub(super) struct Clock {
     zone: TimeZone,
@@ -21,12 +20,10 @@ impl Clock {
         }
     }
 
-    /// In the time zone of this machine.
     pub(super) fn here() -> Clock {
         TimeZone::try_system().map_or_else(|_| Clock::utc(), Clock::of)
     }
 
-    /// The clock of this zone.
     pub(super) fn of(zone: TimeZone) -> Clock {
         Clock {
             zone,

@@ -15,7 +15,6 @@ use crate::text::printable_lines;
 /// The form of standard error; text until the log is started.
 static FORM: OnceLock<LogFormat> = OnceLock::new();
 
-/// Sets the form of standard error. The first call counts.
 pub(super) fn set_form(form: LogFormat) {
     let _ = FORM.set(form);
 }
@@ -74,7 +73,6 @@ pub fn begin_line() {
     }
 }
 
-/// Writes what is worth knowing beside the log to standard error.
 pub fn note(text: &str) {
     match is_json() {
         true if text.trim().is_empty() => {}

@@ -50,7 +50,6 @@ fn what(intake: &Intake, doubt: &Doubt) -> String {
     )
 }
 
-/// The region, and who gives it.
 fn given(intake: &Intake) -> String {
     match &intake.region {
         Some(given) if given.is_typed() => format!("`{} {}`", given.from, given.region),
@@ -59,7 +58,6 @@ fn given(intake: &Intake) -> String {
     }
 }
 
-/// What speaks against the region in one list.
 fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     let country = doubt.region.in_sentence();
     let mut reasons = Vec::new();
@@ -114,7 +112,6 @@ fn are(count: u64) -> String {
     }
 }
 
-/// Where the first of them are.
 fn lines(first: &[u64], all: u64) -> String {
     let named: Vec<String> = first.iter().map(u64::to_string).collect();
     let word = match named.len() {
@@ -130,7 +127,6 @@ fn lines(first: &[u64], all: u64) -> String {
     format!(" ({word} {}{more})", named.join(", "))
 }
 
-/// The countries that they may be of.
 fn fitting(doubt: &Doubt) -> String {
     let named = offered(doubt).map(|fit| {
         let country = fit.country.in_sentence();
@@ -155,10 +151,8 @@ fn fitting(doubt: &Doubt) -> String {
     }
 }
 
-/// How many other countries are offered.
 const MAX_OFFERED: usize = 5;
 
-/// The likeliest countries that they may be of.
 pub fn offered(doubt: &Doubt) -> impl Iterator<Item = &Fitting> {
     doubt.fitting.iter().take(MAX_OFFERED)
 }

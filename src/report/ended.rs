@@ -26,7 +26,6 @@ pub enum InDoubt {
 }
 
 impl InDoubt {
-    /// As the command line has it.
     pub fn of(on_uncertain: OnUncertain, form: LeadForm) -> InDoubt {
         match on_uncertain {
             OnUncertain::Hold => InDoubt::Held,
@@ -36,39 +35,25 @@ impl InDoubt {
     }
 }
 
-/// How it ended.
 #[derive(Debug)]
 pub struct Ended<'a> {
-    /// The run's number, where there is a ledger.
     pub run: Option<RunId>,
-    /// What became of the rows.
     pub tally: &'a Tally,
-    /// The inputs' names.
     pub inputs: Vec<&'a str>,
-    /// Why it ended early, and a text for people.
     pub stop: Option<Stop>,
-    /// The exit code.
     pub exit_code: ExitCode,
-    /// Requests started.
     pub requests: u64,
-    /// How many rows the inputs have, where that is known.
     pub rows_total: Option<u64>,
-    /// How long it took, in seconds.
     pub elapsed_s: f64,
-    /// The files left behind.
     pub written: Written,
-    /// Whether it was a trial on the embedded service.
     pub sandbox: bool,
-    /// What becomes of rows that may have been taken.
     pub in_doubt: InDoubt,
     /// The command, where it ended early: given again, it goes on, or without a ledger sends
     /// the whole list.
     pub continue_with: Option<CommandLine>,
     /// The command that sends the rejects when they are fixed, where there are any.
     pub send_rejects_with: Option<CommandLine>,
-    /// What campaigns are called.
     pub campaign_names: CampaignNames,
-    /// What the lists say as a whole.
     pub list_notes: ListNotes,
 }
 

@@ -8,14 +8,11 @@ use crate::text::counted;
 /// A span of time, or the two that it lies between where the pace is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
-    /// The least time.
     pub least: Duration,
-    /// The most.
     pub most: Duration,
     basis: Basis,
 }
 
-/// What the time was worked out from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Basis {
     /// Limits that were given, of which this one decides.
@@ -57,12 +54,10 @@ impl Estimate {
         }
     }
 
-    /// In a sentence.
     pub(super) fn text(&self) -> String {
         format!("Sending them takes {}.", self.words())
     }
 
-    /// In words.
     pub(super) fn words(&self) -> String {
         let time = about(self.most);
         match self.basis {

@@ -12,13 +12,11 @@ use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
 use crate::source::Row;
 
-/// How many request bodies are shown.
 const BODIES: usize = 3;
 
 /// What is known of the rows that are ready to be sent.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// The bodies of the first requests.
     pub bodies: Vec<String>,
     /// Whether one of them has no campaign's id.
     pub has_unknown_campaign: bool,
@@ -31,7 +29,6 @@ pub struct Findings {
 /// Whether the names of campaigns were looked up at the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    /// There are none.
     NotNeeded,
     /// They were not, and why.
     NotDone(String),
@@ -40,7 +37,6 @@ pub enum Lookup {
 }
 
 impl Lookup {
-    /// The names that do not each mean one campaign.
     pub fn unclear(&self) -> Option<&UnclearNames> {
         match self {
             Lookup::Done(unclear) => unclear.as_ref(),
@@ -49,29 +45,19 @@ impl Lookup {
     }
 }
 
-/// A check that has ended, for its report.
 #[derive(Debug)]
 pub struct Checked<'a> {
-    /// What became of the rows.
     pub ended: &'a Ended<'a>,
-    /// What was read, and how.
     pub intake: &'a Intake,
-    /// What else was found.
     pub findings: &'a Findings,
-    /// Whether names of campaigns were looked up, and what they mean.
     pub lookup: &'a Lookup,
-    /// How long sending takes; none where nothing limits it.
     pub estimate: Option<Estimate>,
-    /// Where the mapping was kept, if it was to be.
     pub saved: Option<&'a SavedIn>,
 }
 
-/// A mapping that was kept.
 #[derive(Debug)]
 pub struct SavedIn {
-    /// The profile.
     pub profile: String,
-    /// The file with the profile.
     pub file: PathBuf,
     /// The columns that are new since it was kept before, and that it leaves out.
     pub left_out: Vec<String>,

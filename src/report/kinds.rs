@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use crate::phone::{LineKind, NumberKind, Region};
 use crate::text::grouped;
 
-/// How many numbers there are of each kind.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     numbers: HashMap<NumberKind, u64>,
@@ -15,14 +14,11 @@ pub(super) struct Kinds {
     latest: Option<(NumberKind, u64)>,
 }
 
-/// The numbers of one country.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Country {
     region: Option<Region>,
     calling_code: u16,
-    /// How many there are.
     pub(super) numbers: u64,
-    /// The same by type.
     lines: Vec<(LineKind, u64)>,
 }
 
@@ -72,7 +68,6 @@ impl Kinds {
 }
 
 impl Country {
-    /// Its code and its name.
     pub(super) fn name(&self) -> String {
         match self.region {
             Some(region) => format!("{region} {}", region.name()),

@@ -33,22 +33,16 @@ macro_rules! info_with_counts {
 }
 pub(super) use info_with_counts;
 
-/// An import that is about to send.
 #[derive(Debug)]
 pub struct Start<'a> {
     /// The run's number, where there is a ledger, and whether it goes on.
     pub run: Option<(RunId, bool)>,
-    /// How many inputs there are.
     pub inputs: usize,
-    /// The service.
     pub service: String,
-    /// The campaign's id or name, where one is given for all rows.
     pub campaign: Option<String>,
-    /// The column that names it for each row.
     pub campaign_column: Option<&'a str>,
 }
 
-/// Logs that an import begins.
 pub fn log_import(start: &Start<'_>) {
     let run = match start.run {
         Some((run, true)) => format!("run {run} goes on"),
@@ -71,7 +65,6 @@ pub fn log_import(start: &Start<'_>) {
     );
 }
 
-/// Logs that a check of this many inputs begins.
 pub fn log_check(inputs: usize) {
     info!(
         event = "start",
@@ -83,7 +76,6 @@ pub fn log_check(inputs: usize) {
     );
 }
 
-/// Logs how a command with rows has ended.
 pub fn log_end(ended: &Ended<'_>) {
     let stopped_by = ended.stop.as_ref().map(|stop| stop.by().as_str());
     let exit_code = ended.exit_code as u8;

@@ -10,9 +10,7 @@ use crate::event::RunEvent;
 /// show.
 #[derive(Debug)]
 pub struct Listeners {
-    /// What became of the rows.
     pub tally: Tally,
-    /// What the page for people needs, where one is wanted.
     pub page: Option<PageNotes>,
     progress: Progress,
     bar: Bar,
@@ -24,13 +22,11 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Those of an import of this many inputs.
     pub fn of_import(inputs: usize, show: Show, log: &Log, metrics: Metrics) -> Listeners {
         let bar = Bar::new(show, Work::Sending, log);
         Listeners::new(inputs, bar, show, metrics)
     }
 
-    /// Those of a check.
     pub fn of_check(inputs: usize, show: Show, log: &Log) -> Listeners {
         let bar = Bar::new(show, Work::Checking, log);
         Listeners {
@@ -60,17 +56,14 @@ impl Listeners {
         is_told.then_some(&self.total)
     }
 
-    /// Takes how many rows there are, where that is known before the first is sent.
     pub fn set_total(&self, rows: u64) {
         self.total.set(rows);
     }
 
-    /// How many rows there are, where that has come to be known.
     pub fn rows_total(&self) -> Option<u64> {
         self.total.get()
     }
 
-    /// Passes an event to all.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         self.tally.note(event);
         if let Some(page) = &mut self.page {
@@ -86,7 +79,6 @@ impl Listeners {
         self.metrics.note(event, &self.tally, &self.progress);
     }
 
-    /// Nothing more happens: the screen is cleared for the summary.
     pub fn finish(&self) {
         self.bar.finish();
     }

@@ -64,15 +64,12 @@ const REAL_CHANGE: (f64, Duration) = (1.1, Duration::from_secs(10));
 /// … and one that is nearly the same after this.
 const SMALL_CHANGE: Duration = Duration::from_secs(60);
 
-/// What was logged so far.
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
-    /// When to log progress next.
     next: Duration,
     /// The latest rate; none before the first.
     pace: Option<Option<Rate>>,
-    /// The rate that was logged last, and when.
     paced: Option<(Option<Rate>, Duration)>,
     /// The level at which the current wait was logged.
     held_at: Option<Level>,
@@ -80,7 +77,6 @@ pub struct Logbook {
 }
 
 impl Logbook {
-    /// Nothing yet.
     pub fn new(show: Show) -> Logbook {
         Logbook {
             show,
@@ -92,7 +88,6 @@ impl Logbook {
         }
     }
 
-    /// Whether it logs progress.
     pub fn logs_progress(&self) -> bool {
         match self.show {
             Show::Bar => false,
@@ -101,7 +96,6 @@ impl Logbook {
         }
     }
 
-    /// Logs what is worth a line.
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
             RunEvent::Settled { .. } | RunEvent::Retrying { .. } => log_row(event),
@@ -221,7 +215,6 @@ impl Logbook {
         }
     }
 
-    /// Logs progress, if it is time to.
     fn log_progress(
         &mut self,
         now: Duration,
@@ -253,7 +246,6 @@ impl Logbook {
     }
 }
 
-/// Logs what became of a row, or that it is sent again.
 fn log_row(event: &RunEvent<'_>) {
     match event {
         RunEvent::Settled { row, outcome, .. } => {
@@ -306,7 +298,6 @@ fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
     }
 }
 
-/// The progress of a run.
 fn standing(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{}: {}; {}",
@@ -316,7 +307,6 @@ fn standing(tally: &Tally, progress: &Progress) -> String {
     )
 }
 
-/// The progress of a check.
 fn checked(tally: &Tally, progress: &Progress) -> String {
     format!(
         "{} checked: {}",

@@ -17,10 +17,8 @@ use crate::text::{counted, listed, printable};
 /// A legacy encoding that was guessed from fewer letters may well be another.
 const FEW_LETTERS: u64 = 100;
 
-/// How many variables are named.
 const MAX_VARIABLES: usize = 40;
 
-/// The lines that an import opens with.
 pub fn opening_lines(intake: &Intake, width: Width) -> String {
     let mut text = String::new();
     for planned in intake.inputs.iter() {
@@ -40,7 +38,6 @@ pub fn opening_lines(intake: &Intake, width: Width) -> String {
     text
 }
 
-/// Where the leads go.
 fn campaign(options: &Map<String, Value>) -> String {
     let default = &options["campaign"];
     match &options["campaign_column"] {
@@ -54,7 +51,6 @@ fn campaign(options: &Map<String, Value>) -> String {
     }
 }
 
-/// A value as people write it.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "not given".to_owned(),
@@ -63,7 +59,6 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Which run it is.
 pub fn run_line(begun: &Begun) -> String {
     if begun.continues {
         going_on_line(begun.run)
@@ -72,12 +67,10 @@ pub fn run_line(begun: &Begun) -> String {
     }
 }
 
-/// The same of a run that goes on.
 pub(super) fn going_on_line(run: RunId) -> String {
     format!("run {run} goes on: what it has sent is not sent again\n")
 }
 
-/// Where the leads of a run go.
 pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
     let mut text = String::new();
     let service = plain(&options["service"]);
@@ -176,7 +169,6 @@ fn write_input(
     Ok(())
 }
 
-/// Which rows are sent, where not all are.
 fn only(planned: &PlannedInput) -> Option<String> {
     let rules = planned.mapping.only.iter().map(|rule| {
         let column = listed(&planned.header.names[rule.column..=rule.column]);
@@ -186,7 +178,6 @@ fn only(planned: &PlannedInput) -> Option<String> {
     (!rules.is_empty()).then(|| format!("{} (--only)", rules.join(", and ")))
 }
 
-/// In what form the input was read.
 fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
     // The form of rejects is found out whatever the flags say.
     let is_rejects = planned.mapping.rejects_form.is_some();

@@ -15,13 +15,10 @@ use crate::lead::{CampaignId, RunId, Status};
 use crate::source::FooterLine;
 use crate::text::{counted, grouped, printable};
 
-/// How many campaigns are spelled out.
 const MAX_CAMPAIGNS: usize = 5;
 
-/// How many countries are named.
 const MAX_COUNTRIES: usize = 5;
 
-/// How many reasons are named for which rows cannot be sent.
 const MAX_REASONS: usize = 3;
 
 /// What follows the question: what may be answered, and the answer.
@@ -30,31 +27,22 @@ const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 /// An import that is about to send, after a dry run.
 #[derive(Debug)]
 pub struct Overview<'a> {
-    /// What would become of the rows.
     pub tally: &'a Tally,
-    /// What else was found.
     pub findings: &'a Findings,
-    /// The run that goes on, if one does.
     pub going_on: Option<RunId>,
-    /// The campaigns of the service, where it was asked for them.
     pub campaigns: Option<&'a [Campaign]>,
-    /// The service's address.
     pub service: String,
-    /// How long sending takes; none where nothing limits it.
     pub estimate: Option<Estimate>,
     /// The country of numbers without a calling code, and who gives it.
     pub region: Option<String>,
-    /// Lines below the lists, which are not sent.
     pub footers: Vec<FooterLine>,
 }
 
 impl Overview<'_> {
-    /// How many rows would be sent.
     fn ready(&self) -> u64 {
         self.tally.counts.of(Status::Ready)
     }
 
-    /// The overview in lines.
     pub fn lines(&self, width: Width) -> String {
         let mut text = self.going_on.map(going_on_line).unwrap_or_default();
         // Writing to a string does not fail.
@@ -168,7 +156,6 @@ impl Overview<'_> {
         targets
     }
 
-    /// The numbers that would be called by country, those with most first.
     fn countries(&self) -> Option<String> {
         let countries = self.findings.kinds.countries();
         let named = countries.iter().take(MAX_COUNTRIES);
@@ -210,7 +197,6 @@ impl Overview<'_> {
         with_id(self.campaigns?, id)
     }
 
-    /// Name, id and status.
     fn described(&self, id: CampaignId) -> String {
         let named = self.named(id);
         match (self.listed(id), self.campaigns) {
@@ -223,12 +209,10 @@ impl Overview<'_> {
         }
     }
 
-    /// Name and id.
     fn named(&self, id: CampaignId) -> String {
         CampaignNames::listed(self.campaigns.unwrap_or_default()).shown(id)
     }
 
-    /// What follows from sending at once.
     fn warning(&self) -> Option<String> {
         let targets = self.targets();
         let is_active = |id: CampaignId| self.listed(id).is_some_and(Campaign::is_active);
@@ -242,7 +226,6 @@ impl Overview<'_> {
         Some(format!("{which}: the service may call people at once"))
     }
 
-    /// The question, without the possible answers.
     pub fn question(&self, width: Width) -> String {
         let targets = self.targets();
         let to = match targets[..] {
@@ -270,7 +253,6 @@ impl Overview<'_> {
         )
     }
 
-    /// What must be known to answer, in a sentence.
     fn facts(&self) -> String {
         let targets = self.targets();
         let to = match targets[..] {

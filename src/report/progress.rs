@@ -23,7 +23,6 @@ impl RowTotal {
         let _ = self.0.set(rows);
     }
 
-    /// The number, where it is known.
     pub fn get(&self) -> Option<u64> {
         self.0.get().copied()
     }
@@ -33,7 +32,6 @@ impl RowTotal {
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
-    /// Time since the sending began.
     elapsed: Duration,
     allowed: Option<Rate>,
     pause: Option<Pause>,
@@ -42,7 +40,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing yet, of as many rows as will be counted.
     pub fn new(total: RowTotal) -> Progress {
         Progress {
             total,
@@ -50,7 +47,6 @@ impl Progress {
         }
     }
 
-    /// Takes an event.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         self.time_left.note(event);
         match event {
@@ -83,12 +79,10 @@ impl Progress {
         }
     }
 
-    /// How many rows there are, where that is known.
     pub(super) fn total(&self) -> Option<u64> {
         self.total.get()
     }
 
-    /// Time since the sending began.
     pub(super) fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -182,7 +176,6 @@ pub(super) fn row_count(rows: u64, total: Option<u64>) -> String {
 /// How the work is shown while it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// By a bar.
     Bar,
     /// By lines in the log, which need `-v`.
     Log,
@@ -190,12 +183,9 @@ pub enum Show {
     Lines,
 }
 
-/// What is done with the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// They are sent.
     Sending,
-    /// They are only looked at.
     Checking,
 }
 

@@ -11,18 +11,15 @@ use crate::ledger::{
 };
 use crate::results::Written;
 
-/// All runs, in one object.
 pub fn runs_json(runs: &[RunRecord]) -> String {
     let runs: Vec<Value> = runs.iter().map(run).collect();
     line(&json!({ "runs": runs }))
 }
 
-/// One run.
 pub fn run_json(record: &RunRecord) -> String {
     line(&run(record))
 }
 
-/// Where an export is, and what is in it.
 pub fn export_json(counts: &Counts, written: &Written) -> String {
     line(&json!({
         "results": written.results.as_deref().map(text),
@@ -36,7 +33,6 @@ pub fn copied_json(copy: &Path, runs: usize, bytes: u64) -> String {
     line(&json!({ "copy": text(copy), "runs": runs, "bytes": bytes }))
 }
 
-/// What was pruned.
 pub fn pruned_json(pruned: Pruned) -> String {
     line(&json!({ "runs": pruned.runs, "rows": pruned.rows }))
 }

@@ -25,7 +25,6 @@ const COLUMNS: [&str; 8] = [
     "problems",
 ];
 
-/// The columns that hold numbers.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 
 /// The columns that are broken where the terminal is too narrow: those of words.
@@ -215,7 +214,6 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Where an export is, and what is in it.
 pub fn export_text(counts: &Counts, written: &Written) -> String {
     let mut text = format!("{}\n", counted(counts.total(), "row"));
     // Writing to a string does not fail.
@@ -242,7 +240,6 @@ pub fn copied_text(copy: &Path, runs: usize, bytes: u64) -> String {
     )
 }
 
-/// How large a file is, to be read.
 fn size(bytes: u64) -> String {
     match bytes >> 20 {
         0 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
@@ -250,7 +247,6 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// What was pruned.
 pub fn pruned_text(pruned: Pruned) -> String {
     match pruned.runs {
         0 => "nothing to prune\n".into(),

@@ -42,7 +42,6 @@ pub(super) fn width() -> usize {
 #[derive(Debug, Default)]
 struct Screen(Mutex<Drawing>);
 
-/// What `indicatif` has asked for since the last flush.
 #[derive(Debug, Default)]
 struct Drawing {
     clears: bool,

@@ -6,7 +6,6 @@ use crate::signals::Interrupt;
 use crate::stop::{Stop, StopReason};
 use crate::text::counted;
 
-/// How many refused campaigns are listed.
 const MAX_LISTED: usize = 10;
 
 const RUN_AGAIN: &str = "run the same command again";
@@ -82,7 +81,6 @@ fn what(stop: &Stop) -> String {
     }
 }
 
-/// What to do about it.
 fn hint(stop: &Stop) -> Option<String> {
     Some(match &stop.reason {
         StopReason::Refused(cause) => format!("{}, then {RUN_AGAIN}", refusal(*cause).1),
@@ -129,7 +127,6 @@ fn hint(stop: &Stop) -> Option<String> {
     })
 }
 
-/// What a refusal of every row means, and what to check.
 fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
     match cause {
         FatalCause::Token => (

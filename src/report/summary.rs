@@ -17,17 +17,14 @@ use crate::phone::RoundNumbers;
 use crate::results::Written;
 use crate::text::{counted, grouped, in_lines, printable};
 
-/// How many kinds of problems are spelled out.
 const MAX_PROBLEMS: usize = 3;
 
-/// How many campaigns are spelled out.
 const MAX_CAMPAIGNS: usize = 5;
 
 /// How many rows say something of their list, if they are most of it: one or two may be
 /// there by chance.
 const FEWEST_KNOWN: u64 = 3;
 
-/// The summary of a command that has ended.
 pub fn text_summary(ended: &Ended<'_>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -111,7 +108,6 @@ fn write_paragraph(text: &mut String, said: &str) -> std::fmt::Result {
     writeln!(text, "\n{}", paragraph(said, Width::default()))
 }
 
-/// What comes next, and the command that does it, where it can be shown.
 fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::fmt::Result {
     match command.shown() {
         Some(line) => writeln!(text, "\n{what}:\n  {line}"),
@@ -178,7 +174,6 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// The rows by status, with what each status means.
 pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Result {
     for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
         writeln!(
@@ -228,7 +223,6 @@ pub(super) fn write_problems(
     Ok(())
 }
 
-/// What many zeros at the end of numbers mean.
 pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     format!(
         "{} of {} end in 00000: a spreadsheet may have lost their last digits. Look at them before they are called, and export the list again with the numbers as text.",
@@ -237,7 +231,6 @@ pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     )
 }
 
-/// Where the files are.
 pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     let written = &ended.written;
     if *written != Written::default() {

@@ -3,7 +3,6 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row, Table};
 
-/// A table with a header. On a terminal it is no wider than that.
 pub(super) fn table(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table

@@ -10,7 +10,6 @@ use crate::phone::RoundNumbers;
 use crate::source::Row;
 use crate::stop::Stop;
 
-/// How many places are remembered of each kind of outcome.
 const MAX_PLACES: usize = 3;
 
 /// How many campaigns are counted that are known by name alone.
@@ -19,31 +18,23 @@ const MAX_NAMES: usize = 1000;
 /// Rows that ended alike, and where the first of them are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
-    /// How many there are.
     pub rows: u64,
-    /// The first few.
     pub first: Vec<Place>,
     /// What is wrong with the first, where that holds no personal data.
     pub example: Option<String>,
 }
 
-/// Where a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Its input, counted from 0.
     pub file: usize,
-    /// Its line there, from 1.
     pub line: u64,
     /// Its number among all rows.
     pub row: RowId,
 }
 
-/// The sums of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// All rows by status.
     pub counts: Counts,
-    /// All rows of each input.
     pub rows_by_file: Vec<u64>,
     /// Rows that ended badly in an earlier run and are left alone.
     pub known_bad: u64,
@@ -57,12 +48,10 @@ pub struct Tally {
     pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
     /// Numbers that may have lost digits.
     pub round_numbers: RoundNumbers,
-    /// Requests in flight.
     pub in_flight: usize,
 }
 
 impl Tally {
-    /// Nothing yet, of this many inputs.
     pub fn new(inputs: usize) -> Tally {
         Tally {
             rows_by_file: vec![0; inputs],
@@ -70,7 +59,6 @@ impl Tally {
         }
     }
 
-    /// A run on its way, for tests of how that is said.
     #[cfg(test)]
     pub(super) fn midway() -> Tally {
         let mut tally = Tally::default();
@@ -80,7 +68,6 @@ impl Tally {
         tally
     }
 
-    /// Takes an event.
     pub fn note(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settled {
@@ -168,14 +155,12 @@ impl Tally {
         }
     }
 
-    /// How many rows of a campaign need attention.
     pub fn problems_of(&self, campaign: CampaignId) -> u64 {
         let problems = self.by_campaign.get(&campaign).map_or(0, Counts::problems);
         let known_bad = self.known_bad_by_campaign.get(&campaign);
         problems.saturating_sub(known_bad.copied().unwrap_or_default())
     }
 
-    /// Whether any row needs attention.
     pub fn has_problems(&self) -> bool {
         self.counts.problems() > self.known_bad
     }

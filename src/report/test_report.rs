@@ -16,14 +16,11 @@ use crate::ledger::Claim;
 use crate::phone::{LineKind, NumberKind, PhoneNumber};
 use crate::text::{listed, printable, without_numbers};
 
-/// A test lead that was sent.
 #[derive(Debug)]
 pub struct TestReport<'a> {
-    /// How the test has ended.
     pub ended: &'a Ended<'a>,
     /// Where it was sent, and of which row it was made.
     pub claim: &'a Claim,
-    /// The names of its variables.
     pub variables: &'a [String],
     /// The campaigns as the service lists them; none where it does not.
     pub campaigns: &'a [Campaign],
@@ -32,7 +29,6 @@ pub struct TestReport<'a> {
 }
 
 impl TestReport<'_> {
-    /// In a few lines.
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -40,7 +36,6 @@ impl TestReport<'_> {
         text
     }
 
-    /// As one object.
     pub fn json(&self) -> String {
         let said = self.outcome.and_then(|outcome| outcome.error.as_deref());
         json_test_summary(self.ended, said)
@@ -106,7 +101,6 @@ impl TestReport<'_> {
     }
 }
 
-/// Where the campaign's state is not known.
 const NOT_KNOWN: &str =
     "It is not known whether the campaign is calling: if no call comes, look at its state.";
 
@@ -127,6 +121,5 @@ fn understood(number: PhoneNumber) -> String {
     }
 }
 
-/// How many of a number's digits are shown.
 const LAST_DIGITS: usize = 3;
 const LAST: u64 = 1000;

@@ -46,7 +46,6 @@ struct Span {
 }
 
 impl TimeLeft {
-    /// Takes an event.
     pub(super) fn note(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settled { row, sent, .. } => self.settle(row.id().0, *sent),

@@ -21,12 +21,10 @@ impl Default for Width {
 }
 
 impl Width {
-    /// Of lines on standard error, where a terminal may be narrower.
     pub fn of_stderr() -> Width {
         Width::of(&Term::stderr())
     }
 
-    /// The same on standard output.
     pub fn of_stdout() -> Width {
         Width::of(&Term::stdout())
     }
@@ -40,7 +38,6 @@ impl Width {
         }
     }
 
-    /// The same, less some characters.
     pub fn less(self, room: usize) -> Width {
         Width(self.0.saturating_sub(room))
     }
@@ -61,7 +58,6 @@ pub(super) fn write_line(
     Ok(())
 }
 
-/// A paragraph.
 pub fn paragraph(found: &str, Width(width): Width) -> String {
     wrapped(width, found.split(' ')).join("\n")
 }

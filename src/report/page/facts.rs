@@ -13,10 +13,8 @@ use crate::report::countries::{completed_with, country};
 use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
-/// How many files are named.
 const MAX_FILES: usize = 20;
 
-/// The facts, each with its name.
 pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup {
     let took = SignedDuration::try_from_secs_f64(page.ended.elapsed_s).unwrap_or_default();
     let began = now.checked_sub(took).unwrap_or(now);
@@ -115,7 +113,6 @@ fn countries(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Lines below the lists, which were not sent.
 fn footers(page: &Page<'_>) -> Markup {
     let footers = &page.ended.list_notes.footers;
     html! {

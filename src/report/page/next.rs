@@ -10,10 +10,8 @@ use crate::lead::Status;
 use crate::report::summary::shown;
 use crate::text::counted;
 
-/// How many files are named of a kind.
 const MAX_FILES: usize = 20;
 
-/// The files, and the steps.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         (files(page))
@@ -97,7 +95,6 @@ fn steps(page: &Page<'_>) -> Markup {
     }
 }
 
-/// How rejects are fixed and sent.
 fn fix(page: &Page<'_>) -> Markup {
     let written = &page.ended.written;
     html! {

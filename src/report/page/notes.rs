@@ -12,7 +12,6 @@ use crate::report::kinds::Kinds;
 use crate::source::Row;
 use crate::text::{one_line, shortened};
 
-/// How many examples are kept of each kind.
 const MAX_EXAMPLES: usize = 5;
 
 /// How much is kept of a cell, and of what is wrong with a row, in characters.
@@ -28,21 +27,15 @@ pub struct PageNotes {
     pub(super) kinds: Kinds,
 }
 
-/// A row that made no lead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Example {
-    /// Its input, counted from 0.
     pub(super) file: usize,
-    /// Its line there, from 1.
     pub(super) line: u64,
-    /// Its phone cell as it was read.
     pub(super) cell: String,
-    /// What is wrong with it.
     pub(super) error: Option<String>,
 }
 
 impl PageNotes {
-    /// Nothing yet, of these inputs.
     pub fn new(inputs: &Arc<[PlannedInput]>) -> PageNotes {
         PageNotes {
             inputs: Arc::clone(inputs),
@@ -51,7 +44,6 @@ impl PageNotes {
         }
     }
 
-    /// Takes an event.
     pub(in crate::report) fn note(&mut self, event: &RunEvent<'_>) {
         let RunEvent::Settled {
             row,
@@ -71,7 +63,6 @@ impl PageNotes {
         }
     }
 
-    /// The first rows that ended so.
     pub(super) fn examples(&self, status: Status, code: Option<ErrorCode>) -> &[Example] {
         self.examples
             .get(&(status, code))

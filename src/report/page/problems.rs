@@ -14,7 +14,6 @@ use crate::report::check_text::MAX_PROBLEMS;
 use crate::report::tally::Group;
 use crate::text::counted;
 
-/// Each problem with its examples.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let problems = page.ended.tally.problems();
     let others = problems.iter().skip(MAX_PROBLEMS);

@@ -13,17 +13,14 @@ use crate::report::check_text::{MAX_COUNTRIES, samples, sent_as, title};
 use crate::report::summary::round_numbers;
 use crate::text::{counted, grouped, one_line, shortened};
 
-/// How many campaigns are listed.
 const MAX_CAMPAIGNS: usize = 20;
 
-/// How many files are shown, and how many columns of each.
 const MAX_FILES: usize = 10;
 const MAX_COLUMNS: usize = 100;
 
 /// How much is shown of a value that is the same for every row, in characters.
 const MAX_VALUE: usize = 60;
 
-/// Rows by status with what each means, and by campaign where there are several.
 pub(super) fn rows(page: &Page<'_>) -> Markup {
     let tally = page.ended.tally;
     html! {
