@@ -13,27 +13,21 @@ use crate::lead::{ErrorCode, Status};
 /// What is said about a run on the embedded service.
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
-/// Advice about one kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
-    /// The problem in a few words.
     pub title: &'static str,
-    /// What it means.
     pub meaning: &'static str,
     /// What to do in one line, for the summary.
     pub short: &'static str,
-    /// What to do, step by step.
     pub steps: &'static [Step],
 }
 
-/// One thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The same everywhere.
     Plain(&'static str),
     /// With a flag on the command line, and without one for a page in a browser.
     Flag {
-        /// For the command line.
         with_flags: &'static str,
         /// For a page in a browser, where settings have labels and no flags.
         without_flags: &'static str,
@@ -49,7 +43,6 @@ impl Step {
         }
     }
 
-    /// For a page in a browser.
     pub fn without_flags(self) -> &'static str {
         match self {
             Step::Plain(text) => text,
@@ -58,30 +51,18 @@ impl Step {
     }
 }
 
-/// What sends rows again that have not become leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
-    /// The command that was stopped.
-    SameCommand,
-    /// A command of its own, once the whole list was read.
-    Rejects,
-}
-
 /// How it goes on with rows that have not become leads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outlook {
-    pub(super) again: Again,
+    /// Whether the command was stopped, and is run again; else rejects are imported.
+    pub(super) by_same_command: bool,
     pub(super) in_doubt: InDoubt,
 }
 
 impl Outlook {
-    /// After a command that has ended so.
     pub(super) fn after(ended: &Ended<'_>) -> Outlook {
         Outlook {
-            again: match ended.continue_with {
-                Some(_) => Again::SameCommand,
-                None => Again::Rejects,
-            },
+            by_same_command: ended.continue_with.is_some(),
             in_doubt: ended.in_doubt,
         }
     }
@@ -109,9 +90,10 @@ pub(super) fn short_advice<'a>(
             | ErrorCode::CountryNotAllowed,
         ) => group.example.as_deref().unwrap_or(short).into(),
         (Status::Failed, _) => {
-            let then = match outlook.again {
-                Again::SameCommand => "the same command tries again",
-                Again::Rejects => "import the rejects later",
+            let then = if outlook.by_same_command {
+                "the same command tries again"
+            } else {
+                "import the rejects later"
             };
             format!("{short}; {then}").into()
         }
@@ -120,25 +102,18 @@ pub(super) fn short_advice<'a>(
 }
 
 impl Advice {
-    /// For rows that ended so.
     pub(super) fn of(status: Status, code: ErrorCode, outlook: Outlook) -> Advice {
         match (status, code) {
-            (Status::Uncertain, _) => uncertain(outlook),
+            (Status::Uncertain, _) => uncertain(outlook.in_doubt),
             (Status::Rejected, ErrorCode::Http(http_status)) => Advice {
                 short: refused(http_status),
                 ..REFUSED
             },
-            (_, ErrorCode::Http(_)) => try_again(TROUBLE, outlook.again),
-            (_, ErrorCode::Timeout) => try_again(NO_ANSWER, outlook.again),
-            (_, ErrorCode::AnswerLost | ErrorCode::Connection) => {
-                try_again(UNREACHED, outlook.again)
-            }
             (Status::Failed, ErrorCode::UnreadableAnswer) => Advice {
                 short: TROUBLE.short,
-                ..unreadable(outlook.again)
+                ..by_code(code, outlook.by_same_command)
             },
-            (_, ErrorCode::UnreadableAnswer) => unreadable(outlook.again),
-            (_, code) => cell(code),
+            _ => by_code(code, outlook.by_same_command),
         }
     }
 }
@@ -199,67 +174,46 @@ const NO_ANSWER: Advice = Advice {
 };
 
 /// Advice about rows that only need another attempt.
-fn try_again(advice: Advice, again: Again) -> Advice {
-    Advice {
-        steps: match again {
-            Again::SameCommand => &[BY_SAME_COMMAND],
-            Again::Rejects => &[BY_REJECTS],
-        },
-        ..advice
-    }
+fn try_again(advice: Advice, by_same_command: bool) -> Advice {
+    let steps: &[Step] = if by_same_command {
+        &[BY_SAME_COMMAND]
+    } else {
+        &[BY_REJECTS]
+    };
+    Advice { steps, ..advice }
 }
 
-fn unreadable(again: Again) -> Advice {
+fn unreadable(by_same_command: bool) -> Advice {
     Advice {
         title: "The answer of the service could not be read",
         meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
         short: "the answer could not be read; check the base URL",
-        steps: match again {
-            Again::SameCommand => &[CHECK_ADDRESS, BY_SAME_COMMAND],
-            Again::Rejects => &[CHECK_ADDRESS, BY_REJECTS],
+        steps: if by_same_command {
+            &[CHECK_ADDRESS, BY_SAME_COMMAND]
+        } else {
+            &[CHECK_ADDRESS, BY_REJECTS]
         },
     }
 }
 
 /// For rows that may be leads: what the program does with them, and what people can do.
-fn uncertain(Outlook { again, in_doubt }: Outlook) -> Advice {
-    let (short, steps): (_, &[Step]) = match (again, in_doubt) {
-        (Again::SameCommand, InDoubt::Refused) => (
-            "these may be leads already: the same command sends them again, and the service refuses those that it has",
-            &[Step::Flag {
-                with_flags: "Nothing has to be done first: the same command sends these rows again, and the service refuses those that it has. They come back as `duplicate`.",
-                without_flags: "Nothing has to be done first: resume the run. These rows are sent again, and the service refuses those that it has. They come back as `duplicate`.",
-            }],
-        ),
-        (Again::Rejects, InDoubt::Refused) => (
+fn uncertain(in_doubt: InDoubt) -> Advice {
+    let (short, steps): (_, &[Step]) = match in_doubt {
+        InDoubt::Refused => (
             "these may be leads already: when they are sent again, the service refuses those that it has",
             &[Step::Plain(
-                "Nothing has to be done first: when the rejects file is imported, the service refuses those that it has. They come back as `duplicate`.",
+                "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as `duplicate`.",
             )],
         ),
-        (Again::SameCommand, InDoubt::Doubled) => (
-            "these may be leads already, and the same command makes them again: look for them at the service first",
-            &[Step::Flag {
-                with_flags: "Look for the numbers at the service before the same command is run again: it makes them again, also those that are there (`--allow-duplicates`).",
-                without_flags: "Look for the numbers at the service before you resume the run: it makes them again, also those that are there.",
-            }],
-        ),
-        (Again::Rejects, InDoubt::Doubled) => (
+        InDoubt::Doubled => (
             "these may be leads already, and would be made again: look for them at the service before sending them",
             &[Step::Flag {
-                with_flags: "Look for the numbers at the service before the rejects file is imported: they would be made again, also those that are there (`--allow-duplicates`).",
-                without_flags: "Look for the numbers at the service before the rejects file is imported: they would be made again, also those that are there.",
+                with_flags: "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there (`--allow-duplicates`).",
+                without_flags: "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there.",
             }],
         ),
-        (again, InDoubt::Held) => (
-            match again {
-                Again::SameCommand => {
-                    "these may be leads already: the same command leaves them alone. Look for them at the service; with --on-uncertain resend they are sent again"
-                }
-                Again::Rejects => {
-                    "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again"
-                }
-            },
+        InDoubt::Held => (
+            "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
             &[
                 Step::Plain("Look for the numbers at the service."),
                 Step::Flag {
@@ -297,8 +251,8 @@ fn refused(http_status: u16) -> &'static str {
     }
 }
 
-/// For rows that were not sent because of their cells.
-fn cell(code: ErrorCode) -> Advice {
+/// Where the code alone says what it is about: mostly a cell.
+fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
     match code {
         ErrorCode::PhoneMissing => Advice {
             title: "No phone number",
@@ -480,16 +434,13 @@ fn cell(code: ErrorCode) -> Advice {
                 },
             ],
         },
-        // `Advice::of` knows these by their status.
-        ErrorCode::AnswerLost
-        | ErrorCode::Timeout
-        | ErrorCode::Connection
-        | ErrorCode::UnreadableAnswer
-        | ErrorCode::Http(_) => try_again(UNREACHED, Again::Rejects),
+        ErrorCode::AnswerLost | ErrorCode::Connection => try_again(UNREACHED, by_same_command),
+        ErrorCode::Timeout => try_again(NO_ANSWER, by_same_command),
+        ErrorCode::UnreadableAnswer => unreadable(by_same_command),
+        ErrorCode::Http(_) => try_again(TROUBLE, by_same_command),
     }
 }
 
-/// What a status means, in a few words.
 pub fn meaning(status: Status) -> &'static str {
     match status {
         Status::Created => "the service made the lead",

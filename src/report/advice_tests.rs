@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::*;
 
 const OUTLOOK: Outlook = Outlook {
-    again: Again::Rejects,
+    by_same_command: false,
     in_doubt: InDoubt::Refused,
 };
 
@@ -20,9 +20,16 @@ fn problems() -> impl Iterator<Item = (Status, ErrorCode)> {
 #[test]
 fn every_problem_has_advice_that_says_what_to_do() {
     for (status, code) in problems() {
-        for again in [Again::SameCommand, Again::Rejects] {
+        for by_same_command in [true, false] {
             for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
-                let advice = Advice::of(status, code, Outlook { again, in_doubt });
+                let advice = Advice::of(
+                    status,
+                    code,
+                    Outlook {
+                        by_same_command,
+                        in_doubt,
+                    },
+                );
                 assert!(!advice.steps.is_empty(), "{status} {code}");
                 let steps = advice.steps.iter().map(|step| step.with_flags());
                 for text in [advice.title, advice.meaning].into_iter().chain(steps) {

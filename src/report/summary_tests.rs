@@ -229,42 +229,23 @@ fn what_may_be_a_lead_is_told_as_the_next_start_treats_it() {
     let mut tally = tally_of(&[(Status::Uncertain, 1)]);
     let key = (Status::Uncertain, Some(ErrorCode::AnswerLost));
     tally.groups.entry(key).or_default().rows = 1;
-    let line = CommandLine::of(&["leadload", "import"].map(Into::into));
-    for (goes_on, in_doubt, said) in [
+    for (in_doubt, said) in [
         (
-            Some(&line),
-            InDoubt::Refused,
-            "these may be leads already: the same command sends them again, and the service refuses those that it has",
-        ),
-        (
-            Some(&line),
-            InDoubt::Doubled,
-            "these may be leads already, and the same command makes them again: look for them at the service first",
-        ),
-        (
-            Some(&line),
-            InDoubt::Held,
-            "these may be leads already: the same command leaves them alone. Look for them at the service; with --on-uncertain resend they are sent again",
-        ),
-        (
-            None,
             InDoubt::Refused,
             "these may be leads already: when they are sent again, the service refuses those that it has",
         ),
         (
-            None,
             InDoubt::Doubled,
             "these may be leads already, and would be made again: look for them at the service before sending them",
         ),
         (
-            None,
             InDoubt::Held,
             "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
         ),
     ] {
         let ended = Ended {
             in_doubt,
-            ..stopped(StoppedBy::Signal, &tally, goes_on.cloned())
+            ..stopped(StoppedBy::Signal, &tally, None)
         };
         let text = text_summary(&ended);
         let words: Vec<&str> = text.split_whitespace().collect();

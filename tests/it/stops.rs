@@ -477,8 +477,8 @@ mod signals {
 
         Problems:
           answer_lost: 5 rows, the first in lines 4, 5, 6
-            these may be leads already: the same command sends them again, and the
-            service refuses those that it has
+            these may be leads already: when they are sent again, the service refuses
+            those that it has
 
         Results: leads.results.csv
         Rejects: leads.rejects.csv (5 rows)
@@ -500,8 +500,8 @@ mod signals {
 
         Problems:
           answer_lost: 5 rows, the first in lines 4, 5, 6
-            these may be leads already: the same command leaves them alone. Look for
-            them at the service; with --on-uncertain resend they are sent again
+            these may be leads already, and are left alone. Look for them at the
+            service; with --on-uncertain resend they are sent again
 
         Results: leads.results.csv
 
