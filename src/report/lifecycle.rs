@@ -1,6 +1,4 @@
 //! The beginning and the end of a command, in the log.
-//!
-//! Their fields are listed with [all others](super::logbook).
 
 use tracing::info;
 
@@ -33,18 +31,16 @@ macro_rules! info_with_counts {
 }
 pub(super) use info_with_counts;
 
-#[derive(Debug)]
-pub struct Start<'a> {
-    /// The run's number, where there is a ledger, and whether it goes on.
-    pub run: Option<(RunId, bool)>,
-    pub inputs: usize,
-    pub service: String,
-    pub campaign: Option<String>,
-    pub campaign_column: Option<&'a str>,
-}
-
-pub fn log_import(start: &Start<'_>) {
-    let run = match start.run {
+/// Logs that an import is about to send: its run, and whether that goes on, where there is a
+/// ledger; and its campaign's id or name, where one is given for all rows.
+pub fn log_import(
+    run: Option<(RunId, bool)>,
+    inputs: usize,
+    service: &str,
+    campaign: Option<String>,
+    campaign_column: Option<&str>,
+) {
+    let begins = match run {
         Some((run, true)) => format!("run {run} goes on"),
         Some((run, false)) => format!("run {run} begins"),
         None => "an import without a ledger begins".to_owned(),
@@ -53,15 +49,14 @@ pub fn log_import(start: &Start<'_>) {
         event = "start",
         command = "import",
         version = env!("CARGO_PKG_VERSION"),
-        run = start.run.map(|(run, _)| run.0),
-        continues = start.run.is_some_and(|(_, continues)| continues),
-        inputs = start.inputs,
-        service = start.service,
-        campaign = start.campaign,
-        campaign_column = start.campaign_column,
-        "{run}: {} to {}",
-        counted(start.inputs as u64, "input"),
-        start.service
+        run = run.map(|(run, _)| run.0),
+        continues = run.is_some_and(|(_, continues)| continues),
+        inputs,
+        service,
+        campaign,
+        campaign_column,
+        "{begins}: {} to {service}",
+        counted(inputs as u64, "input")
     );
 }
 

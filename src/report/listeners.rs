@@ -23,26 +23,24 @@ pub struct Listeners {
 
 impl Listeners {
     pub fn of_import(inputs: usize, show: Show, log: &Log, metrics: Metrics) -> Listeners {
-        let bar = Bar::new(show, Work::Sending, log);
-        Listeners::new(inputs, bar, show, metrics)
+        Listeners::new(inputs, show, Work::Sending, log, metrics)
     }
 
     pub fn of_check(inputs: usize, show: Show, log: &Log) -> Listeners {
-        let bar = Bar::new(show, Work::Checking, log);
         Listeners {
             check_began: Some(Instant::now()),
-            ..Listeners::new(inputs, bar, show, Metrics::default())
+            ..Listeners::new(inputs, show, Work::Checking, log, Metrics::default())
         }
     }
 
-    fn new(inputs: usize, bar: Bar, show: Show, metrics: Metrics) -> Listeners {
+    fn new(inputs: usize, show: Show, work: Work, log: &Log, metrics: Metrics) -> Listeners {
         let total = RowTotal::default();
         Listeners {
             tally: Tally::new(inputs),
             page: None,
             progress: Progress::new(total.clone()),
-            logbook: Logbook::new(show),
-            bar,
+            logbook: Logbook::new(show, work),
+            bar: Bar::new(show, work, log),
             metrics,
             total,
             check_began: None,
@@ -74,7 +72,7 @@ impl Listeners {
         self.logbook.note(event, &self.tally, &self.progress);
         if let Some(began) = self.check_began {
             self.logbook
-                .note_check(began.elapsed(), &self.tally, &self.progress);
+                .log_progress(began.elapsed(), &self.tally, &self.progress);
         }
         self.metrics.note(event, &self.tally, &self.progress);
     }

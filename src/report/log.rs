@@ -1,7 +1,7 @@
 //! Where log lines go: standard error, which they share with the bar.
 //!
 //! In text form a line is a time, a level and a sentence. In JSON form it is an object of
-//! these and of the [fields](super::logbook) that the sentence is made of, and so is
+//! these and of the fields that the sentence is made of, and so is
 //! everything else on standard error.
 
 use std::fmt::{self, Debug};

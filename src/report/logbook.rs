@@ -1,39 +1,13 @@
-//! What is worth a line in the log, and when.
+//! What is worth a line in the log, and when. The fields of lines in JSON form are in
+//! `docs/json.md`.
 //!
 //! Lines carry row numbers and never a phone number or a variable. What would be logged
 //! again and again is logged once, and where there is no bar, progress is logged every so
 //! often.
-//!
-//! # The fields of a line in JSON form
-//!
-//! Every line has `timestamp` (UTC, RFC 3339), `level` (`ERROR`, `WARN`, `INFO`, `DEBUG`)
-//! and `message`, the sentence that the text form says. Each has `event`, a word, and
-//! with it these; a field without a value is left out. Seconds are `…_s`, rates are
-//! requests per second (`…_per_s`).
-//!
-//! | `event` | when | fields |
-//! |-|-|-|
-//! | `start` | when a command with rows begins | `command` (`import`, `check`), `version`, `inputs` (how many); `import`: `run`, `continues` (bool), `service`, `campaign`, `campaign_column` |
-//! | `progress` | after 10 s, then every minute | `rows`, `rows_total`, the counts, `in_flight`, `pace_per_s`, `allowed_per_s` (none: no limit), `elapsed_s`, `left_s`, `waiting` (`refused`, `outage`) |
-//! | `held` | the service refuses for now | `wait_s`, `reason` (an error code) |
-//! | `paced` | the allowed pace changes | `allowed_per_s` |
-//! | `outage` | no usable answers; again with each attempt in vain | `since`, `reason`, `next_s` |
-//! | `recovered` | it answers again | `outage_s` |
-//! | `retrying` | a row will be sent again | `row`, `attempt`, `after_s`, `reason` |
-//! | `settled` | with `-vv`: a row has its outcome | `row`, `line`, `status`, `attempts` |
-//! | `unreadable` | with `-vv`: an answer was not understood | `http_status`, `answer` (how it begins) |
-//! | `campaign_stopped` | one campaign of several takes no leads | `campaign`, `stopped_by` |
-//! | `stopping` | nothing new is sent any more | `stopped_by`, `in_flight` |
-//! | `end` | when a command ends | `exit_code`, `complete` (bool), `stopped_by`; with rows: `run`, `rows`, `rows_total`, the counts, `known_bad`, `requests`, `elapsed_s` |
-//! | `error` | what has ended the command | `hint` |
-//! | `waiting` | with `--wait`: another run is waited for | |
-//! | `warning` | the operator should look at something | |
-//! | `note` | what is printed beside the log in text form | |
-//!
-//! The counts are a field for every status, by its name: `created`, `duplicate`, ….
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tracing::{Level, debug, enabled, info, warn};
 
 use super::bar::sending;
@@ -55,18 +29,14 @@ const FIRST: Duration = Duration::from_secs(10);
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A rate that is this many times the logged one is logged at once …
+/// A rate that is this many times the logged one is logged at once; another change waits until
+/// [`EVERY`] has passed since the last.
 const BIG_CHANGE: f64 = 2.0;
-
-/// … from this factor on when this much time has passed since the last …
-const REAL_CHANGE: (f64, Duration) = (1.1, Duration::from_secs(10));
-
-/// … and one that is nearly the same after this.
-const SMALL_CHANGE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
+    work: Work,
     next: Duration,
     /// The latest rate; none before the first.
     pace: Option<Option<Rate>>,
@@ -77,9 +47,10 @@ pub struct Logbook {
 }
 
 impl Logbook {
-    pub fn new(show: Show) -> Logbook {
+    pub fn new(show: Show, work: Work) -> Logbook {
         Logbook {
             show,
+            work,
             next: FIRST,
             pace: None,
             paced: None,
@@ -98,13 +69,46 @@ impl Logbook {
 
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
-            RunEvent::Settled { .. } | RunEvent::Retrying { .. } => log_row(event),
+            RunEvent::Settled { row, outcome, .. } => {
+                let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
+                let attempts = outcome.attempts;
+                debug!(
+                    event = "settled",
+                    row,
+                    line,
+                    status,
+                    attempts,
+                    "row {row} (line {line}): {status}, {}",
+                    counted(attempts.into(), "attempt")
+                );
+            }
+            RunEvent::Retrying {
+                row,
+                attempt,
+                after,
+                why,
+            } => {
+                let (row, after_s) = (row.0, after.as_secs_f64());
+                info!(
+                    event = "retrying",
+                    row,
+                    attempt,
+                    after_s,
+                    reason = %why,
+                    "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+                );
+            }
             RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
                 self.log_pace(progress.elapsed());
             }
-            RunEvent::Outage { .. } => self.log_outage(event, tally),
+            RunEvent::Outage {
+                since,
+                why,
+                reason,
+                next,
+            } => self.log_outage(*since, *why, *reason, *next, tally),
             RunEvent::Recovered { outage } => {
                 self.has_outage = false;
                 let outage_s = outage.as_secs_f64();
@@ -130,14 +134,9 @@ impl Logbook {
             RunEvent::Pulse(pulse) => {
                 self.held_at = self.held_at.filter(|_| pulse.pause.is_some());
                 self.log_pace(pulse.elapsed);
-                self.log_progress(pulse.elapsed, tally, progress, standing);
+                self.log_progress(pulse.elapsed, tally, progress);
             }
         }
-    }
-
-    /// Logs the progress of a check that began this long ago, if it is time to.
-    pub fn note_check(&mut self, elapsed: Duration, tally: &Tally, progress: &Progress) {
-        self.log_progress(elapsed, tally, progress, checked);
     }
 
     fn log_held(&mut self, wait: Duration, hint: Wait, why: ErrorCode) {
@@ -161,16 +160,14 @@ impl Logbook {
         }
     }
 
-    fn log_outage(&mut self, event: &RunEvent<'_>, tally: &Tally) {
-        let RunEvent::Outage {
-            since,
-            why,
-            reason,
-            next,
-        } = event
-        else {
-            return;
-        };
+    fn log_outage(
+        &mut self,
+        since: Timestamp,
+        why: ErrorCode,
+        reason: Option<&str>,
+        next: Duration,
+        tally: &Tally,
+    ) {
         let (since, next_s) = (since.to_string(), next.as_secs_f64());
         let next = seconds(next_s);
         let words = match reason {
@@ -196,10 +193,11 @@ impl Logbook {
         let Some(rate) = self.pace else {
             return;
         };
-        if let Some((told, at)) = self.paced
-            && kept_back(told, rate).is_none_or(|back| now.saturating_sub(at) < back)
-        {
-            return;
+        if let Some((logged, at)) = self.paced {
+            let is_soon = now.saturating_sub(at) < EVERY;
+            if logged == rate || is_soon && change(logged, rate) < BIG_CHANGE {
+                return;
+            }
         }
         self.paced = Some((rate, now));
         let allowed_per_s = rate.map(|rate| rate.pace());
@@ -215,18 +213,21 @@ impl Logbook {
         }
     }
 
-    fn log_progress(
-        &mut self,
-        now: Duration,
-        tally: &Tally,
-        progress: &Progress,
-        text: impl FnOnce(&Tally, &Progress) -> String,
-    ) {
+    /// Logs progress, if it is time to, `now` after the work began.
+    pub fn log_progress(&mut self, now: Duration, tally: &Tally, progress: &Progress) {
         if self.show == Show::Bar || now < self.next {
             return;
         }
         self.next = now + EVERY;
-        let text = text(tally, progress);
+        let rows = row_count(tally.counts.total(), progress.total());
+        let counts = counts(&tally.counts, self.work);
+        let text = match self.work {
+            Work::Sending => {
+                let state = sending(tally, progress, &Clock::utc());
+                format!("{rows}: {counts}; {state}")
+            }
+            Work::Checking => format!("{rows} checked: {counts}"),
+        };
         if self.show == Show::Lines && !enabled!(Level::INFO) {
             return console::note(&format!("{text}\n"));
         }
@@ -246,79 +247,17 @@ impl Logbook {
     }
 }
 
-fn log_row(event: &RunEvent<'_>) {
-    match event {
-        RunEvent::Settled { row, outcome, .. } => {
-            let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
-            let attempts = outcome.attempts;
-            debug!(
-                event = "settled",
-                row,
-                line,
-                status,
-                attempts,
-                "row {row} (line {line}): {status}, {}",
-                counted(attempts.into(), "attempt")
-            );
-        }
-        RunEvent::Retrying {
-            row,
-            attempt,
-            after,
-            why,
-        } => {
-            let (row, after_s) = (row.0, after.as_secs_f64());
-            info!(
-                event = "retrying",
-                row,
-                attempt,
-                after_s,
-                reason = %why,
-                "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
-            );
-        }
-        _ => {}
-    }
-}
-
-/// How long after the last one a changed rate is logged; none for one that is the same.
-fn kept_back(told: Option<Rate>, now: Option<Rate>) -> Option<Duration> {
-    let change = match (told.map(|rate| rate.pace()), now.map(|rate| rate.pace())) {
-        (Some(told), Some(now)) => (told / now).max(now / told),
+/// By how many times a rate has changed.
+fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
+    match (from.map(|rate| rate.pace()), to.map(|rate| rate.pace())) {
+        (Some(from), Some(to)) => (from / to).max(to / from),
         (None, None) => 1.0,
         _ => f64::INFINITY,
-    };
-    let is_from = |least: f64| change >= least - 1e-9;
-    let (real, real_after) = REAL_CHANGE;
-    match () {
-        () if is_from(BIG_CHANGE) => Some(Duration::ZERO),
-        () if is_from(real) => Some(real_after),
-        () if told != now => Some(SMALL_CHANGE),
-        () => None,
     }
-}
-
-fn standing(tally: &Tally, progress: &Progress) -> String {
-    format!(
-        "{}: {}; {}",
-        row_count(tally.counts.total(), progress.total()),
-        counts(&tally.counts, Work::Sending),
-        sending(tally, progress, &Clock::utc())
-    )
-}
-
-fn checked(tally: &Tally, progress: &Progress) -> String {
-    format!(
-        "{} checked: {}",
-        row_count(tally.counts.total(), progress.total()),
-        counts(&tally.counts, Work::Checking)
-    )
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
     use crate::event::{Pause, PauseReason, Pulse};
     use crate::exit::StoppedBy;
@@ -366,7 +305,7 @@ mod tests {
         let total = RowTotal::default();
         total.set(10_000);
         let mut progress = Progress::new(total);
-        let mut logbook = Logbook::new(show);
+        let mut logbook = Logbook::new(show, Work::Sending);
         let lines = crate::report::log::logged_as_json(|| {
             for event in events {
                 progress.note(event);
@@ -463,13 +402,10 @@ mod tests {
             paced(100),
             pulse(5, None),
             paced(110),
-            paced(150),
-            pulse(9, None),
+            pulse(59, None),
             paced(120),
-            pulse(10, None),
-            paced(125),
-            pulse(69, None),
-            pulse(70, None),
+            pulse(60, None),
+            pulse(61, None),
             paced(60),
             RunEvent::Paced(None),
         ];
@@ -478,23 +414,10 @@ mod tests {
             [
                 "INFO: sending up to 100/min from now on",
                 "INFO: sending up to 120/min from now on",
-                "INFO: sending up to 125/min from now on",
                 "INFO: sending up to 60/min from now on",
                 "INFO: no limit of our own from now on",
             ]
         );
-    }
-
-    #[test]
-    fn a_pace_that_grows_little_by_little_is_told_every_so_often() {
-        let steps = (100..700u32).flat_map(|per_minute| {
-            let second = u64::from(per_minute - 100);
-            let paced = RunEvent::Paced(Some(Rate::per_minute(per_minute)));
-            [pulse(second, None), paced]
-        });
-        let steps: Vec<_> = steps.collect();
-        let told = logged(Show::Bar, &steps).len();
-        assert!((10..=40).contains(&told), "{told}");
     }
 
     #[test]
@@ -522,11 +445,11 @@ mod tests {
     #[test]
     fn how_a_check_stands_is_told_after_ten_seconds_and_every_minute() {
         let told = |show| {
-            let mut logbook = Logbook::new(show);
+            let mut logbook = Logbook::new(show, Work::Checking);
             let (tally, progress) = (Tally::midway(), Progress::default());
             crate::report::log::logged_as_json(|| {
                 for second in 0..100 {
-                    logbook.note_check(Duration::from_secs(second), &tally, &progress);
+                    logbook.log_progress(Duration::from_secs(second), &tally, &progress);
                 }
             })
         };
@@ -546,7 +469,7 @@ mod tests {
         let total = RowTotal::default();
         total.set(10_000);
         let mut progress = Progress::new(total);
-        let mut logbook = Logbook::new(Show::Log);
+        let mut logbook = Logbook::new(Show::Log, Work::Sending);
         let events = [
             RunEvent::Paced(Some(Rate::per_minute(90))),
             held(37),
@@ -600,10 +523,9 @@ mod tests {
     }
 
     #[test]
-    fn every_event_and_every_field_stands_in_the_table() {
-        let table = include_str!("logbook.rs");
-        let table: Vec<&str> = table.lines().take_while(|l| l.starts_with("//!")).collect();
-        let table = table.join("\n");
+    fn every_event_stands_in_the_documentation() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
+        let table = std::fs::read_to_string(page).unwrap();
         let sources = [include_str!("logbook.rs"), include_str!("lifecycle.rs")];
         let sources = sources.map(|text| text.split("#[cfg(test)]").next().unwrap());
         for word in sources

@@ -58,7 +58,7 @@ pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, Lookup, SavedIn};
 pub use json::{json_failure, json_summary};
-pub use lifecycle::{Start, log_check, log_end, log_failure, log_import};
+pub use lifecycle::{log_check, log_end, log_failure, log_import};
 pub use listeners::Listeners;
 pub use log::Log;
 use logbook::Logbook;

@@ -10,8 +10,8 @@ use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure};
 use crate::intake::Intake;
 use crate::report::{
-    Listeners, Log, PageNotes, Start, Width, console, destination_lines, difference_lines,
-    log_import, run_line,
+    Listeners, Log, PageNotes, Width, console, destination_lines, difference_lines, log_import,
+    run_line,
 };
 use crate::settings::ImportSettings;
 
@@ -111,11 +111,11 @@ fn begin(
 
 fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
     let reading = &settings.reading;
-    log_import(&Start {
-        run: run.map(|run| (run.begun.run, run.begun.continues)),
-        inputs: intake.inputs.len(),
-        service: settings.service.clone(),
-        campaign: reading.campaign.as_ref().map(ToString::to_string),
-        campaign_column: reading.mapping.campaign_column.as_deref(),
-    });
+    log_import(
+        run.map(|run| (run.begun.run, run.begun.continues)),
+        intake.inputs.len(),
+        &settings.service,
+        reading.campaign.as_ref().map(ToString::to_string),
+        reading.mapping.campaign_column.as_deref(),
+    );
 }
