@@ -1,13 +1,15 @@
 //! What a check has found, for people.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
-use super::summary::{places, write_counts, write_files, write_problems};
+use super::summary::{
+    places, write_counts, write_paragraph, write_problems, write_ranked, write_written,
+};
 use super::table::{lines, table};
-use super::width::paragraph;
+use super::width::{paragraph, written};
 use super::{Ended, Findings, Width};
 use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
@@ -29,13 +31,10 @@ const MAX_CAMPAIGNS: usize = 15;
 pub(super) const MAX_PROBLEMS: usize = 20;
 
 pub fn check_text(checked: &Checked<'_>) -> String {
-    let mut text = opening_lines(checked.intake, Width::default());
-    // Writing to a string does not fail.
-    let _ = write_check(&mut text, checked);
-    text
+    opening_lines(checked.intake, Width::default()) + &written(|text| write_check(text, checked))
 }
 
-fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
+fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let tally = checked.ended.tally;
     for planned in checked.intake.inputs.iter() {
         writeln!(text)?;
@@ -59,23 +58,22 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
     if let Some(estimate) = &checked.estimate
         && tally.counts.of(Status::Ready) > 0
     {
-        let said = paragraph(&estimate.text(), Width::default());
-        writeln!(text, "\n{said}")?;
+        write_paragraph(text, &estimate.text())?;
     }
-    write_files(text, checked.ended)?;
+    write_written(text, checked.ended)?;
     match checked.saved {
         Some(saved) => write_saved(text, saved),
         None => Ok(()),
     }
 }
 
-fn write_saved(text: &mut String, saved: &SavedIn) -> std::fmt::Result {
+fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
     let said = format!(
         "The mapping is kept in the profile `{}` of {}: from now on it sends these columns and no others.",
         printable(&saved.profile),
         printable(&saved.file.display().to_string())
     );
-    writeln!(text, "\n{}", paragraph(&said, Width::default()))?;
+    write_paragraph(text, &said)?;
     let some = |columns: &[String]| (!columns.is_empty()).then(|| listed(columns));
     for (columns, what) in [
         (some(&saved.newly_sent), "Newly sent (left out before)"),
@@ -149,7 +147,7 @@ pub(super) fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
         .collect()
 }
 
-fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
+fn write_bodies(text: &mut String, findings: &Findings) -> fmt::Result {
     let bodies = &findings.bodies;
     if bodies.is_empty() {
         return Ok(());
@@ -169,7 +167,7 @@ fn write_bodies(text: &mut String, findings: &Findings) -> std::fmt::Result {
 
 /// The rows of each campaign, where there are several or any is known by its name alone; and
 /// what was found out of the names.
-pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
+pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let tally = checked.ended.tally;
     let by_name = &tally.by_campaign_name;
     let campaigns = tally.by_campaign.len() + by_name.len();
@@ -188,36 +186,31 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> std::
         Lookup::Done(Some(unclear)) => return write_unclear(text, unclear),
         _ => return Ok(()),
     };
-    writeln!(text, "\n{}", paragraph(&said, Width::default()))
+    write_paragraph(text, &said)
 }
 
-fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> std::fmt::Result {
+fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> fmt::Result {
     if campaigns.is_empty() {
         return Ok(());
     }
     campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
+    let lines = campaigns.into_iter().map(|(campaign, counts)| {
+        let ready = format!("{} ready", grouped(counts.of(Status::Ready)));
+        (campaign, counts.total(), ready)
+    });
     writeln!(text, "\nRows by campaign:")?;
-    for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
-        writeln!(
-            text,
-            "  {campaign:<28}{:>9}  {} ready",
-            grouped(counts.total()),
-            grouped(counts.of(Status::Ready))
-        )?;
-    }
-    let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) else {
-        return Ok(());
-    };
-    let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
-    writeln!(
+    write_ranked(
         text,
-        "  and {} of {}",
-        counted(rows, "row"),
-        counted(others.len() as u64, "more campaign")
+        &lines.collect::<Vec<_>>(),
+        MAX_CAMPAIGNS,
+        |rows, others| {
+            let others = counted(others, "more campaign");
+            format!("{} of {others}", counted(rows, "row"))
+        },
     )
 }
 
-fn write_unclear(text: &mut String, unclear: &UnclearNames) -> std::fmt::Result {
+fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
     writeln!(
         text,
         "\nAn import would send nothing, since these names are not clear:"
@@ -232,7 +225,7 @@ fn write_unclear(text: &mut String, unclear: &UnclearNames) -> std::fmt::Result 
 }
 
 /// Where the rows are that are not sent although nothing is wrong with them.
-fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result {
+fn write_left_out(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
     let mut left_out = tally
         .groups
@@ -253,7 +246,7 @@ fn write_left_out(text: &mut String, checked: &Checked<'_>) -> std::fmt::Result 
     Ok(())
 }
 
-fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Result {
+fn write_unknown_countries(text: &mut String, intake: &Intake) -> fmt::Result {
     let evidence = intake.inputs.iter().filter_map(PlannedInput::evidence);
     let names = evidence.flat_map(|evidence| &evidence.unknown_countries);
     let names: Vec<String> = names
@@ -263,34 +256,22 @@ fn write_unknown_countries(text: &mut String, intake: &Intake) -> std::fmt::Resu
         Ok(())
     } else {
         let said = format!("Countries that are not known: {}", names.join(", "));
-        writeln!(text, "\n{}", paragraph(&said, Width::default()))
+        write_paragraph(text, &said)
     }
 }
 
-fn write_countries(text: &mut String, findings: &Findings) -> std::fmt::Result {
+fn write_countries(text: &mut String, findings: &Findings) -> fmt::Result {
     let countries = findings.kinds.countries();
     if countries.is_empty() {
         return Ok(());
     }
+    let lines = countries.iter();
+    let lines = lines.map(|country| (country.name(), country.numbers, country.lines()));
     writeln!(text, "\nNumbers by country and type:")?;
-    for country in countries.iter().take(MAX_COUNTRIES) {
-        writeln!(
-            text,
-            "  {:<28}{:>9}  {}",
-            country.name(),
-            grouped(country.numbers),
-            country.lines()
-        )?;
-    }
-    if countries.len() > MAX_COUNTRIES {
-        let others = &countries[MAX_COUNTRIES..];
-        let numbers: u64 = others.iter().map(|country| country.numbers).sum();
-        writeln!(
-            text,
-            "  and {} of {} more countries",
-            counted(numbers, "number"),
-            others.len()
-        )?;
-    }
-    Ok(())
+    write_ranked(
+        text,
+        &lines.collect::<Vec<_>>(),
+        MAX_COUNTRIES,
+        |numbers, others| format!("{} of {others} more countries", counted(numbers, "number")),
+    )
 }

@@ -1,17 +1,15 @@
 //! What is printed before anything is read or sent: what was guessed of the inputs, each guess
 //! with the flag that overrules it, and which run this is or what differs from it.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
 use super::countries::{completed_with, country};
-use super::width::{Width, write_line};
+use super::width::{Width, labelled};
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
 use crate::mapping::Mapping;
-use crate::source::{Certainty, Content, Form, TextForm};
+use crate::source::{Certainty, Content, FooterLine, TextForm};
 use crate::text::{counted, listed, printable};
 
 /// A legacy encoding that was guessed from fewer letters may well be another.
@@ -22,17 +20,17 @@ const MAX_VARIABLES: usize = 40;
 pub fn opening_lines(intake: &Intake, width: Width) -> String {
     let mut text = String::new();
     for planned in intake.inputs.iter() {
-        // Writing to a string does not fail.
-        let _ = write_input(&mut text, intake, planned, width);
+        text += &format!("{}\n", printable(planned.input.name()));
+        text += &labelled(&input(intake, planned), width);
     }
     for list in &intake.suppression.lists {
-        let _ = writeln!(
-            text,
-            "{}: do-not-call list, {}{}",
+        let completed = completed_with(intake, &list.evidence);
+        let completed = completed.map(|completed| format!(": {completed}"));
+        text += &format!(
+            "{}: do-not-call list, {}{}\n",
             printable(list.input.name()),
             counted(list.numbers.len() as u64, "number"),
-            completed_with(intake, &list.evidence)
-                .map_or_else(String::new, |with| format!(": {with}"))
+            completed.unwrap_or_default()
         );
     }
     text
@@ -51,7 +49,7 @@ fn campaign(options: &Map<String, Value>) -> String {
     }
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "not given".to_owned(),
         Value::String(text) => text.clone(),
@@ -72,12 +70,11 @@ pub(super) fn going_on_line(run: RunId) -> String {
 }
 
 pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
-    let mut text = String::new();
     let service = plain(&options["service"]);
-    // Writing to a string does not fail.
-    let _ = write_line(&mut text, "campaign", &printable(&campaign(options)), width);
-    let _ = write_line(&mut text, "service", &printable(&service), width);
-    text
+    labelled(
+        &[("campaign", campaign(options)), ("service", service)],
+        width,
+    )
 }
 
 /// What a run has otherwise than one of the same inputs that was not finished: each option,
@@ -94,66 +91,42 @@ pub fn difference_lines(
     } else {
         ". This is another run, because:"
     };
-    let mut text = format!("  run {other} of the same input was not finished{because}\n");
-    for (name, there, here) in differences {
+    let differences = differences.iter().map(|(name, there, here)| {
         let found = match *name {
             // All that is known of them is that they differ.
             "constants" => "the values of --set are others".to_owned(),
             _ => format!("{name} was {}, is {}", plain(there), plain(here)),
         };
-        // Writing to a string does not fail.
-        let _ = write_line(&mut text, "-", &printable(&found), width);
-    }
-    let _ = writeln!(
-        text,
-        "  Leads that run {other} has made are not changed (leadload runs show {other})."
-    );
-    text
+        ("-", found)
+    });
+    format!(
+        "  run {other} of the same input was not finished{because}\n{}  Leads that run {other} has made are not changed (leadload runs show {other}).\n",
+        labelled(&differences.collect::<Vec<_>>(), width)
+    )
 }
 
-fn write_input(
-    text: &mut String,
-    intake: &Intake,
-    planned: &PlannedInput,
-    width: Width,
-) -> std::fmt::Result {
-    writeln!(text, "{}", printable(planned.input.name()))?;
-    for (what, found) in form(planned) {
-        write_line(text, what, &found, width)?;
-    }
+/// What was guessed of an input.
+fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)> {
     let names = &planned.header.names;
-    let phone_columns = planned.mapping.phone_columns.iter();
-    let phones: Vec<&String> = phone_columns.map(|column| &names[*column]).collect();
-    write_line(
-        text,
-        "phone",
-        &format!("{} (--phone-column)", listed(&phones)),
-        width,
-    )?;
-    if let Some(country) = country(intake, planned) {
-        write_line(text, "country", &printable(&country), width)?;
-    }
+    let phones = planned.mapping.phone_columns.iter();
+    let phones: Vec<&String> = phones.map(|column| &names[*column]).collect();
     let completed = planned.evidence();
-    if let Some(completed) = completed.and_then(|evidence| completed_with(intake, evidence)) {
-        write_line(text, "completed", &printable(&completed), width)?;
-    }
-    if let Some(only) = only(planned) {
-        write_line(text, "only", &printable(&only), width)?;
-    }
-    write_line(text, "variables", &variables(planned), width)?;
-    for line in planned.footer() {
-        let found = format!("line {}, no contact: {}", line.line, line.text);
-        write_line(text, "footer", &printable(&found), width)?;
-    }
+    let completed = completed.and_then(|evidence| completed_with(intake, evidence));
+    let mut lines = form(planned);
+    lines.push(("phone", format!("{} (--phone-column)", listed(&phones))));
+    lines.extend(country(intake, planned).map(|country| ("country", country)));
+    lines.extend(completed.map(|completed| ("completed", completed)));
+    lines.extend(only(planned).map(|only| ("only", only)));
+    lines.push(("variables", variables(planned)));
+    lines.extend(planned.footer().iter().map(footer));
     for note in &planned.mapping.notes {
-        let found = format!("{} ({})", note.text, note.flag);
-        write_line(text, "note", &found, width)?;
+        lines.push(("note", format!("{} ({})", note.text, note.flag)));
     }
     if let Some(new) = planned.new_columns_listed() {
         let found = format!(
             "not sent, since new since the mapping was kept: {new} (--var, --save-mapping)"
         );
-        write_line(text, "note", &found, width)?;
+        lines.push(("note", found));
     }
     // The next reader of the rows meets the same error and reports it.
     if let Ok((round, _)) = intake.sampled([planned])
@@ -164,9 +137,15 @@ fn write_input(
             counted(round.numbers, "number"),
             round.round
         );
-        write_line(text, "note", &found, width)?;
+        lines.push(("note", found));
     }
-    Ok(())
+    lines
+}
+
+/// A line below a list, which is not sent.
+pub(super) fn footer(line: &FooterLine) -> (&'static str, String) {
+    let found = format!("line {}, no contact: {}", line.line, line.text);
+    ("footer", found)
 }
 
 fn only(planned: &PlannedInput) -> Option<String> {
@@ -188,23 +167,18 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
             format!(" ({flag})")
         }
     };
-    let Form {
-        compression,
-        content,
-        ..
-    } = &planned.form;
-    let mut lines = Vec::new();
-    if let Some(compression) = compression {
-        lines.push(("packed by", compression.to_string()));
-    }
-    match content {
+    let compression = planned.form.compression.iter();
+    let mut lines: Vec<_> = compression
+        .map(|compression| ("packed by", compression.to_string()))
+        .collect();
+    match &planned.form.content {
         Content::Text(form) => {
             lines.push(("encoding", encoding(form) + &flag("--encoding")));
             let delimiter = delimiter(form.delimiter);
             lines.push(("delimiter", delimiter + &flag("--delimiter")));
         }
         Content::Sheet(sheet) => {
-            let shown = printable(&sheet.name);
+            let shown = &sheet.name;
             let found = match sheet.names.len() {
                 0 | 1 => format!("`{shown}`"),
                 count => format!("`{shown}`, one of {count}{}", flag("--sheet")),

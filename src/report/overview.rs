@@ -4,11 +4,10 @@
 //! above.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 
 use super::campaigns::{status, with_id};
-use super::opening::going_on_line;
-use super::width::{Width, paragraph, write_line};
+use super::opening::{footer, going_on_line};
+use super::width::{Width, labelled, paragraph};
 use super::{CampaignNames, Estimate, Findings, Tally};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
@@ -44,43 +43,38 @@ impl Overview<'_> {
     }
 
     pub fn lines(&self, width: Width) -> String {
-        let mut text = self.going_on.map(going_on_line).unwrap_or_default();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, width);
-        text
-    }
-
-    fn write(&self, text: &mut String, width: Width) -> std::fmt::Result {
-        writeln!(text, "{}", counted(self.tally.counts.total(), "row"))?;
-        write_line(text, "to send", &self.to_send(), width)?;
-        write_line(text, "known", &self.known(), width)?;
-        write_line(text, "wrong", &self.wrong(), width)?;
-        write_line(text, "left out", &self.left_out(), width)?;
+        let mut lines = vec![
+            ("to send", self.to_send()),
+            ("known", self.known()),
+            ("wrong", self.wrong()),
+            ("left out", self.left_out()),
+        ];
         let uncertain = self.tally.counts.of(Status::Uncertain);
         if uncertain > 0 {
             let found = format!(
                 "{}, which may be leads already (--on-uncertain resend)",
                 grouped(uncertain)
             );
-            write_line(text, "held back", &found, width)?;
+            lines.push(("held back", found));
         }
-        if let Some(countries) = self.countries() {
-            write_line(text, "numbers", &countries, width)?;
+        lines.extend(self.countries().map(|countries| ("numbers", countries)));
+        lines.extend(self.footers.iter().map(footer));
+        lines.extend(self.campaigns());
+        lines.extend(self.warning().map(|warning| ("warning", warning)));
+        lines.push(("service", self.service.clone()));
+        if self.ready() > 0 {
+            let time = match &self.estimate {
+                Some(estimate) => estimate.words(),
+                None => "as long as the service takes to answer (--rate none)".to_owned(),
+            };
+            lines.push(("time", time));
         }
-        for line in &self.footers {
-            let found = format!("line {}, no contact: {}", line.line, printable(&line.text));
-            write_line(text, "footer", &found, width)?;
-        }
-        self.write_campaigns(text, width)?;
-        write_line(text, "service", &printable(&self.service), width)?;
-        if self.ready() == 0 {
-            return Ok(());
-        }
-        let time = match &self.estimate {
-            Some(estimate) => estimate.words(),
-            None => "as long as the service takes to answer (--rate none)".to_owned(),
-        };
-        write_line(text, "time", &time, width)
+        format!(
+            "{}{}\n{}",
+            self.going_on.map(going_on_line).unwrap_or_default(),
+            counted(self.tally.counts.total(), "row"),
+            labelled(&lines, width)
+        )
     }
 
     fn to_send(&self) -> String {
@@ -169,28 +163,21 @@ impl Overview<'_> {
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    fn write_campaigns(&self, text: &mut String, width: Width) -> std::fmt::Result {
+    fn campaigns(&self) -> Vec<(&'static str, String)> {
         let targets = self.targets();
-        for (place, (campaign, rows)) in targets.iter().take(MAX_CAMPAIGNS).enumerate() {
-            let label = if place == 0 { "campaign" } else { "" };
-            let mut found = self.described(*campaign);
-            if targets.len() > 1 {
-                found = format!("{} to {found}", grouped(*rows));
-            }
-            write_line(text, label, &found, width)?;
+        let shown = targets.iter().take(MAX_CAMPAIGNS);
+        let mut found: Vec<String> = shown
+            .map(|(campaign, rows)| match targets.len() {
+                1 => self.described(*campaign),
+                _ => format!("{} to {}", grouped(*rows), self.described(*campaign)),
+            })
+            .collect();
+        if let Some(others @ [_, ..]) = targets.get(MAX_CAMPAIGNS..) {
+            let rows = others.iter().map(|(_, rows)| rows).sum();
+            found.push(format!("{} to {} more", grouped(rows), others.len()));
         }
-        if let Some(others) = targets.get(MAX_CAMPAIGNS..).filter(|o| !o.is_empty()) {
-            let found = format!(
-                "{} to {} more",
-                grouped(others.iter().map(|(_, rows)| rows).sum()),
-                others.len()
-            );
-            write_line(text, "", &found, width)?;
-        }
-        match self.warning() {
-            Some(warning) => write_line(text, "warning", &warning, width),
-            None => Ok(()),
-        }
+        let labels = std::iter::once("campaign").chain(std::iter::repeat(""));
+        labels.zip(found).collect()
     }
 
     fn listed(&self, id: CampaignId) -> Option<&Campaign> {

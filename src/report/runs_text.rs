@@ -7,8 +7,10 @@ use comfy_table::{CellAlignment, ColumnConstraint};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::summary::{shown, write_counts};
+use super::opening::plain;
+use super::summary::{shown, write_counts, write_files};
 use super::table::{lines, table};
+use super::width::written;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{InputRecord, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
@@ -106,10 +108,7 @@ fn name(input: &InputRecord) -> &str {
 
 /// One run, to be read in ten seconds.
 pub fn run_text(run: &RunRecord) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_run(&mut text, run);
-    text
+    written(|text| write_run(text, run))
 }
 
 fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
@@ -206,26 +205,12 @@ fn write_options(text: &mut String, options: Option<&Value>) -> std::fmt::Result
     Ok(())
 }
 
-/// Texts without quotes, all else as JSON.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-pub fn export_text(counts: &Counts, written: &Written) -> String {
-    let mut text = format!("{}\n", counted(counts.total(), "row"));
-    // Writing to a string does not fail.
-    let _ = write_counts(&mut text, counts);
-    text.push('\n');
-    if let Some(path) = &written.results {
-        let _ = writeln!(text, "Results: {}", printable(&shown(path)));
-    }
-    for path in &written.kept {
-        let _ = writeln!(text, "An older file is kept as {}", printable(&shown(path)));
-    }
-    text
+pub fn export_text(counts: &Counts, files: &Written) -> String {
+    written(|text| {
+        writeln!(text, "{}", counted(counts.total(), "row"))?;
+        write_counts(text, counts)?;
+        write_files(text, files, |_| String::new())
+    })
 }
 
 /// Where a copy of the ledger is, and how it is used.
@@ -236,7 +221,7 @@ pub fn copied_text(copy: &Path, runs: usize, bytes: u64) -> String {
          and put the copy in its place\n",
         counted(runs as u64, "run"),
         size(bytes),
-        printable(&shown(copy))
+        shown(copy)
     )
 }
 

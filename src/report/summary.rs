@@ -4,17 +4,17 @@
 //! the files are, and last, where it is seen first, the command that comes next. No line
 //! but a path or a command is wider than an old screen.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
 use super::tally::{Group, Tally};
-use super::width::{Width, paragraph};
+use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
-use crate::results::Written;
+use crate::results::{Written, WrittenRejects};
 use crate::text::{counted, grouped, in_lines, printable};
 
 const MAX_PROBLEMS: usize = 3;
@@ -26,13 +26,10 @@ const MAX_CAMPAIGNS: usize = 5;
 const FEWEST_KNOWN: u64 = 3;
 
 pub fn text_summary(ended: &Ended<'_>) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_summary(&mut text, ended);
-    text
+    written(|text| write_summary(text, ended))
 }
 
-fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     let counts = &ended.tally.counts;
     let rows = ended.rows_done();
     let took = seconds(ended.elapsed_s);
@@ -50,7 +47,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     write_known_list(text, ended.tally)?;
     write_footers(text, ended)?;
     write_problems(text, ended, MAX_PROBLEMS)?;
-    write_files(text, ended)?;
+    write_written(text, ended)?;
     if ended.sandbox {
         write_paragraph(text, TRIAL)?;
     }
@@ -78,7 +75,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
 }
 
 /// Lines below the lists, which were not sent, in full: one may be a contact after all.
-fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+fn write_footers(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     let footers = &ended.list_notes.footers;
     if footers.is_empty() {
         return Ok(());
@@ -104,11 +101,11 @@ fn write_footers(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
 }
 
 /// A paragraph of its own, broken between words.
-fn write_paragraph(text: &mut String, said: &str) -> std::fmt::Result {
+pub(super) fn write_paragraph(text: &mut String, said: &str) -> fmt::Result {
     writeln!(text, "\n{}", paragraph(said, Width::default()))
 }
 
-fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::fmt::Result {
+fn write_command(text: &mut String, what: &str, command: &CommandLine) -> fmt::Result {
     match command.shown() {
         Some(line) => writeln!(text, "\n{what}:\n  {line}"),
         None => writeln!(text, "\n{what}."),
@@ -116,7 +113,7 @@ fn write_command(text: &mut String, what: &str, command: &CommandLine) -> std::f
 }
 
 /// That most of the list was sent before, by us or another way.
-fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
+fn write_known_list(text: &mut String, tally: &Tally) -> fmt::Result {
     let counts = &tally.counts;
     let is_most = |rows: u64, all: u64| rows >= FEWEST_KNOWN && 2 * rows > all;
     let answered = [Status::Created, Status::Duplicate, Status::Rejected];
@@ -139,7 +136,7 @@ fn write_known_list(text: &mut String, tally: &Tally) -> std::fmt::Result {
 }
 
 /// Which campaigns have leads of a list that was sent in part.
-fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
+fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     let campaigns = ended.tally.by_campaign.iter();
     let leads = |counts: &Counts| counts.of(Status::Created) + counts.of(Status::Duplicate);
     let mut held: Vec<_> = campaigns
@@ -174,7 +171,7 @@ fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Result {
+pub(super) fn write_counts(text: &mut String, counts: &Counts) -> fmt::Result {
     for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
         writeln!(
             text,
@@ -188,11 +185,7 @@ pub(super) fn write_counts(text: &mut String, counts: &Counts) -> std::fmt::Resu
 }
 
 /// The `most` frequent problems, each with what to do.
-pub(super) fn write_problems(
-    text: &mut String,
-    ended: &Ended<'_>,
-    most: usize,
-) -> std::fmt::Result {
+pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) -> fmt::Result {
     let (tally, inputs) = (ended.tally, &ended.inputs);
     let problems = tally.problems();
     if !problems.is_empty() {
@@ -231,8 +224,44 @@ pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     )
 }
 
-pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Result {
-    let written = &ended.written;
+pub(super) fn write_written(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
+    write_files(text, &ended.written, |rejects| {
+        match (&ended.send_rejects_with, &ended.stop) {
+            // Its exit code does not tell that there are any.
+            (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
+            // Where the command is not shown, in a few words.
+            (None, None) => " (fix these rows and import this file)".to_owned(),
+            (Some(_), None) => String::new(),
+        }
+    })
+}
+
+/// Lines of a name, a number and what else there is, those with most first; of the others
+/// what they are together.
+pub(super) fn write_ranked(
+    text: &mut String,
+    lines: &[(String, u64, String)],
+    max: usize,
+    others: impl FnOnce(u64, u64) -> String,
+) -> fmt::Result {
+    for (name, number, rest) in lines.iter().take(max) {
+        writeln!(text, "  {name:<28}{:>9}  {rest}", grouped(*number))?;
+    }
+    match lines.get(max..) {
+        Some(left @ [_, ..]) => {
+            let number = left.iter().map(|(_, number, _)| number).sum();
+            writeln!(text, "  and {}", others(number, left.len() as u64))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where the files are, with a remark about each file of rejects.
+pub(super) fn write_files(
+    text: &mut String,
+    written: &Written,
+    remark: impl Fn(&WrittenRejects) -> String,
+) -> fmt::Result {
     if *written != Written::default() {
         writeln!(text)?;
     }
@@ -240,14 +269,7 @@ pub(super) fn write_files(text: &mut String, ended: &Ended<'_>) -> std::fmt::Res
         writeln!(text, "Results: {}", shown(path))?;
     }
     for rejects in &written.rejects {
-        let more = match (&ended.send_rejects_with, &ended.stop) {
-            // Its exit code does not tell that there are any.
-            (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
-            // Where the command is not shown, in a few words.
-            (None, None) => " (fix these rows and import this file)".to_owned(),
-            (Some(_), None) => String::new(),
-        };
-        writeln!(text, "Rejects: {}{more}", shown(&rejects.path))?;
+        writeln!(text, "Rejects: {}{}", shown(&rejects.path), remark(rejects))?;
     }
     for note in &written.notes {
         writeln!(text, "{note}")?;

@@ -3,13 +3,14 @@
 //! Rule: the number is not repeated but for its last three digits, neither by us nor in the
 //! service's words.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
 use super::campaigns::{status, with_id};
 use super::ended::Ended;
 use super::json::json_test_summary;
+use super::width::written;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
@@ -30,10 +31,7 @@ pub struct TestReport<'a> {
 
 impl TestReport<'_> {
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text);
-        text
+        written(|text| self.write(text))
     }
 
     pub fn json(&self) -> String {
@@ -41,7 +39,7 @@ impl TestReport<'_> {
         json_test_summary(self.ended, said)
     }
 
-    fn write(&self, text: &mut String) -> std::fmt::Result {
+    fn write(&self, text: &mut String) -> fmt::Result {
         let Claim {
             file,
             line,

@@ -2,9 +2,11 @@
 //!
 //! Rule: nothing is cut in the middle of a word. Widths are in characters.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use console::Term;
+
+use crate::text::printable;
 
 /// How far the text of a line is indented.
 const INDENT: usize = 13;
@@ -43,19 +45,24 @@ impl Width {
     }
 }
 
-/// Writes what it is and what was found, which is indented in every line.
-pub(super) fn write_line(
-    text: &mut String,
-    what: &str,
-    found: &str,
-    Width(width): Width,
-) -> std::fmt::Result {
-    let mut what = what;
-    for line in wrapped(width.saturating_sub(INDENT), found.split(' ')) {
-        writeln!(text, "  {what:<label$}{line}", label = INDENT - 2)?;
-        what = "";
+/// Lines of what each is and what was found, which is indented in every line.
+pub(super) fn labelled(lines: &[(&str, String)], Width(width): Width) -> String {
+    let mut text = String::new();
+    for (what, found) in lines {
+        let mut what = *what;
+        for line in wrapped(width.saturating_sub(INDENT), printable(found).split(' ')) {
+            let _ = writeln!(text, "  {what:<label$}{line}", label = INDENT - 2);
+            what = "";
+        }
     }
-    Ok(())
+    text
+}
+
+/// What is written to a string, which does not fail.
+pub(super) fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut text = String::new();
+    let _ = write(&mut text);
+    text
 }
 
 pub fn paragraph(found: &str, Width(width): Width) -> String {
@@ -87,11 +94,12 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words_and_long_words_are_left_whole() {
-        let mut text = String::new();
-        write_line(&mut text, "campaign", "one two three four", Width(22)).unwrap();
-        write_line(&mut text, "service", "http://service.example/ x", Width(22)).unwrap();
+        let lines = [
+            ("campaign", "one two three four".to_owned()),
+            ("service", "http://service.example/ x".to_owned()),
+        ];
         assert_eq!(
-            text,
+            labelled(&lines, Width(22)),
             "  campaign   one two\n             three\n             four\n  \
              service    http://service.example/\n             x\n"
         );
