@@ -24,7 +24,6 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup 
             dl.facts {
                 (moment("Began", began, clock))
                 (moment("Ended", now, clock))
-                (fact("Time zone", html! { (clock.zone(now)) }))
                 (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
                 (files(page))
                 (countries(page))
@@ -65,88 +64,68 @@ fn moment(name: &str, time: Timestamp, clock: &Clock) -> Markup {
     )
 }
 
+/// A fact that is a list; nothing where it is empty.
+fn several(name: &str, items: &[Markup], more: &str) -> Markup {
+    let items_left = items.len().saturating_sub(MAX_FILES) as u64;
+    let list = html! {
+        ul {
+            @for item in items.iter().take(MAX_FILES) { li { (item) } }
+            @if items_left > 0 { li { "and " (counted(items_left, more)) } }
+        }
+    };
+    html! { @if !items.is_empty() { (fact(name, list)) } }
+}
+
 fn files(page: &Page<'_>) -> Markup {
     let inputs = &page.ended.inputs;
-    let rows = &page.ended.tally.rows_by_file;
     let name = if inputs.len() == 1 { "File" } else { "Files" };
     let finished = match page.ended.stop {
         Some(_) => " finished",
         None => "",
     };
-    // How many there are of each of several is not known.
-    let rows_of = |rows: u64| match inputs.len() {
-        1 => page.ended.rows_done(),
-        _ => counted(rows, "row"),
-    };
-    fact(
-        name,
-        html! {
-            ul {
-                @for (input, rows) in inputs.iter().zip(rows).take(MAX_FILES) {
-                    li { bdi { (input) } ", " (rows_of(*rows)) (finished) }
-                }
-                @if inputs.len() > MAX_FILES {
-                    li { "and " (counted((inputs.len() - MAX_FILES) as u64, "more file")) }
-                }
-            }
-        },
-    )
+    let items = inputs.iter().zip(&page.ended.tally.rows_by_file);
+    let items = items.map(|(input, rows)| {
+        // How many there are of each of several is not known.
+        let rows = match inputs.len() {
+            1 => page.ended.rows_done(),
+            _ => counted(*rows, "row"),
+        };
+        html! { bdi { (input) } ", " (rows) (finished) }
+    });
+    several(name, &items.collect::<Vec<_>>(), "more file")
 }
 
 /// Where the countries of numbers came from that have no calling code.
 fn countries(page: &Page<'_>) -> Markup {
     let inputs = page.intake.inputs.iter();
-    let found: Vec<String> = inputs
-        .flat_map(|planned| {
-            let completed = planned.evidence();
-            let completed = completed.and_then(|evidence| completed_with(page.intake, evidence));
-            [country(page.intake, planned), completed]
-        })
+    let found = inputs.flat_map(|planned| {
+        let completed = planned.evidence();
+        let completed = completed.and_then(|evidence| completed_with(page.intake, evidence));
+        [country(page.intake, planned), completed]
+    });
+    let items = found
         .flatten()
-        .collect();
-    html! {
-        @if !found.is_empty() {
-            (fact("Countries", html! {
-                ul { @for found in found.iter().take(MAX_FILES) { li { bdi { (marked(found)) } } } }
-            }))
-        }
-    }
+        .map(|found| html! { bdi { (marked(&found)) } });
+    several("Countries", &items.collect::<Vec<_>>(), "more line")
 }
 
 fn footers(page: &Page<'_>) -> Markup {
-    let footers = &page.ended.list_notes.footers;
-    html! {
-        @if !footers.is_empty() {
-            (fact("Below the list", html! {
-                ul {
-                    @for (file, line) in footers {
-                        li {
-                            @if page.ended.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
-                            "line " (line.line) ", no contact: " bdi { (line.text) }
-                        }
-                    }
-                }
-            }))
+    let footers = page.ended.list_notes.footers.iter();
+    let items = footers.map(|(file, line)| {
+        html! {
+            @if page.ended.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
+            "line " (line.line) ", no contact: " bdi { (line.text) }
         }
-    }
+    });
+    several("Below the list", &items.collect::<Vec<_>>(), "more line")
 }
 
 fn lists(page: &Page<'_>) -> Markup {
-    let lists = &page.intake.suppression.lists;
-    html! {
-        @if !lists.is_empty() {
-            (fact("Do not call", html! {
-                ul {
-                    @for list in lists.iter().take(MAX_FILES) {
-                        li { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
-                    }
-                    @if lists.len() > MAX_FILES {
-                        li { "and " (counted((lists.len() - MAX_FILES) as u64, "more list")) }
-                    }
-                }
-            }))
-        }
-    }
+    let lists = page.intake.suppression.lists.iter();
+    let items = lists.map(|list| {
+        html! { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
+    });
+    several("Do not call", &items.collect::<Vec<_>>(), "more list")
 }
 
 /// The campaign as it was chosen, with its id where the rows have brought it to light.

@@ -44,32 +44,22 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// How the page looks: kept with it, since nothing is loaded.
 const STYLE: &str = include_str!("style.css");
 
-/// A command that has ended, for its page.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// What became of the rows.
     pub ended: &'a Ended<'a>,
-    /// What was read, and how.
     pub intake: &'a Intake,
-    /// What was recorded while the command ran.
     pub notes: &'a PageNotes,
     /// The campaign that was chosen for rows without one of their own.
     pub campaign: Option<&'a CampaignChoice>,
-    /// Which command it was.
     pub mode: RunMode<'a>,
 }
 
-/// What was done.
 #[derive(Debug)]
 pub enum RunMode<'a> {
-    /// Rows were checked, and nothing was sent.
     Checked {
-        /// How long sending would take, where that is known.
         estimate: Option<&'a Estimate>,
     },
-    /// Rows were sent.
     Sent {
-        /// The service, as the ledger names it.
         service: String,
         /// Whether an earlier start had sent a part of them.
         goes_on: bool,
@@ -120,7 +110,6 @@ impl Page<'_> {
         printable_lines(&page.into_string())
     }
 
-    /// What the page is called in a tab and in a list of files.
     fn title(&self) -> String {
         let files = match &self.ended.inputs[..] {
             [one] => (*one).to_owned(),
@@ -136,7 +125,6 @@ impl Page<'_> {
         }
     }
 
-    /// The top of the page: what happened, in a sentence.
     fn header(&self) -> Markup {
         let (badge, class) = self.badge();
         html! {
@@ -155,7 +143,6 @@ impl Page<'_> {
         }
     }
 
-    /// The outcome in a word or two, and the class that colours it.
     fn badge(&self) -> (&'static str, &'static str) {
         let tally = self.ended.tally;
         match (&self.ended.stop, self.is_check(), tally.has_problems()) {
@@ -216,12 +203,10 @@ impl Page<'_> {
         }
     }
 
-    /// Whether rows were only checked.
     fn is_check(&self) -> bool {
         matches!(self.mode, RunMode::Checked { .. })
     }
 
-    /// The name of an input.
     fn input(&self, file: usize) -> &str {
         self.ended.inputs.get(file).copied().unwrap_or_default()
     }

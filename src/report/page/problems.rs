@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::Page;
 use super::notes::Example;
-use super::prose::marked;
+use super::prose::{marked, table};
 use crate::lead::{ErrorCode, Status};
 use crate::report::advice::{Advice, Outlook, left_out as reason, meaning};
 use crate::report::check_text::MAX_PROBLEMS;
@@ -111,33 +111,28 @@ fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Markup {
         _ if shown == rows => format!("All {rows} rows"),
         _ => format!("The first {shown} of {}", counted(rows, "row")),
     };
-    html! {
-        @if !examples.is_empty() {
-            div.scroll {
-                table.examples.stack {
-                    caption { (caption) }
-                    thead {
-                        tr {
-                            @if has_files { th scope="col" { "File" } }
-                            th.number scope="col" { "Line" }
-                            th scope="col" { "Phone cell" }
-                            @if has_errors { th scope="col" { "What is wrong" } }
-                        }
+    let columns = [
+        has_files.then_some(("File", false)),
+        Some(("Line", true)),
+        Some(("Phone cell", false)),
+        has_errors.then_some(("What is wrong", false)),
+    ];
+    let columns: Vec<_> = columns.into_iter().flatten().collect();
+    let rows = html! {
+        tbody {
+            @for example in examples {
+                tr {
+                    @if has_files { td.wide { bdi { (page.input(example.file)) } } }
+                    th.number scope="row" { (example.line) }
+                    td.found {
+                        @if example.cell.is_empty() { em { "(empty)" } } @else { bdi.cell { (example.cell) } }
                     }
-                    tbody {
-                        @for example in examples {
-                            tr {
-                                @if has_files { td.wide { bdi { (page.input(example.file)) } } }
-                                th.number scope="row" { (example.line) }
-                                td.found {
-                                    @if example.cell.is_empty() { em { "(empty)" } } @else { bdi.cell { (example.cell) } }
-                                }
-                                @if has_errors { td.wide { bdi { (marked(example.error.as_deref().unwrap_or_default())) } } }
-                            }
-                        }
-                    }
+                    @if has_errors { td.wide { bdi { (marked(example.error.as_deref().unwrap_or_default())) } } }
                 }
             }
         }
+    };
+    html! {
+        @if !examples.is_empty() { (table("examples stack", &caption, &columns, &rows)) }
     }
 }

@@ -62,6 +62,25 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     }
 }
 
+/// A table; of each column its heading, and whether it holds numbers.
+pub(super) fn table(class: &str, caption: &str, columns: &[(&str, bool)], rows: &Markup) -> Markup {
+    html! {
+        div.scroll {
+            table class=(class) {
+                caption { bdi { (caption) } }
+                thead {
+                    tr {
+                        @for (heading, is_number) in columns {
+                            th class=[is_number.then_some("number")] scope="col" { (heading) }
+                        }
+                    }
+                }
+                (rows)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 
 use super::Page;
-use super::prose::share;
+use super::prose::{share, table};
 use crate::intake::PlannedInput;
 use crate::lead::{Counts, Status};
 use crate::report::advice::meaning;
@@ -41,39 +41,33 @@ pub(super) fn rows(page: &Page<'_>) -> Markup {
 
 fn by_status(counts: &Counts) -> Markup {
     let total = counts.total();
-    html! {
-        div.scroll {
-            table.status.stack {
-                caption { "Rows by status" }
-                thead {
-                    tr {
-                        th scope="col" { "Status" }
-                        th.number scope="col" { "Rows" }
-                        th.number scope="col" { "Share" }
-                        th scope="col" { "What it means" }
-                    }
-                }
-                tbody {
-                    @for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
-                        tr {
-                            th scope="row" { (status) }
-                            td.number { (grouped(rows)) }
-                            td.number { (share(rows, total)) }
-                            td.wide { (meaning(status)) }
-                        }
-                    }
-                }
-                tfoot {
-                    tr {
-                        th scope="row" { "all" }
-                        td.number { (grouped(total)) }
-                        td.number { (share(total, total)) }
-                        td {}
-                    }
+    let columns = [
+        ("Status", false),
+        ("Rows", true),
+        ("Share", true),
+        ("What it means", false),
+    ];
+    let rows = html! {
+        tbody {
+            @for (status, rows) in counts.all().filter(|(_, rows)| *rows > 0) {
+                tr {
+                    th scope="row" { (status) }
+                    td.number { (grouped(rows)) }
+                    td.number { (share(rows, total)) }
+                    td.wide { (meaning(status)) }
                 }
             }
         }
-    }
+        tfoot {
+            tr {
+                th scope="row" { "all" }
+                td.number { (grouped(total)) }
+                td.number { (share(total, total)) }
+                td {}
+            }
+        }
+    };
+    table("status stack", "Rows by status", &columns, &rows)
 }
 
 fn by_campaign(page: &Page<'_>) -> Markup {
@@ -85,30 +79,26 @@ fn by_campaign(page: &Page<'_>) -> Markup {
     } else {
         Status::Created
     };
-    html! {
-        div.scroll {
-            table {
-                caption { "Rows by campaign" }
-                thead {
-                    tr {
-                        th scope="col" { "Campaign" }
-                        th.number scope="col" { "Rows" }
-                        th.number scope="col" { (done) }
-                        th.number scope="col" { "Need attention" }
-                    }
-                }
-                tbody {
-                    @for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
-                        tr {
-                            th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
-                            td.number { (grouped(counts.total())) }
-                            td.number { (grouped(counts.of(done))) }
-                            td.number { (grouped(tally.problems_of(**campaign))) }
-                        }
-                    }
+    let columns = [
+        ("Campaign", false),
+        ("Rows", true),
+        (done.as_str(), true),
+        ("Need attention", true),
+    ];
+    let rows = html! {
+        tbody {
+            @for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
+                tr {
+                    th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
+                    td.number { (grouped(counts.total())) }
+                    td.number { (grouped(counts.of(done))) }
+                    td.number { (grouped(tally.problems_of(**campaign))) }
                 }
             }
         }
+    };
+    html! {
+        (table("campaigns", "Rows by campaign", &columns, &rows))
         @if let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) {
             @let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
             p { "And " (counted(rows, "row")) " of " (counted(others.len() as u64, "more campaign")) "." }
@@ -125,33 +115,30 @@ pub(super) fn countries(page: &Page<'_>) -> Markup {
     } else {
         "that were sent"
     };
+    let columns = [
+        ("Country", false),
+        ("Numbers", true),
+        ("Share", true),
+        ("Type", false),
+    ];
+    let caption = format!("{} {which}, by country and type", counted(total, "number"));
+    let rows = html! {
+        tbody {
+            @for country in countries.iter().take(MAX_COUNTRIES) {
+                tr {
+                    th scope="row" { (country.name()) }
+                    td.number { (grouped(country.numbers)) }
+                    td.number { (share(country.numbers, total)) }
+                    td.wide { (country.lines()) }
+                }
+            }
+        }
+    };
     html! {
         @if total > 0 {
             section {
                 h2 { "Numbers by country" }
-                div.scroll {
-                    table.countries.stack {
-                        caption { (counted(total, "number")) " " (which) ", by country and type" }
-                        thead {
-                            tr {
-                                th scope="col" { "Country" }
-                                th.number scope="col" { "Numbers" }
-                                th.number scope="col" { "Share" }
-                                th scope="col" { "Type" }
-                            }
-                        }
-                        tbody {
-                            @for country in countries.iter().take(MAX_COUNTRIES) {
-                                tr {
-                                    th scope="row" { (country.name()) }
-                                    td.number { (grouped(country.numbers)) }
-                                    td.number { (share(country.numbers, total)) }
-                                    td.wide { (country.lines()) }
-                                }
-                            }
-                        }
-                    }
-                }
+                (table("countries stack", &caption, &columns, &rows))
                 @if let Some(others @ [_, ..]) = countries.get(MAX_COUNTRIES..) {
                     @let numbers: u64 = others.iter().map(|country| country.numbers).sum();
                     p { "And " (counted(numbers, "number")) " of " (others.len()) " more countries." }
@@ -180,42 +167,39 @@ pub(super) fn columns(page: &Page<'_>) -> Markup {
 
 fn columns_of(input: &PlannedInput, has_samples: bool) -> Markup {
     let headers = &input.header.names;
-    html! {
-        div.scroll {
-            table.columns {
-                caption { bdi { (input.input.name()) } }
-                thead {
-                    tr {
-                        th scope="col" { "Column" }
-                        th scope="col" { "Sent as" }
-                        @if has_samples { th scope="col" { "For example" } }
-                    }
-                }
-                tbody {
-                    @for (column, header) in headers.iter().enumerate().take(MAX_COLUMNS) {
-                        tr {
-                            th scope="row" { bdi { (title(column, header)) } }
-                            td { bdi { (sent_as(&input.mapping, column)) } }
-                            @if has_samples {
-                                td {
-                                    @for (at, sample) in samples(input, column).iter().enumerate() {
-                                        @if at > 0 { " · " }
-                                        bdi { (sample) }
-                                    }
-                                }
+    let columns = [
+        ("Column", false),
+        ("Sent as", false),
+        ("For example", false),
+    ];
+    let columns = if has_samples { &columns } else { &columns[..2] };
+    let rows = html! {
+        tbody {
+            @for (column, header) in headers.iter().enumerate().take(MAX_COLUMNS) {
+                tr {
+                    th scope="row" { bdi { (title(column, header)) } }
+                    td { bdi { (sent_as(&input.mapping, column)) } }
+                    @if has_samples {
+                        td {
+                            @for (at, sample) in samples(input, column).iter().enumerate() {
+                                @if at > 0 { " · " }
+                                bdi { (sample) }
                             }
-                        }
-                    }
-                    @for (name, value) in &input.mapping.constants {
-                        tr {
-                            th scope="row" { em { "the same for every row" } }
-                            td { bdi { (name) } }
-                            @if has_samples { td { bdi { (shortened(&one_line(value), MAX_VALUE)) } } }
                         }
                     }
                 }
             }
+            @for (name, value) in &input.mapping.constants {
+                tr {
+                    th scope="row" { em { "the same for every row" } }
+                    td { bdi { (name) } }
+                    @if has_samples { td { bdi { (shortened(&one_line(value), MAX_VALUE)) } } }
+                }
+            }
         }
+    };
+    html! {
+        (table("columns", input.input.name(), columns, &rows))
         @if headers.len() > MAX_COLUMNS {
             p { "And " (counted((headers.len() - MAX_COLUMNS) as u64, "more column")) "." }
         }
