@@ -14,28 +14,41 @@ const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: 
 
 /// What happened, what else needs attention, and what to do.
 pub fn stop_text(stop: &Stop) -> String {
-    let mut paragraphs = vec![what(stop)];
+    let (what, hint) = words(stop);
+    let mut paragraphs = vec![what];
     if !matches!(stop.reason, StopReason::TestInterrupted(_)) {
         paragraphs.extend(stop.also.as_deref().map(stop_text));
     }
-    paragraphs.extend(hint(stop).map(|hint| format!("hint: {hint}")));
+    paragraphs.extend(hint.map(|hint| format!("hint: {hint}")));
     paragraphs.join("\n\n")
 }
 
-/// What happened, and what the service said of it.
-fn what(stop: &Stop) -> String {
-    let what = match &stop.reason {
-        StopReason::Refused(cause) => refusal(*cause).0.to_owned(),
-        StopReason::UnreadableAnswers(answers) => {
-            format!("{answers} answers in a row could not be read")
+/// What happened and what the service said of it, and what to do about it.
+fn words(stop: &Stop) -> (String, Option<String>) {
+    let then = |what: &str| Some(format!("{what}, then {RUN_AGAIN}"));
+    let (what, hint) = match &stop.reason {
+        StopReason::Refused(cause) => {
+            let (what, check) = refusal(*cause);
+            (what.to_owned(), then(check))
         }
-        StopReason::NoUsableAnswer { rows, .. } => {
-            format!("the first {rows} rows brought no usable answer")
-        }
-        StopReason::NoConnection(why) => why.clone(),
-        StopReason::RejectedAlike(rows) => {
-            format!("the service has rejected {rows} rows in a row for the same reason")
-        }
+        StopReason::UnreadableAnswers(answers) => (
+            format!("{answers} answers in a row could not be read"),
+            then("check the base URL, which may not be the service's address"),
+        ),
+        StopReason::NoUsableAnswer { rows, .. } => (
+            format!("the first {rows} rows brought no usable answer"),
+            then("check the base URL and the connection"),
+        ),
+        StopReason::NoConnection(why) => (
+            why.clone(),
+            Some(format!("when that is fixed, {RUN_AGAIN}")),
+        ),
+        StopReason::RejectedAlike(rows) => (
+            format!("the service has rejected {rows} rows in a row for the same reason"),
+            Some(format!(
+                "fix what these rows have in common, here or at the service, then {RUN_AGAIN}; they are in the rejects file. `--stop-after` allows more"
+            )),
+        ),
         StopReason::NoAnswers {
             since,
             last,
@@ -43,88 +56,86 @@ fn what(stop: &Stop) -> String {
         } => {
             let last = detail.clone().or(last.map(code_text));
             let last = last.map(|last| format!(" ({last})")).unwrap_or_default();
-            format!("the service has answered nothing about any row since {since:.0}{last}")
+            (
+                format!("the service has answered nothing about any row since {since:.0}{last}"),
+                Some(format!(
+                    "when it is back, {RUN_AGAIN}; `--max-outage` says how long to wait for it"
+                )),
+            )
         }
-        StopReason::AskedToWait { until, why } => format!(
-            "the service refuses requests for now ({why}) and asks to wait until {until:.0}, which is later than `--max-outage` allows"
+        StopReason::AskedToWait { until, why } => (
+            format!(
+                "the service refuses requests for now ({why}) and asks to wait until {until:.0}, which is later than `--max-outage` allows"
+            ),
+            Some(format!(
+                "{RUN_AGAIN} after that; `--max-outage` says how long to wait for the service"
+            )),
         ),
-        StopReason::Stuck(rows) => {
+        StopReason::Stuck(rows) => (
             format!(
                 "{} could neither be sent nor given up",
                 counted(*rows, "row")
-            )
-        }
-        StopReason::Interrupted(interrupt) => format!(
-            "{}; rows without a line in the results were not reached",
-            interrupted(*interrupt)
+            ),
+            Some(
+                "this is a bug in leadload, please report it; the same command continues with these rows"
+                    .to_owned(),
+            ),
         ),
-        StopReason::ResultsEnded => "the results cannot be written".to_owned(),
+        StopReason::Interrupted(interrupt) => (
+            format!(
+                "{}; rows without a line in the results were not reached",
+                interrupted(*interrupt)
+            ),
+            None,
+        ),
+        StopReason::ResultsEnded => ("the results cannot be written".to_owned(), None),
         StopReason::Campaigns {
             refused,
             others_were_sent,
-        } => campaigns(refused, *others_were_sent),
-        StopReason::Error { text, .. } => text.clone(),
-        StopReason::TestUnanswered { .. } => "the service gave no usable answer".to_owned(),
-        StopReason::TestThrottled { .. } => "the service takes no leads just now".to_owned(),
-        StopReason::TokenReplaced => {
-            "the service does not accept the token, and the token file holds another one now"
-                .to_owned()
+        } => (
+            campaigns(refused, *others_were_sent),
+            refused.first().and_then(|(_, stop)| words(stop).1),
+        ),
+        // Says what to do by itself.
+        StopReason::Error { text, .. } => (text.clone(), None),
+        StopReason::TestUnanswered { may_be_made, .. } => {
+            let hint = if *may_be_made {
+                MAY_BE_MADE
+            } else {
+                "when the service is back, test again"
+            };
+            (
+                "the service gave no usable answer".to_owned(),
+                Some(hint.to_owned()),
+            )
         }
+        StopReason::TestThrottled { until, .. } => (
+            "the service takes no leads just now".to_owned(),
+            Some(match until {
+                Some(until) => format!("test again after {until:.0}"),
+                None => "test again later".to_owned(),
+            }),
+        ),
+        StopReason::TokenReplaced => (
+            "the service does not accept the token, and the token file holds another one now"
+                .to_owned(),
+            Some(RUN_AGAIN.to_owned()),
+        ),
         StopReason::TestInterrupted(interrupt) => match &stop.also {
-            Some(answer) => format!("{}; {}", interrupted(*interrupt), what(answer)),
-            None => format!("{} before the answer came", interrupted(*interrupt)),
+            Some(answer) => {
+                let (what, hint) = words(answer);
+                (format!("{}; {what}", interrupted(*interrupt)), hint)
+            }
+            None => (
+                format!("{} before the answer came", interrupted(*interrupt)),
+                Some(MAY_BE_MADE.to_owned()),
+            ),
         },
     };
     match &stop.said {
-        Some(said) => format!("{what} ({said})"),
-        None => what,
+        Some(said) => (format!("{what} ({said})"), hint),
+        None => (what, hint),
     }
-}
-
-fn hint(stop: &Stop) -> Option<String> {
-    Some(match &stop.reason {
-        StopReason::Refused(cause) => format!("{}, then {RUN_AGAIN}", refusal(*cause).1),
-        StopReason::UnreadableAnswers(_) => format!(
-            "check the base URL, which may not be the service's address, then {RUN_AGAIN}"
-        ),
-        StopReason::NoUsableAnswer { .. } => {
-            format!("check the base URL and the connection, then {RUN_AGAIN}")
-        }
-        StopReason::NoConnection(_) => format!("when that is fixed, {RUN_AGAIN}"),
-        StopReason::RejectedAlike(_) => format!(
-            "fix what these rows have in common, here or at the service, then {RUN_AGAIN}; they are in the rejects file. `--stop-after` allows more"
-        ),
-        StopReason::NoAnswers { .. } => format!(
-            "when it is back, {RUN_AGAIN}; `--max-outage` says how long to wait for it"
-        ),
-        StopReason::AskedToWait { .. } => format!(
-            "{RUN_AGAIN} after that; `--max-outage` says how long to wait for the service"
-        ),
-        StopReason::Stuck(_) => {
-            "this is a bug in leadload, please report it; the same command continues with these rows"
-                .to_owned()
-        }
-        StopReason::Campaigns { refused, .. } => return refused.first().and_then(|(_, stop)| hint(stop)),
-        StopReason::TestUnanswered { may_be_made, .. } => if *may_be_made {
-            MAY_BE_MADE
-        } else {
-            "when the service is back, test again"
-        }
-        .to_owned(),
-        StopReason::TestThrottled { until, .. } => match until {
-            Some(until) => format!("test again after {until:.0}"),
-            None => "test again later".to_owned(),
-        },
-        StopReason::TokenReplaced => RUN_AGAIN.to_owned(),
-        StopReason::TestInterrupted(_) => match &stop.also {
-            Some(answer) => return hint(answer),
-            None => MAY_BE_MADE.to_owned(),
-        },
-        StopReason::Interrupted(_)
-        | StopReason::ResultsEnded
-        // Says what to do by itself.
-        | StopReason::Error { .. } => return None,
-    })
 }
 
 fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
@@ -175,7 +186,7 @@ fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
     let mut lines: Vec<String> = refused
         .iter()
         .take(MAX_LISTED)
-        .map(|(campaign, stop)| format!("campaign {campaign}: {}", what(stop)))
+        .map(|(campaign, stop)| format!("campaign {campaign}: {}", words(stop).0))
         .collect();
     if refused.len() > MAX_LISTED {
         lines.push(format!("… and {} more", refused.len() - MAX_LISTED));
