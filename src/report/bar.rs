@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::clock::Clock;
-use super::progress::{Progress, Show, Work, counts, per_time, row_count};
+use super::progress::{Progress, Show, Work, about_left, counts, per_time, row_count};
 use super::screen;
-use super::time_left::about;
 use super::width::wrapped;
 use super::{Log, Tally};
 use crate::event::RunEvent;
@@ -141,7 +140,7 @@ fn checking(rows: u64, total: Option<u64>, elapsed: Duration) -> String {
     let left = total.filter(|_| elapsed > Duration::from_secs(1) && rows > 0);
     let left = left.map(|total| total.saturating_sub(rows) as f64 / per_second);
     match left.and_then(|left| Duration::try_from_secs_f64(left).ok()) {
-        Some(left) => format!("{pace}, {}", about(left)),
+        Some(left) => format!("{pace}, {}", about_left(left)),
         None => pace,
     }
 }

@@ -2,97 +2,64 @@
 
 use std::time::Duration;
 
+use super::time_left::rounded;
 use crate::rate::{KnownRate, Rate};
-use crate::text::counted;
 
 /// A span of time, or the two that it lies between where the pace is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     pub least: Duration,
     pub most: Duration,
-    basis: Basis,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Basis {
-    /// Limits that were given, of which this one decides.
-    Given(Rate),
-    /// The pace that the service took last.
-    LastTime(KnownRate),
-    /// Two paces that the true one lies between, slowest first.
-    Between(Rate, Rate),
+    words: String,
 }
 
 impl Estimate {
     /// The time for this many leads within limits; none without any.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
         let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
-        let time = slowest.time_for(leads);
-        Some(Estimate {
-            least: time,
-            most: time,
-            basis: Basis::Given(*slowest),
-        })
+        let basis = format!("at {slowest}, if the service keeps up");
+        Some(Estimate::at(*slowest, leads, &basis))
     }
 
     /// The time if the service takes as much as it did last.
     pub fn as_last_time(known: KnownRate, leads: u64) -> Estimate {
-        let time = known.rate.time_for(leads);
+        let what = if known.is_stated {
+            "limit that this service stated"
+        } else {
+            "pace that this service took"
+        };
+        let basis = format!("at the {what} last time ({})", known.rate);
+        Estimate::at(known.rate, leads, &basis)
+    }
+
+    fn at(rate: Rate, leads: u64, basis: &str) -> Estimate {
+        let time = rate.time_for(leads);
         Estimate {
             least: time,
             most: time,
-            basis: Basis::LastTime(known),
+            words: format!("about {} {basis}", rounded(time)),
         }
     }
 
     /// The time where the limit is not known.
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
-        Estimate {
-            least: fastest.time_for(leads),
-            most: slowest.time_for(leads),
-            basis: Basis::Between(slowest, fastest),
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        format!("Sending them takes {}.", self.words())
-    }
-
-    pub(super) fn words(&self) -> String {
-        let time = about(self.most);
-        match self.basis {
-            Basis::Given(rate) => format!("about {time} at {rate}, if the service keeps up"),
-            Basis::LastTime(KnownRate {
-                rate,
-                is_stated: true,
-            }) => format!("about {time} at the limit that this service stated last time ({rate})"),
-            Basis::LastTime(KnownRate { rate, .. }) => {
-                format!("about {time} at the pace that this service took last time ({rate})")
-            }
-            Basis::Between(..) if about(self.least) == time => format!("about {time}"),
-            Basis::Between(slowest, fastest) => format!(
-                "between {} ({fastest}) and {time} ({slowest}), since the service's limit is not known (--rate)",
-                about(self.least)
+        let (least, most) = (fastest.time_for(leads), slowest.time_for(leads));
+        let words = match (rounded(least), rounded(most)) {
+            (least, most) if least == most => format!("about {most}"),
+            (least, most) => format!(
+                "between {least} ({fastest}) and {most} ({slowest}), since the service's limit is not known (--rate)"
             ),
-        }
+        };
+        Estimate { least, most, words }
     }
-}
 
-/// A time as people say it, rounded up.
-fn about(time: Duration) -> String {
-    let seconds = time.as_secs_f64().ceil() as u64;
-    let (minutes, hours) = (seconds.div_ceil(60), seconds.div_ceil(3600));
-    match seconds {
-        0..=1 => "a second".to_owned(),
-        2..=90 => counted(seconds, "second"),
-        91..=5400 => counted(minutes, "minute"),
-        5401..=172_800 if minutes % 60 == 0 => counted(minutes / 60, "hour"),
-        5401..=172_800 => format!(
-            "{} {}",
-            counted(minutes / 60, "hour"),
-            counted(minutes % 60, "minute")
-        ),
-        _ => counted(hours.div_ceil(24), "day"),
+    /// In a sentence.
+    pub(super) fn text(&self) -> String {
+        format!("Sending them takes {}.", self.words)
+    }
+
+    pub(super) fn words(&self) -> &str {
+        &self.words
     }
 }
 
@@ -101,28 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_said_as_people_say_it() {
-        for (seconds, said) in [
-            (0.2, "a second"),
-            (12.0, "12 seconds"),
-            (91.0, "2 minutes"),
-            (5400.0, "90 minutes"),
-            (7200.0, "2 hours"),
-            (7261.0, "2 hours 2 minutes"),
-            (200_000.0, "3 days"),
-        ] {
-            assert_eq!(about(Duration::from_secs_f64(seconds)), said);
-        }
-    }
-
-    #[test]
     fn the_slowest_limit_decides() {
         let rates = [Rate::per_second(20), Rate::per_minute(100)];
         let estimate = Estimate::within(&rates, 200).unwrap();
         assert_eq!(estimate.least, Duration::from_secs(120));
         assert_eq!(
             estimate.text(),
-            "Sending them takes about 2 minutes at 100/min, if the service keeps up."
+            "Sending them takes about 2 min at 100/min, if the service keeps up."
         );
         assert_eq!(Estimate::within(&[], 200), None);
     }
@@ -132,10 +84,10 @@ mod tests {
         let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
         assert_eq!(
             estimate.text(),
-            "Sending them takes between 17 minutes (10/s) and 1 hour 40 minutes (100/min), since the service's limit is not known (--rate)."
+            "Sending them takes between 17 min (10/s) and 1 h 40 min (100/min), since the service's limit is not known (--rate)."
         );
         let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
-        assert_eq!(one.text(), "Sending them takes about a second.");
+        assert_eq!(one.text(), "Sending them takes about 5 s.");
     }
 
     #[test]
@@ -149,7 +101,7 @@ mod tests {
             assert_eq!(estimate.least, estimate.most);
             assert_eq!(
                 estimate.text(),
-                format!("Sending them takes about 34 minutes at the {said} last time (300/min).")
+                format!("Sending them takes about 34 min at the {said} last time (300/min).")
             );
         }
     }

@@ -46,7 +46,7 @@ impl Log {
 
 /// A subscriber that writes our own lines from `level` up; the lines of libraries are of no
 /// use to operators.
-fn lines<W>(level: Level, format: LogFormat, writer: W) -> Dispatch
+pub(super) fn lines<W>(level: Level, format: LogFormat, writer: W) -> Dispatch
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -70,33 +70,6 @@ where
             registry().with(lines.with_filter(ours)).into()
         }
     }
-}
-
-/// What is logged in JSON form while something is done.
-#[cfg(test)]
-pub(super) fn logged_as_json(work: impl FnOnce()) -> Vec<serde_json::Value> {
-    use std::sync::{Arc, Mutex};
-
-    let written = Arc::new(Mutex::new(Vec::new()));
-    #[derive(Clone)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
-    impl Write for Paper {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let paper = Paper(Arc::clone(&written));
-    let lines = lines(Level::DEBUG, LogFormat::Json, move || paper.clone());
-    tracing::dispatcher::with_default(&lines, work);
-    let written = String::from_utf8(written.lock().unwrap().clone()).unwrap();
-    let lines = written.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 /// The text form is the sentence alone. File names in it may have control characters.

@@ -101,7 +101,7 @@ impl Logbook {
             RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
-                self.log_pace(progress.elapsed());
+                self.log_pace(progress.elapsed);
             }
             RunEvent::Outage {
                 since,
@@ -238,7 +238,7 @@ impl Logbook {
             rows_total = progress.total(),
             in_flight = tally.in_flight,
             pace_per_s = progress.pace_seen(),
-            allowed_per_s = progress.allowed().map(|rate| rate.pace()),
+            allowed_per_s = progress.allowed.map(|rate| rate.pace()),
             elapsed_s = now.as_secs_f64(),
             left_s = progress.left().map(|left| left.as_secs_f64()),
             waiting = progress.waits_for();
@@ -258,11 +258,39 @@ fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
     use super::*;
     use crate::event::{Pause, PauseReason, Pulse};
     use crate::exit::StoppedBy;
     use crate::lead::CampaignId;
-    use crate::report::RowTotal;
+    use crate::options::LogFormat;
+    use crate::report::{RowTotal, log};
+
+    /// What is logged in JSON form while something is done.
+    fn logged_as_json(work: impl FnOnce()) -> Vec<serde_json::Value> {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        #[derive(Clone)]
+        struct Paper(Arc<Mutex<Vec<u8>>>);
+        impl Write for Paper {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let paper = Paper(Arc::clone(&written));
+        let lines = log::lines(Level::DEBUG, LogFormat::Json, move || paper.clone());
+        tracing::dispatcher::with_default(&lines, work);
+        let written = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let lines = written.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
 
     fn pulse(second: u64, pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
@@ -306,7 +334,7 @@ mod tests {
         total.set(10_000);
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(show, Work::Sending);
-        let lines = crate::report::log::logged_as_json(|| {
+        let lines = logged_as_json(|| {
             for event in events {
                 progress.note(event);
                 logbook.note(event, &Tally::midway(), &progress);
@@ -447,7 +475,7 @@ mod tests {
         let told = |show| {
             let mut logbook = Logbook::new(show, Work::Checking);
             let (tally, progress) = (Tally::midway(), Progress::default());
-            crate::report::log::logged_as_json(|| {
+            logged_as_json(|| {
                 for second in 0..100 {
                     logbook.log_progress(Duration::from_secs(second), &tally, &progress);
                 }
@@ -493,7 +521,7 @@ mod tests {
                 in_flight: 3,
             },
         ];
-        let lines = crate::report::log::logged_as_json(|| {
+        let lines = logged_as_json(|| {
             for event in &events {
                 progress.note(event);
                 logbook.note(event, &Tally::midway(), &progress);

@@ -64,7 +64,7 @@ impl Overview<'_> {
         lines.push(("service", self.service.clone()));
         if self.ready() > 0 {
             let time = match &self.estimate {
-                Some(estimate) => estimate.words(),
+                Some(estimate) => estimate.words().to_owned(),
                 None => "as long as the service takes to answer (--rate none)".to_owned(),
             };
             lines.push(("time", time));

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::time_left::{TimeLeft, about};
+use super::time_left::{TimeLeft, rounded};
 use crate::event::{Pause, PauseReason, RunEvent};
 use crate::lead::{Counts, Status};
 use crate::rate::Rate;
@@ -32,8 +32,10 @@ impl RowTotal {
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
-    elapsed: Duration,
-    allowed: Option<Rate>,
+    /// Since the sending began.
+    pub(super) elapsed: Duration,
+    /// None means no limit of our own, or none known yet.
+    pub(super) allowed: Option<Rate>,
     pause: Option<Pause>,
     is_stopping: bool,
     time_left: TimeLeft,
@@ -83,10 +85,6 @@ impl Progress {
         self.total.get()
     }
 
-    pub(super) fn elapsed(&self) -> Duration {
-        self.elapsed
-    }
-
     /// What all requests wait for, if they do.
     pub(super) fn state(&self, in_flight: usize, clock: &Clock) -> Option<String> {
         if self.is_stopping {
@@ -131,15 +129,10 @@ impl Progress {
         self.time_left.pace_seen()
     }
 
-    /// Requests that are allowed; none means no limit of our own, or none known yet.
-    pub(super) fn allowed(&self) -> Option<Rate> {
-        self.allowed
-    }
-
     /// How long it will take: `about 1 h 40 min left`. Once it stops that is of no
     /// interest any more.
     pub(super) fn time_left(&self) -> Option<String> {
-        self.left().map(about)
+        self.left().map(about_left)
     }
 
     /// The same as a span of time.
@@ -196,6 +189,11 @@ pub(super) fn per_time(per_second: f64) -> String {
         ..9.95 => format!("{per_second:.1}/s"),
         _ => format!("{}/s", grouped(per_second.round() as u64)),
     }
+}
+
+/// `about 1 h 40 min left`.
+pub(super) fn about_left(time: Duration) -> String {
+    format!("about {} left", rounded(time))
 }
 
 /// A wait, which is counted down.

@@ -165,14 +165,14 @@ fn is_refused(pause: Option<Pause>) -> bool {
     pause.is_some_and(|pause| matches!(pause.reason, PauseReason::Refused(_)))
 }
 
-/// A time to come: `about 1 h 40 min left`. Rounded up, and coarser the longer it is, so
-/// that it does not flicker.
-pub(super) fn about(time: Duration) -> String {
+/// A time to come: `1 h 40 min`. Rounded up, and coarser the longer it is, so that it does not
+/// flicker.
+pub(super) fn rounded(time: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
     let up = |step: u64| (time.as_secs_f64() / step as f64).ceil() as u64 * step;
-    let text = match time.as_secs() {
+    match time.as_secs() {
         ..55 => format!("{} s", up(5).max(5)),
         55..3540 => format!("{} min", up(MINUTE) / MINUTE),
         3540..36_000 => {
@@ -184,8 +184,7 @@ pub(super) fn about(time: Duration) -> String {
         }
         36_000..172_800 => format!("{} h", up(HOUR) / HOUR),
         _ => format!("{} days", up(DAY) / DAY),
-    };
-    format!("about {text} left")
+    }
 }
 
 #[cfg(test)]
@@ -496,8 +495,7 @@ mod tests {
             (172_800.0, "2 days"),
             (200_000.0, "3 days"),
         ] {
-            let text = about(Duration::from_secs_f64(seconds));
-            assert_eq!(text, format!("about {said} left"), "{seconds}");
+            assert_eq!(rounded(Duration::from_secs_f64(seconds)), said, "{seconds}");
         }
     }
 }

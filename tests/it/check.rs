@@ -80,7 +80,7 @@ fn how_long_it_takes_is_one_figure_where_the_rate_is_known() {
     let output = folder
         .leadload(&["check", "leads.csv", "--rate", "1/min"])
         .expect(0);
-    output.shows("\nSending them takes about 2 minutes at 1/min, if the service keeps up.\n");
+    output.shows("\nSending them takes about 2 min at 1/min, if the service keeps up.\n");
 }
 
 /// A ledger that knows one service, and these words of SQL about it.
@@ -103,7 +103,7 @@ fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
         let all = [&["check", "leads.csv", "--campaign", "101"], args].concat();
         folder.leadload(&all).at(&service).expect(0)
     };
-    let said = "\nSending them takes about 2 minutes at the pace that this service took last time\n(300/min).\n";
+    let said = "\nSending them takes about 2 min at the pace that this service took last time\n(300/min).\n";
     let output = check(&[]);
     output.shows(said);
     let estimate = check(&["--format", "json"]).json()["estimate_s"].clone();
@@ -113,5 +113,5 @@ fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
     );
     // What is given comes before what is known.
     let given = check(&["--rate", "100/min"]);
-    given.shows(" about 6 minutes at 100/min, if the service keeps up.");
+    given.shows(" about 6 min at 100/min, if the service keeps up.");
 }
