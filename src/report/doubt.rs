@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::countries::Countries;
 use crate::intake::Intake;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
-use crate::text::{counted, grouped, printable};
+use crate::text::{counted, grouped, in_lines, printable};
 
 /// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
 /// phone numbers.
@@ -94,10 +94,11 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
             are(list.by_region.not_in_use)
         ));
     }
+    let first = list.first.lines.iter().map(|line| (0, *line));
     format!(
-        "{}{}",
+        "{} ({})",
         reasons.join(", "),
-        lines(&list.first.lines, list.doubtful)
+        in_lines(list.doubtful, &first.collect::<Vec<_>>(), &[])
     )
 }
 
@@ -110,21 +111,6 @@ fn are(count: u64) -> String {
         1 => "1 is".to_owned(),
         _ => format!("{} are", grouped(count)),
     }
-}
-
-fn lines(first: &[u64], all: u64) -> String {
-    let named: Vec<String> = first.iter().map(u64::to_string).collect();
-    let word = match named.len() {
-        0 => return String::new(),
-        1 => "line",
-        _ => "lines",
-    };
-    let more = if all > first.len() as u64 {
-        " and more"
-    } else {
-        ""
-    };
-    format!(" ({word} {}{more})", named.join(", "))
 }
 
 fn fitting(doubt: &Doubt) -> String {

@@ -48,7 +48,7 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         assert_eq!(output.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         output.tells(
-            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written like numbers of the United Kingdom (lines 2, 3, 4 and more)",
+            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written like numbers of the United Kingdom (the first in lines 2, 3, 4)",
         );
         output.tells("They fit the United States (4 of 4)");
         output.tells("say `--region US`");
@@ -122,7 +122,7 @@ fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
 fn numbers_in_no_range_in_use_are_doubtful() {
     let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
     let (_, output, _) = import(&fiction, &[], 2);
-    output.tells("3 are not in use there (lines 2, 3, 4)");
+    output.tells("3 are not in use there (in lines 2, 3, 4)");
     // A spreadsheet has eaten the zero: that is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);
@@ -153,7 +153,7 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
 fn a_list_whose_numbers_with_calling_codes_are_all_of_other_countries_speaks_against_the_region() {
     let (_, output, _) = import(&(british(3) + &international(3)), &[], 2);
     output.tells(
-        "there are 3 numbers with a calling code, and none of them is of the United Kingdom (lines 2, 3, 4)",
+        "there are 3 numbers with a calling code, and none of them is of the United Kingdom (in lines 2, 3, 4)",
     );
     // One of that country is enough.
     let list = british(3) + &international(3) + "Di,+447911199999\n";
@@ -283,7 +283,7 @@ fn a_country_in_a_column_that_holds_few_speaks_against_the_region_all_the_same()
     let folder = Folder::with_leads(&format!("name,phone,country\n{list}"));
     let service = scenario("keep_bodies = true");
     let output = folder.import_leads(&service, &["--region", "GB"]).expect(2);
-    output.tells("4 are in rows that name another country (lines 10, 11, 12 and more)");
+    output.tells("4 are in rows that name another country (the first in lines 10, 11, 12)");
     folder.write(
         "leads.csv",
         folder.read("leads.csv").replace("Germany", "UK"),
