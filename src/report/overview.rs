@@ -23,7 +23,6 @@ const MAX_REASONS: usize = 3;
 /// What follows the question: what may be answered, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 
-/// An import that is about to send, after a dry run.
 #[derive(Debug)]
 pub struct Overview<'a> {
     pub tally: &'a Tally,
@@ -81,26 +80,23 @@ impl Overview<'_> {
         let (ready, before) = (self.ready(), self.findings.tried_before);
         let new = ready.saturating_sub(before);
         match (ready, before) {
-            (0, _) => "none".to_owned(),
-            (_, 0) => format!("{}, all of them new", grouped(ready)),
-            _ => in_parts(
-                ready,
-                &[(new, "new"), (before, "tried before, without an outcome")],
-            ),
+            (1.., 0) => format!("{}, all of them new", grouped(ready)),
+            _ => in_parts(&[(new, "new"), (before, "tried before, without an outcome")]),
         }
     }
 
     /// Rows that are leads already, or were refused by the service in this run.
     fn known(&self) -> String {
-        let earlier = self.tally.counts.of(Status::AlreadyImported);
-        let settled = self.tally.counts.of(Status::Created) + self.group_rows(Status::Duplicate);
-        let refused = self.group_rows(Status::Rejected);
-        let parts = [
-            (earlier, "sent by an earlier run"),
+        let counts = &self.tally.counts;
+        let settled = counts.of(Status::Created) + self.group_rows(Status::Duplicate);
+        in_parts(&[
+            (counts.of(Status::AlreadyImported), "sent by an earlier run"),
             (settled, "sent by this run before"),
-            (refused, "refused in this run before"),
-        ];
-        in_parts(earlier + settled + refused, &parts)
+            (
+                self.group_rows(Status::Rejected),
+                "refused in this run before",
+            ),
+        ])
     }
 
     fn wrong(&self) -> String {
@@ -112,24 +108,22 @@ impl Overview<'_> {
         let others: u64 = reasons.map(|(rows, _)| rows).sum();
         let mut parts: Vec<(u64, &str)> = named.iter().map(|(n, code)| (*n, &**code)).collect();
         parts.push((others, "other"));
-        match self.group_rows(Status::Invalid) {
-            0 => in_parts(0, &[]),
-            wrong => in_parts(wrong, &parts) + " (leadload check shows where)",
-        }
+        let hint = if named.is_empty() {
+            ""
+        } else {
+            " (leadload check shows where)"
+        };
+        in_parts(&parts) + hint
     }
 
     fn left_out(&self) -> String {
-        let repeated = self.tally.counts.of(Status::Repeated);
-        let excluded = self.tally.counts.of(Status::Excluded);
-        let suppressed = self.tally.counts.of(Status::Suppressed);
-        let bad = self.tally.known_bad;
-        let parts = [
-            (excluded, "excluded by --only"),
-            (repeated, "repeated"),
-            (suppressed, "on a do-not-call list"),
-            (bad, "known to be bad"),
-        ];
-        in_parts(excluded + repeated + suppressed + bad, &parts)
+        let counts = &self.tally.counts;
+        in_parts(&[
+            (counts.of(Status::Excluded), "excluded by --only"),
+            (counts.of(Status::Repeated), "repeated"),
+            (counts.of(Status::Suppressed), "on a do-not-call list"),
+            (self.tally.known_bad, "known to be bad"),
+        ])
     }
 
     /// Rows in a status, but for those that are left alone since they are known to be bad.
@@ -139,7 +133,6 @@ impl Overview<'_> {
         groups.map(|(_, group)| group.rows).sum()
     }
 
-    /// The campaigns that leads go to, those with most first.
     fn targets(&self) -> Vec<(CampaignId, u64)> {
         let campaigns = self.tally.by_campaign.iter();
         let mut targets: Vec<_> = campaigns
@@ -256,8 +249,9 @@ impl Overview<'_> {
     }
 }
 
-/// A number of rows, and what they are, where they are of several kinds.
-fn in_parts(all: u64, parts: &[(u64, &str)]) -> String {
+/// How many rows there are, and of which kinds where there are several.
+fn in_parts(parts: &[(u64, &str)]) -> String {
+    let all = parts.iter().map(|(rows, _)| rows).sum();
     let parts: Vec<String> = parts
         .iter()
         .filter(|(rows, _)| *rows > 0)
