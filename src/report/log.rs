@@ -32,8 +32,10 @@ impl Log {
     pub fn start(level: Level, format: LogFormat) -> Log {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let log = Log { bars };
+        let writer = log.clone();
         // A second command in one process, as in tests, keeps the first one's log.
-        let _ = tracing::dispatcher::set_global_default(lines(level, format, log.clone()));
+        let _ =
+            tracing::dispatcher::set_global_default(lines(level, format, move || writer.clone()));
         console::set_form(format);
         log
     }
@@ -89,13 +91,5 @@ impl Write for Log {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Log;
-
-    fn make_writer(&self) -> Log {
-        self.clone()
     }
 }

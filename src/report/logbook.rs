@@ -12,17 +12,39 @@ use tracing::{Level, debug, enabled, info, warn};
 
 use super::bar::sending;
 use super::clock::Clock;
-use super::lifecycle::info_with_counts;
+use super::ended::Ended;
 use super::progress::{Progress, Work, counts, row_count};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
 use crate::api::verdict::Wait;
 use crate::event::RunEvent;
-use crate::lead::{ErrorCode, Status};
+use crate::exit::Failure;
+use crate::lead::{ErrorCode, RunId, Status};
 use crate::rate::Rate;
 use crate::text::counted;
 
+/// Logs an event with a field for every status.
+macro_rules! info_with_counts {
+    ($counts:expr, $($field:ident = $value:expr),*; $($text:tt)*) => {{
+        let counts = &$counts;
+        info!(
+            $($field = $value,)*
+            created = counts.of(Status::Created),
+            duplicate = counts.of(Status::Duplicate),
+            repeated = counts.of(Status::Repeated),
+            already_imported = counts.of(Status::AlreadyImported),
+            excluded = counts.of(Status::Excluded),
+            suppressed = counts.of(Status::Suppressed),
+            invalid = counts.of(Status::Invalid),
+            rejected = counts.of(Status::Rejected),
+            failed = counts.of(Status::Failed),
+            uncertain = counts.of(Status::Uncertain),
+            ready = counts.of(Status::Ready),
+            $($text)*
+        );
+    }};
+}
 /// When progress is first logged, by the time since the sending began …
 const FIRST: Duration = Duration::from_secs(10);
 
@@ -247,13 +269,89 @@ impl Logbook {
     }
 }
 
-/// By how many times a rate has changed.
 fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
     match (from.map(|rate| rate.pace()), to.map(|rate| rate.pace())) {
         (Some(from), Some(to)) => (from / to).max(to / from),
         (None, None) => 1.0,
         _ => f64::INFINITY,
     }
+}
+
+/// Logs that an import is about to send: its run, and whether that goes on, where there is a
+/// ledger; and its campaign's id or name, where one is given for all rows.
+pub fn log_import(
+    run: Option<(RunId, bool)>,
+    inputs: usize,
+    service: &str,
+    campaign: Option<String>,
+    campaign_column: Option<&str>,
+) {
+    let begins = match run {
+        Some((run, true)) => format!("run {run} goes on"),
+        Some((run, false)) => format!("run {run} begins"),
+        None => "an import without a ledger begins".to_owned(),
+    };
+    info!(
+        event = "start",
+        command = "import",
+        version = env!("CARGO_PKG_VERSION"),
+        run = run.map(|(run, _)| run.0),
+        continues = run.is_some_and(|(_, continues)| continues),
+        inputs,
+        service,
+        campaign,
+        campaign_column,
+        "{begins}: {} to {service}",
+        counted(inputs as u64, "input")
+    );
+}
+
+pub fn log_check(inputs: usize) {
+    info!(
+        event = "start",
+        command = "check",
+        version = env!("CARGO_PKG_VERSION"),
+        inputs,
+        "checking {}",
+        counted(inputs as u64, "input")
+    );
+}
+
+pub fn log_end(ended: &Ended<'_>) {
+    let stopped_by = ended.stop.as_ref().map(|stop| stop.by().as_str());
+    let exit_code = ended.exit_code as u8;
+    let rows = ended.tally.counts.total();
+    let how = match stopped_by {
+        Some(by) => format!("stopped ({by})"),
+        None => "complete".to_owned(),
+    };
+    info_with_counts!(
+        ended.tally.counts,
+        event = "end",
+        exit_code = exit_code,
+        complete = ended.stop.is_none(),
+        stopped_by = stopped_by,
+        run = ended.run.map(|run| run.0),
+        rows = rows,
+        rows_total = ended.rows_total,
+        known_bad = ended.tally.known_bad,
+        requests = ended.requests,
+        elapsed_s = (ended.elapsed_s * 1000.0).round() / 1000.0;
+        "{how} after {}, exit code {exit_code}",
+        counted(rows, "row")
+    );
+}
+
+pub fn log_failure(failure: &Failure) {
+    let (by, exit_code) = (failure.stopped_by, failure.stopped_by.exit_code() as u8);
+    info!(
+        event = "end",
+        exit_code,
+        complete = false,
+        stopped_by = by.as_str(),
+        rows_total = failure.rows_total,
+        "stopped ({by}), exit code {exit_code}"
+    );
 }
 
 #[cfg(test)]
@@ -554,12 +652,9 @@ mod tests {
     fn every_event_stands_in_the_documentation() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
         let table = std::fs::read_to_string(page).unwrap();
-        let sources = [include_str!("logbook.rs"), include_str!("lifecycle.rs")];
-        let sources = sources.map(|text| text.split("#[cfg(test)]").next().unwrap());
-        for word in sources
-            .iter()
-            .flat_map(|text| text.split("event = \"").skip(1))
-        {
+        let source = include_str!("logbook.rs");
+        let source = source.split("#[cfg(test)]").next().unwrap();
+        for word in source.split("event = \"").skip(1) {
             let word = word.split('"').next().unwrap();
             assert!(table.contains(&format!("`{word}`")), "{word}");
         }
