@@ -10,21 +10,18 @@ use super::ended::{Ended, InDoubt};
 use super::tally::Group;
 use crate::lead::{ErrorCode, Status};
 
-/// What is said about a run on the embedded service.
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
     pub title: &'static str,
     pub meaning: &'static str,
-    /// What to do in one line, for the summary.
     pub short: &'static str,
     pub steps: &'static [Step],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The same everywhere.
     Plain(&'static str),
     /// With a flag on the command line, and without one for a page in a browser.
     Flag {
@@ -35,7 +32,6 @@ pub enum Step {
 }
 
 impl Step {
-    /// For people who use the command line, or get a report from those who do.
     pub fn with_flags(self) -> &'static str {
         match self {
             Step::Plain(text) => text,
@@ -77,19 +73,10 @@ pub(super) fn short_advice<'a>(
     outlook: Outlook,
 ) -> Cow<'a, str> {
     let short = Advice::of(status, code, outlook).short;
-    match (status, code) {
+    match (&group.example, status) {
         // The text of the first row says more.
-        (
-            Status::Invalid,
-            ErrorCode::PhoneNotE164
-            | ErrorCode::PhoneImpossible
-            | ErrorCode::PhoneInvalid
-            | ErrorCode::PhoneAmbiguous
-            | ErrorCode::PhoneDamaged
-            | ErrorCode::PhoneDoubtful
-            | ErrorCode::CountryNotAllowed,
-        ) => group.example.as_deref().unwrap_or(short).into(),
-        (Status::Failed, _) => {
+        (Some(example), Status::Invalid) if short == SEE_RESULTS => example.into(),
+        (_, Status::Failed) => {
             let then = if outlook.by_same_command {
                 "the same command tries again"
             } else {
@@ -173,7 +160,6 @@ const NO_ANSWER: Advice = Advice {
     ..UNREACHED
 };
 
-/// Advice about rows that only need another attempt.
 fn try_again(advice: Advice, by_same_command: bool) -> Advice {
     let steps: &[Step] = if by_same_command {
         &[BY_SAME_COMMAND]

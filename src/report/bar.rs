@@ -29,7 +29,6 @@ const MIN_BAR: usize = 10;
 
 #[derive(Debug)]
 pub struct Bar {
-    /// The bar, and the group through which log lines are written above it.
     drawn: Option<(ProgressBar, MultiProgress)>,
     work: Work,
     clock: Clock,
@@ -38,7 +37,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar that shares standard error with the log, if one is wanted.
     pub fn new(show: Show, work: Work, log: &Log) -> Bar {
         let drawn = (show == Show::Bar).then(|| {
             let bars = log.bars().clone();

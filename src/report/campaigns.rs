@@ -25,7 +25,6 @@ fn cells(campaign: &Campaign) -> [&str; 5] {
     ]
 }
 
-/// How much is shown of a campaign's status within a sentence, in characters.
 const STATUS_LENGTH: usize = 60;
 
 /// The campaign to which leads go that name this id.
@@ -87,7 +86,6 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// How much is shown of a name, in characters.
 const NAME_LENGTH: usize = 40;
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

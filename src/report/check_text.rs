@@ -18,10 +18,8 @@ use crate::lead::{Counts, Status};
 use crate::mapping::{ColumnRole, Mapping};
 use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
-/// How much is shown of a value, in characters.
 const SAMPLE_LENGTH: usize = 20;
 
-/// How much is shown of a request's body, in characters.
 const BODY_LENGTH: usize = 1000;
 
 pub(super) const MAX_COUNTRIES: usize = 15;

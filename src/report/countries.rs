@@ -16,7 +16,6 @@ pub(super) struct Countries {
     /// The country for rows that name none; null where none is given.
     region: Option<String>,
     region_from: Option<String>,
-    /// The columns that say it row by row.
     region_columns: Vec<String>,
     completed: Vec<Value>,
     /// Those among them that may be of another country.

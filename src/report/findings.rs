@@ -14,7 +14,6 @@ use crate::source::Row;
 
 const BODIES: usize = 3;
 
-/// What is known of the rows that are ready to be sent.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub bodies: Vec<String>,
@@ -22,7 +21,6 @@ pub struct Findings {
     pub has_unknown_campaign: bool,
     /// How many rows have been tried before, without an outcome that lasts.
     pub tried_before: u64,
-    /// Their numbers by country and type.
     pub(super) kinds: Kinds,
 }
 
@@ -30,7 +28,6 @@ pub struct Findings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     NotNeeded,
-    /// They were not, and why.
     NotDone(String),
     /// They were, and some of them may not each mean one campaign.
     Done(Option<UnclearNames>),
@@ -63,13 +60,10 @@ pub struct SavedIn {
     pub left_out: Vec<String>,
     /// The same as a sentence lists them.
     pub left_out_listed: Option<String>,
-    /// The columns that it sends from now on, having left them out before.
     pub newly_sent: Vec<String>,
-    /// The columns that it has sent so far, and leaves out from now on.
     pub sent_no_more: Vec<String>,
     /// The columns that it named, and that the list has no more.
     pub lost: Vec<String>,
-    /// The command that sends the list by it.
     pub next: Option<CommandLine>,
 }
 

@@ -26,7 +26,6 @@ pub(super) fn json_test_summary(ended: &Ended<'_>, said: Option<&str>) -> String
     line(&summary)
 }
 
-/// What is the same for every command.
 pub(super) fn summary(ended: &Ended<'_>) -> Value {
     let tally = ended.tally;
     let mut rejects = ended.written.rejects_paths().map(text);

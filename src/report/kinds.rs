@@ -35,7 +35,6 @@ impl Kinds {
         }
     }
 
-    /// Each kind, the most frequent first.
     pub(super) fn all(&self) -> Vec<(NumberKind, u64)> {
         let mut kinds = self.numbers.clone();
         if let Some((kind, numbers)) = self.latest {
@@ -46,7 +45,6 @@ impl Kinds {
         kinds
     }
 
-    /// Each country, the most frequent first.
     pub(super) fn countries(&self) -> Vec<Country> {
         let mut countries: BTreeMap<(Option<Region>, u16), Country> = BTreeMap::new();
         for (kind, numbers) in self.all() {

@@ -16,7 +16,7 @@ pub struct Listeners {
     bar: Bar,
     logbook: Logbook,
     metrics: Metrics,
-    total: RowTotal,
+    pub total: RowTotal,
     /// When a check began: it has no pulses.
     check_began: Option<Instant>,
 }
@@ -52,14 +52,6 @@ impl Listeners {
         let is_told =
             self.bar.is_shown() || self.logbook.logs_progress() || self.metrics.are_wanted();
         is_told.then_some(&self.total)
-    }
-
-    pub fn set_total(&self, rows: u64) {
-        self.total.set(rows);
-    }
-
-    pub fn rows_total(&self) -> Option<u64> {
-        self.total.get()
     }
 
     pub fn note(&mut self, event: &RunEvent<'_>) {

@@ -105,7 +105,6 @@ pub fn difference_lines(
     )
 }
 
-/// What was guessed of an input.
 fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)> {
     let names = &planned.header.names;
     let phones = planned.mapping.phone_columns.iter();

@@ -28,7 +28,6 @@ impl RowTotal {
     }
 }
 
-/// The state of a run, except what became of its rows.
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
@@ -107,7 +106,6 @@ impl Progress {
         })
     }
 
-    /// In one word what everything waits for, if it does.
     pub(super) fn waits_for(&self) -> Option<&'static str> {
         Some(match self.pause?.reason {
             PauseReason::Refused(_) => WAITS_FOR[0],
@@ -135,7 +133,6 @@ impl Progress {
         self.left().map(about_left)
     }
 
-    /// The same as a span of time.
     pub(super) fn left(&self) -> Option<Duration> {
         let total = self.total().filter(|_| !self.is_stopping)?;
         self.time_left.estimate(total)
@@ -166,7 +163,6 @@ pub(super) fn row_count(rows: u64, total: Option<u64>) -> String {
     }
 }
 
-/// How the work is shown while it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     Bar,
@@ -191,7 +187,6 @@ pub(super) fn per_time(per_second: f64) -> String {
     }
 }
 
-/// `about 1 h 40 min left`.
 pub(super) fn about_left(time: Duration) -> String {
     format!("about {} left", rounded(time))
 }
@@ -204,7 +199,6 @@ fn wait(time: Duration) -> String {
     }
 }
 
-/// What everything may wait for: an end of refusals, or of an outage.
 pub(super) const WAITS_FOR: [&str; 2] = ["refused", "outage"];
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ pub fn export_json(counts: &Counts, written: &Written) -> String {
     }))
 }
 
-/// Where a copy of the ledger is, and how large.
 pub fn copied_json(copy: &Path, runs: usize, bytes: u64) -> String {
     line(&json!({ "copy": text(copy), "runs": runs, "bytes": bytes }))
 }

@@ -27,10 +27,9 @@ const COLUMNS: [&str; 8] = [
     "problems",
 ];
 
+/// The columns of numbers. They are not broken where the terminal is too narrow, nor is the time.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
-
-/// The columns that are broken where the terminal is too narrow: those of words.
-const WORDS: [usize; 3] = [2, 3, 4];
+const TIME: usize = 1;
 
 /// All runs in a table, the latest last. On a terminal it is as wide as that; elsewhere
 /// each run has one line. The service is shown where there is more than one.
@@ -47,14 +46,12 @@ pub fn runs_text(runs: &[RunRecord]) -> String {
         let cells = cells(run).into_iter().chain(service(&run.service));
         table.add_row(cells.map(|cell| printable(&cell).into_owned()));
     }
-    for column in NUMBERS {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for column in (0..COLUMNS.len()).filter(|column| !WORDS.contains(column)) {
-        if let Some(column) = table.column_mut(column) {
+    for at in NUMBERS.into_iter().chain([TIME]) {
+        if let Some(column) = table.column_mut(at) {
             column.set_constraint(ColumnConstraint::ContentWidth);
+            if at != TIME {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
     }
     lines(&table)
@@ -106,7 +103,6 @@ fn name(input: &InputRecord) -> &str {
     input.name.as_deref().unwrap_or("(pruned)")
 }
 
-/// One run, to be read in ten seconds.
 pub fn run_text(run: &RunRecord) -> String {
     written(|text| write_run(text, run))
 }
@@ -213,7 +209,6 @@ pub fn export_text(counts: &Counts, files: &Written) -> String {
     })
 }
 
-/// Where a copy of the ledger is, and how it is used.
 pub fn copied_text(copy: &Path, runs: usize, bytes: u64) -> String {
     format!(
         "Copied {} ({}) to {}\n\

@@ -34,7 +34,6 @@ fn heading(profile: Option<&Profile>) -> String {
     format!("file     {file}\nprofile  {name}\n")
 }
 
-/// Where a setting comes from, in words.
 fn source(origin: Origin, profile: Option<&Profile>) -> String {
     match (origin, profile) {
         (Origin::Flag, _) => "flag".into(),

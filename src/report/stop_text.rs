@@ -12,7 +12,6 @@ const RUN_AGAIN: &str = "run the same command again";
 
 const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again";
 
-/// What happened, what else needs attention, and what to do.
 pub fn stop_text(stop: &Stop) -> String {
     let (what, hint) = words(stop);
     let mut paragraphs = vec![what];
@@ -181,7 +180,6 @@ fn code_text(code: ErrorCode) -> String {
     }
 }
 
-/// The campaigns that were refused, a line each.
 fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
     let mut lines: Vec<String> = refused
         .iter()

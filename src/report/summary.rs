@@ -100,7 +100,6 @@ fn write_footers(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// A paragraph of its own, broken between words.
 pub(super) fn write_paragraph(text: &mut String, said: &str) -> fmt::Result {
     writeln!(text, "\n{}", paragraph(said, Width::default()))
 }
@@ -184,7 +183,6 @@ pub(super) fn write_counts(text: &mut String, counts: &Counts) -> fmt::Result {
     Ok(())
 }
 
-/// The `most` frequent problems, each with what to do.
 pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) -> fmt::Result {
     let (tally, inputs) = (ended.tally, &ended.inputs);
     let problems = tally.problems();
@@ -294,7 +292,6 @@ pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
     in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)
 }
 
-/// A span of time as people say it.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         // What would be rounded to a minute is one.

@@ -12,7 +12,6 @@ use crate::stop::Stop;
 
 const MAX_PLACES: usize = 3;
 
-/// How many campaigns are counted that are known by name alone.
 const MAX_NAMES: usize = 1000;
 
 /// Rows that ended alike, and where the first of them are.
@@ -28,7 +27,6 @@ pub struct Group {
 pub struct Place {
     pub file: usize,
     pub line: u64,
-    /// Its number among all rows.
     pub row: RowId,
 }
 
@@ -44,7 +42,6 @@ pub struct Tally {
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// The same for each name whose id is not known, which a check alone has.
     pub by_campaign_name: BTreeMap<String, Counts>,
-    /// Rows that were not simply sent, by status and error code.
     pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
     /// Numbers that may have lost digits.
     pub round_numbers: RoundNumbers,
@@ -146,7 +143,6 @@ impl Tally {
         problems
     }
 
-    /// How a command ends that has these rows, and was stopped or not.
     pub fn exit_code(&self, stop: Option<&Stop>) -> ExitCode {
         match stop {
             Some(stop) => stop.by().exit_code(),

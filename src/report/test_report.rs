@@ -20,7 +20,6 @@ use crate::text::{listed, printable, without_numbers};
 #[derive(Debug)]
 pub struct TestReport<'a> {
     pub ended: &'a Ended<'a>,
-    /// Where it was sent, and of which row it was made.
     pub claim: &'a Claim,
     pub variables: &'a [String],
     /// The campaigns as the service lists them; none where it does not.

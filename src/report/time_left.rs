@@ -20,7 +20,6 @@ const MIN_ROWS: u64 = 20;
 /// stretches of rows that are settled already or invalid, and take no time.
 const ROWS_BACK: f64 = 5000.0;
 
-/// What rate and time are made of.
 #[derive(Debug, Default)]
 pub(super) struct TimeLeft {
     /// What was between two pulses, the latest last.
@@ -40,7 +39,6 @@ struct Span {
     sending: Duration,
     /// Waiting because the service refused; time in an outage counts nowhere.
     refused: Duration,
-    /// How many such waits began.
     refusals: u32,
     answered: u64,
 }
@@ -135,7 +133,6 @@ impl TimeLeft {
         is_enough.then(|| rows as f64 / time.as_secs_f64())
     }
 
-    /// The time until all rows have their outcome.
     pub(super) fn estimate(&self, total: u64) -> Option<Duration> {
         let pulse = self.latest.as_ref()?;
         let pause = match pulse.pause {

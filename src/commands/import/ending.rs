@@ -66,7 +66,7 @@ impl Ending<'_> {
             stop: None,
             exit_code: tally.exit_code(None),
             requests: end.requests,
-            rows_total: listeners.rows_total().or(end.rows_total),
+            rows_total: listeners.total.get().or(end.rows_total),
             elapsed_s: self.watch.seconds(),
             written,
             sandbox: self.settings.reading.outputs.sandbox,

@@ -81,7 +81,7 @@ pub(super) async fn send(
 /// where it is not known.
 fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
     match (rows, listeners.wants_total()) {
-        (Some(rows), _) => listeners.set_total(rows),
+        (Some(rows), _) => listeners.total.set(rows),
         (None, Some(total)) => inputs::count_rows(intake, total),
         (None, None) => {}
     }

@@ -18,7 +18,6 @@ const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
 const LAST_UPDATE: &str = "run_last_update_time_seconds";
 const EXIT_CODE: &str = "exit_code";
 
-/// Files of ours are smaller, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A run writes every ten seconds, but not while it reads a long list or waits for an
@@ -201,7 +200,6 @@ fn label_value(name: &str) -> String {
 /// The metrics that an earlier command has left in the file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Earlier {
-    /// When an import with the same labels was last complete, in seconds.
     pub(super) last_success: Option<f64>,
     has_ended: bool,
     updated: Option<f64>,

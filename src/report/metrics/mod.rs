@@ -54,10 +54,8 @@ pub struct Metrics(Option<Rc<RefCell<MetricsFile>>>);
 struct MetricsFile {
     path: PathBuf,
     figures: Figures,
-    /// When to write next, by the time since the sending began.
     next: Duration,
     has_failed: bool,
-    /// Whether the metrics of this command are in the file.
     has_begun: bool,
 }
 

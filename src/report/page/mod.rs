@@ -38,10 +38,8 @@ use crate::lead::Status;
 use crate::text::{counted, grouped, printable_lines};
 pub use notes::PageNotes;
 
-/// Nothing is loaded from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// How the page looks: kept with it, since nothing is loaded.
 const STYLE: &str = include_str!("style.css");
 
 #[derive(Debug)]
@@ -56,18 +54,11 @@ pub struct Page<'a> {
 
 #[derive(Debug)]
 pub enum RunMode<'a> {
-    Checked {
-        estimate: Option<&'a Estimate>,
-    },
-    Sent {
-        service: String,
-        /// Whether an earlier start had sent a part of them.
-        goes_on: bool,
-    },
+    Checked { estimate: Option<&'a Estimate> },
+    Sent { service: String, goes_on: bool },
 }
 
 impl Page<'_> {
-    /// The page, as of now and in the time of this machine.
     pub fn html(&self) -> String {
         self.html_at(Timestamp::now(), &Clock::here())
     }

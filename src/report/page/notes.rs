@@ -23,7 +23,6 @@ const MAX_ERROR: usize = 400;
 pub struct PageNotes {
     inputs: Arc<[PlannedInput]>,
     examples: BTreeMap<(Status, Option<ErrorCode>), Vec<Example>>,
-    /// The numbers that were sent or are ready to be, by country and type.
     pub(super) kinds: Kinds,
 }
 

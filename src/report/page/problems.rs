@@ -100,7 +100,6 @@ pub(super) fn left_out(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Rows, with the cell that the number was looked for in.
 fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Markup {
     let has_files = page.ended.inputs.len() > 1;
     let has_errors = examples.iter().any(|example| example.error.is_some());

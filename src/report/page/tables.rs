@@ -18,7 +18,6 @@ const MAX_CAMPAIGNS: usize = 20;
 const MAX_FILES: usize = 10;
 const MAX_COLUMNS: usize = 100;
 
-/// How much is shown of a value that is the same for every row, in characters.
 const MAX_VALUE: usize = 60;
 
 pub(super) fn rows(page: &Page<'_>) -> Markup {
@@ -106,7 +105,6 @@ fn by_campaign(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Numbers by country and type; nothing where there are no numbers.
 pub(super) fn countries(page: &Page<'_>) -> Markup {
     let countries = page.notes.kinds.countries();
     let total: u64 = countries.iter().map(|country| country.numbers).sum();
