@@ -15,7 +15,6 @@ use crate::source::Row;
 
 #[derive(Debug, Clone, Copy)]
 pub enum RunEvent<'a> {
-    /// A row has its outcome, sent or not.
     Settled {
         row: Row<'a>,
         phone: Option<PhoneNumber>,
@@ -47,7 +46,6 @@ pub enum RunEvent<'a> {
         why: ErrorCode,
         /// The same in a sentence, where it is ours and not the service's.
         reason: Option<&'a str>,
-        /// How long it is until the next attempt.
         next: Duration,
     },
     Recovered {
@@ -71,7 +69,6 @@ pub enum RunEvent<'a> {
 pub struct Pulse {
     /// Time since the sending began.
     pub elapsed: Duration,
-    /// The requests that are allowed now; none means no limit of our own.
     pub allowed: Option<Rate>,
     pub in_flight: usize,
     pub requests: u64,

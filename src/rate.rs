@@ -12,7 +12,6 @@ pub struct Rate {
     pub per: Duration,
 }
 
-/// What limits the requests of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RateChoice {
     Limits(Vec<Rate>),
@@ -33,7 +32,6 @@ pub struct KnownRate {
 /// Beyond this many in a span a limit is none; the start times in a span are kept.
 const MAX_REQUESTS: f64 = 1_000_000.0;
 
-/// The longest span, a day: services count by the day at most.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Rate {
@@ -67,7 +65,6 @@ impl Rate {
         Rate::over(requests as u32, Duration::from_secs(seconds))
     }
 
-    /// Requests a second.
     pub fn pace(&self) -> f64 {
         f64::from(self.requests.get()) / self.per.as_secs_f64()
     }

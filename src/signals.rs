@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep_until};
 pub enum Interrupt {
     /// A signal, or what the system has instead.
     Signal,
-    /// The time is up. Comes once.
     TimeUp,
 }
 
@@ -59,13 +58,11 @@ impl Interrupts {
         }
     }
 
-    /// One that has come already.
     pub fn take(&mut self) -> Option<Interrupt> {
         self.next().now_or_never()
     }
 }
 
-/// Listens from the call on; the listening ends with the runtime.
 pub fn listen() -> io::Result<Interrupts> {
     listen_for_signals().map(Interrupts::new)
 }

@@ -27,11 +27,8 @@ pub enum StopReason {
     Refused(FatalCause),
     /// This many successes in a row could not be read.
     UnreadableAnswers(u32),
-    /// None of the first rows brought a usable answer.
     NoUsableAnswer {
-        /// How many rows.
         rows: u32,
-        /// What came of the last attempt.
         last: ErrorCode,
     },
     /// No connection can be made, and to try again changes nothing: a sentence of ours.
@@ -41,7 +38,6 @@ pub enum StopReason {
     /// No answer about any row for longer than `--max-outage`.
     NoAnswers {
         since: Timestamp,
-        /// What came of the last attempt.
         last: Option<ErrorCode>,
         detail: Option<String>,
     },
@@ -61,22 +57,17 @@ pub enum StopReason {
         /// Whether leads of other campaigns were made.
         others_were_sent: bool,
     },
-    /// An error of this machine or its files: what happened and what to do.
     Error {
-        /// What it stops.
         by: StoppedBy,
         text: String,
     },
     TestUnanswered {
-        /// What came instead.
         code: ErrorCode,
         /// Whether the lead may have been made all the same.
         may_be_made: bool,
     },
     TestThrottled {
-        /// With which answer it said so.
         code: ErrorCode,
-        /// Until when it asks to be left alone.
         until: Option<Timestamp>,
     },
     /// The token was refused for a test lead, and its file holds another one by now.
@@ -96,13 +87,11 @@ impl Stop {
         }
     }
 
-    /// A stop for an error that says what happened and what to do.
     pub fn error(by: StoppedBy, error: impl fmt::Display) -> Stop {
         let text = error.to_string();
         Stop::new(StopReason::Error { by, text })
     }
 
-    /// The same with what the service said.
     #[must_use]
     pub fn saying(self, said: impl Into<String>) -> Stop {
         Stop {

@@ -19,7 +19,6 @@ pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, Failu
     message.unwrap_or_else(broke_off).transpose()
 }
 
-/// Batches as they come from the last thread, in input order.
 #[derive(Debug)]
 pub struct Batches {
     receiver: mpsc::Receiver<Message<Vec<Batch>>>,
@@ -57,7 +56,6 @@ impl Batches {
         }
     }
 
-    /// Batches that are all there already, for tests that stop the clock.
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
         let (sender, ready) = Batches::channel(2);
@@ -94,7 +92,6 @@ pub struct PreparedRow {
 }
 
 impl PreparedRow {
-    /// The bytes that it takes in memory, roughly, with its texts.
     pub fn size(&self) -> usize {
         let outcome = self.outcome.as_ref();
         let texts = outcome.map(|outcome| [&outcome.lead_id, &outcome.error]);
@@ -110,7 +107,6 @@ impl PreparedRow {
     }
 }
 
-/// Attempts that the ledger knows of and that did not settle the row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Earlier {
     /// How many this run has made.

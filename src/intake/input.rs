@@ -88,7 +88,6 @@ impl InspectedInput {
     }
 }
 
-/// An input whose form is known and whose header is fitted to the flags.
 #[derive(Debug)]
 pub struct PlannedInput {
     pub input: Input,
@@ -97,7 +96,6 @@ pub struct PlannedInput {
     /// For each column, the first few values that are not empty, each once.
     pub samples: Vec<Vec<String>>,
     pub mapping: Mapping,
-    /// The evidence of all its rows together, once they were read.
     evidence: OnceLock<Evidence>,
     /// The lines below its rows, once all of them were read.
     footer: OnceLock<Vec<FooterLine>>,
@@ -158,7 +156,6 @@ impl PlannedInput {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// The evidence of its rows together; none until all of them were read.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.get()
     }
@@ -186,7 +183,6 @@ fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>) -> Vec<&'a
     }
 }
 
-/// The first few values of a column that are not empty, each once.
 fn values(sample: &RowBatch, column: usize) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for row in sample.rows() {
@@ -224,7 +220,6 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
     Ok((header, reader.read_sample(SAMPLE_ROWS)?))
 }
 
-/// The run that the rows of a rejects file name, if they all name the same.
 fn named_run(sample: &RowBatch, rejects: &RejectsForm) -> Option<RunId> {
     let mut runs = sample.rows().map(|row| row.text(rejects.run));
     let first = runs.next()??;

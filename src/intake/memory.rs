@@ -58,7 +58,6 @@ fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
     rows
 }
 
-/// The ledger as it is while some batches are looked up.
 struct Lookup<'a> {
     look: Look<'a>,
     rules: &'a MemoryRules,
@@ -249,7 +248,6 @@ fn held(uncertain: &Record) -> RowOutcome {
     RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
 }
 
-/// Why a row on a do-not-call list is uncertain.
 fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
     let list = suppressed.error.as_deref().unwrap_or_default();
     format!("{why}; not sent again: {list}")

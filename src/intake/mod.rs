@@ -41,7 +41,6 @@ const MAX_NAMES: usize = 1000;
 
 const BATCHES_AHEAD: usize = 4;
 
-/// How many rows are looked at before the mapping is made.
 const SAMPLE_ROWS: usize = 1000;
 
 /// The country of numbers in national form, where a row names none.
@@ -75,7 +74,6 @@ pub struct Intake {
     pub limit: Option<u64>,
     pub phones: PhoneReader,
     pub region: Option<GivenRegion>,
-    /// Whether numbers that it completes may be doubtful.
     pub doubts: bool,
     /// The region of the run that wrote rejects among the inputs, where that is known.
     pub doubted: Option<Region>,

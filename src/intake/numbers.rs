@@ -23,12 +23,10 @@ pub(super) enum Reading {
 
 enum Wrong {
     Problem(PhoneProblem),
-    /// It may be another person's.
     Doubtful(RowOutcome),
 }
 
 impl Reading {
-    /// The number of a row that may be sent.
     pub(super) fn number(&self) -> Option<PhoneNumber> {
         match self {
             Reading::Number(number, _) => Some(*number),
@@ -47,7 +45,6 @@ pub(super) struct NumberReader {
     region: Option<Region>,
     tells_kinds: bool,
     regions: RowRegions,
-    /// What was counted since it was last taken.
     evidence: Evidence,
 }
 
@@ -159,7 +156,6 @@ impl NumberReader {
         Err(doubtful(region, why))
     }
 
-    /// Which of the numbers that the region completes are held back in a list.
     fn held(&self, list: usize) -> Held {
         let doubt = self.intake.doubt.as_ref();
         let list = doubt.and_then(|doubt| doubt.lists.get(list));

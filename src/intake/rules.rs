@@ -10,7 +10,6 @@ pub enum Once {
     Service,
 }
 
-/// What becomes of rows that ended badly before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KnownBad {
     #[default]
@@ -18,7 +17,6 @@ pub enum KnownBad {
     Skip,
 }
 
-/// What to do about an attempt that may have been taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnUncertain {
     /// Send again; while duplicates are not allowed the service refuses a second lead.
@@ -31,7 +29,6 @@ pub struct MemoryRules {
     pub service: ServiceId,
     /// The run; none where it is only a check.
     pub run: Option<RunId>,
-    /// Whether it continues an earlier process.
     pub goes_on: bool,
     pub once: Once,
     pub on_uncertain: OnUncertain,

@@ -7,12 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Status;
 
-/// How many rows ended in each status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts([u64; Status::ALL.len()]);
 
 impl Counts {
-    /// Every status with its rows, in the order of [`Status::ALL`].
     pub fn all(&self) -> impl Iterator<Item = (Status, u64)> {
         Status::ALL.into_iter().zip(self.0)
     }
@@ -21,7 +19,6 @@ impl Counts {
         self.0.iter().sum()
     }
 
-    /// The rows that need the user's attention.
     pub fn problems(&self) -> u64 {
         let problems = self.all().filter(|(status, _)| status.is_problem());
         problems.map(|(_, rows)| rows).sum()

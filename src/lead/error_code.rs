@@ -13,7 +13,6 @@ pub enum ErrorCode {
     /// The number is not as long as a number of its country can be, or no country has
     /// its calling code.
     PhoneImpossible,
-    /// The number is in no range that its country gives out.
     PhoneInvalid,
     PhoneAmbiguous,
     /// A spreadsheet has replaced the number by something else.
@@ -22,12 +21,10 @@ pub enum ErrorCode {
     /// country.
     PhoneDoubtful,
     CountryNotAllowed,
-    /// The row has more or fewer cells than the header.
     FieldCount,
     UnclosedQuote,
     RowTooLong,
     CampaignInvalid,
-    /// A cell holds bytes that are not text in the file's encoding.
     Encoding,
     /// The answer to an attempt was lost, which may be the one that made the lead.
     AnswerLost,
@@ -40,7 +37,6 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Every code but those of HTTP statuses, with its word.
     const WORDS: [(ErrorCode, &'static str); 17] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
@@ -61,7 +57,6 @@ impl ErrorCode {
         (ErrorCode::UnreadableAnswer, "unreadable_answer"),
     ];
 
-    /// Every code but those of HTTP statuses.
     pub fn all() -> impl Iterator<Item = ErrorCode> {
         ErrorCode::WORDS.iter().map(|(code, _)| *code)
     }

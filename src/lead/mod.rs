@@ -49,7 +49,6 @@ impl fmt::Display for CampaignId {
     }
 }
 
-/// How a row ended: exactly one for each row of a completed import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowOutcome {
     pub status: Status,
@@ -57,7 +56,6 @@ pub struct RowOutcome {
     pub http_status: Option<u16>,
     /// Requests sent for this row, refused and lost ones included.
     pub attempts: u32,
-    /// Why, in one documented word.
     pub error_code: Option<ErrorCode>,
     /// Why, in a sentence; may quote the service (masked and shortened).
     pub error: Option<String>,

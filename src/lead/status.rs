@@ -6,7 +6,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     Created,
-    /// The service says that the campaign already has the number.
     Duplicate,
     /// The same number and campaign occurred earlier in this import; not sent.
     Repeated,
@@ -24,7 +23,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Every status, in the order in which they are reported.
     pub const ALL: [Status; 11] = [
         Status::Created,
         Status::Duplicate,

@@ -34,7 +34,6 @@ impl Undecided {
         self.refused.len() + self.exhausted.len()
     }
 
-    /// The refused rows of a campaign, or of all.
     fn take_refused(&mut self, campaign: Option<CampaignId>) -> Vec<(Job, Answer)> {
         let is_meant = |job: &Job| campaign.is_none_or(|meant| job.claim.campaign == meant);
         self.refused
@@ -92,7 +91,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// What the answer says of the service, and what that means for rows that wait.
     fn observe(&mut self, flight: &mut Flight, answer: &Answer) {
         let others_are_out = !self.in_flight.flights.is_empty();
         let epochs = &self.undecided.epochs;
@@ -151,7 +149,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Whether no more of the campaign is sent.
     fn is_ending(&self, campaign: CampaignId) -> bool {
         self.ending.is_stopping() || self.schedule.gates.is_closed(campaign)
     }

@@ -17,7 +17,6 @@ use crate::ledger::Claim;
 /// for the service to finish with the first attempt.
 pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 
-/// A reason in one word, and in a sentence.
 type Reason = (ErrorCode, String);
 
 #[derive(Debug)]
@@ -42,7 +41,6 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    /// A row was answered.
     pub(super) fn answered(&mut self) {
         self.now += 1;
     }
@@ -92,7 +90,6 @@ pub(super) enum Step {
 }
 
 impl Job {
-    /// A row that will be sent, after what was tried earlier.
     pub(super) fn new(slot: Slot, claim: Claim, earlier: Option<&Earlier>) -> Job {
         let doubt = earlier.and_then(|earlier| earlier.doubt.clone());
         Job {
@@ -110,13 +107,11 @@ impl Job {
         (self.claim.campaign, self.claim.number)
     }
 
-    /// Whether the row has failed while others were answered: then it may be what is wrong.
     pub(super) fn is_suspect(&mut self, epochs: &Epochs) -> bool {
         self.failures.settle(epochs);
         self.failures.own > 0
     }
 
-    /// Whether an earlier attempt may have been taken.
     pub(super) fn is_in_doubt(&self) -> bool {
         self.doubt.is_some()
     }
@@ -202,7 +197,6 @@ impl Job {
         Some(self.outcome(Status::Uncertain, doubt))
     }
 
-    /// The outcome of a row whose answer is not waited for.
     pub(super) fn abandoned(&self) -> RowOutcome {
         let reason = (
             ErrorCode::AnswerLost,

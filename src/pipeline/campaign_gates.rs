@@ -50,7 +50,6 @@ pub(super) struct CampaignGates {
 }
 
 impl CampaignGates {
-    /// Whether a row may be sent.
     pub(super) fn enter(&mut self, campaign: CampaignId, row: Slot) -> Admission<'_> {
         let first = || Gate::Canary(Backlog::default());
         match self.gates.entry(campaign).or_insert_with(first) {
@@ -115,7 +114,6 @@ impl CampaignGates {
         }
     }
 
-    /// Takes out the rows of some campaigns that were tried before and wait.
     pub(super) fn take_jobs(&mut self, is_meant: impl Fn(CampaignId) -> bool) -> Vec<Job> {
         let meant = self.gates.iter_mut().filter(|(of, _)| is_meant(**of));
         let jobs = meant.filter_map(|(_, gate)| match gate {

@@ -49,12 +49,10 @@ impl Default for Claims {
 }
 
 impl Claims {
-    /// Whether another row may be claimed now.
     pub(super) fn wants_more(&self) -> bool {
         self.unstarted() < self.ahead && self.open < self.max_open
     }
 
-    /// Rows that are claimed, or about to be, and not started.
     pub(super) fn unstarted(&self) -> usize {
         self.requested.len() + self.submitted.len() + self.granted.len()
     }
@@ -65,7 +63,6 @@ impl Claims {
         self.requested.push(job);
     }
 
-    /// The group that gathers goes to the writer.
     pub(super) fn submit(&mut self) {
         self.submitted.append(&mut self.requested);
     }
@@ -102,7 +99,6 @@ impl Claims {
         }
     }
 
-    /// All rows that were claimed, or about to be, and not started.
     pub(super) fn take_unstarted(&mut self) -> Vec<Job> {
         let mut jobs = std::mem::take(&mut self.requested);
         jobs.append(&mut self.submitted);

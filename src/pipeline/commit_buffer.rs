@@ -31,7 +31,6 @@ const DELAY: Duration = Duration::from_millis(10);
 /// shows that it was started.
 const START_DELAY: Duration = Duration::from_secs(1);
 
-/// How many batches may wait for a commit.
 const MAX_BATCHES: usize = 8;
 
 #[derive(Debug)]
@@ -49,7 +48,6 @@ pub(super) struct CommitBuffer {
     closing: usize,
     /// Whether the writer has entries that it could not commit.
     pub(super) has_failed: bool,
-    /// The pace that the service is known to take, as it was written last.
     known: Option<KnownRate>,
 }
 
@@ -118,7 +116,6 @@ impl CommitBuffer {
         }
     }
 
-    /// Counts a request that leaves now, for the limits of later processes.
     pub(super) fn count_request(&mut self) {
         if self.has_ledger() {
             self.group.count_start(Timestamp::now().as_second());
@@ -192,7 +189,6 @@ impl CommitBuffer {
         }
     }
 
-    /// Tries once more what could not be committed.
     pub(super) fn retry(&mut self) {
         if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
             writer.commit(Group::default(), Vec::new());

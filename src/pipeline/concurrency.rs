@@ -54,7 +54,6 @@ const NEARLY_ONE: f64 = 0.9;
 
 const MIN_LATENCY: f64 = 1e-6;
 
-/// Up to this many in flight a step of four does no harm.
 const VERY_FEW: f64 = 4.0;
 
 /// Startup continues while the rate gains this share of what the limit grew by.
@@ -115,9 +114,7 @@ pub(super) struct Concurrency {
     adapts: bool,
     startup: Option<Startup>,
     round: Round,
-    /// Since when the present limit applies.
     since: Option<Instant>,
-    /// The base latency in seconds.
     base: f64,
     trial: Option<Trial>,
     /// Since when the latency is neither low nor high.
@@ -127,21 +124,18 @@ pub(super) struct Concurrency {
 /// Whether fewer requests are any faster.
 #[derive(Debug, Clone, Copy)]
 struct Trial {
-    /// The limit and the mean latency before.
     limit: f64,
     mean: f64,
     /// For one round, after which the limit is what it was.
     is_probe: bool,
 }
 
-/// What the limits tried so far gave.
 #[derive(Debug, Default)]
 struct Startup {
     tried: Vec<(f64, f64)>,
     is_second_look: bool,
 }
 
-/// What was seen under one limit.
 #[derive(Debug, Default)]
 struct Round {
     begun: Option<Instant>,
@@ -367,7 +361,6 @@ impl Startup {
         }
     }
 
-    /// The least limit that is as good as the best.
     fn best(&self) -> f64 {
         let best = self.tried.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
         let good = self

@@ -14,7 +14,6 @@ pub(super) struct Ending {
     pub(super) is_interrupted: bool,
     /// Whether some row was not tried as often as it might have been, or not at all.
     pub(super) has_given_up: bool,
-    /// Whether the writer of results takes no more.
     pub(super) results_ended: bool,
     /// Campaigns that were refused while others went on.
     refused: Vec<(CampaignId, Stop)>,
@@ -38,7 +37,6 @@ impl Ending {
         }
     }
 
-    /// What to report of the stop, once.
     pub(super) fn report(&mut self) -> Option<StoppedBy> {
         let by = self.stop.as_ref().map(Stop::by)?;
         (!std::mem::replace(&mut self.is_reported, true)).then_some(by)

@@ -12,7 +12,6 @@ use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 
-/// Each gives the place of its row and the answer.
 type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
 
 #[derive(Debug)]
@@ -28,7 +27,6 @@ pub(super) struct InFlight<S> {
     sender: S,
     pub(super) answers: Answers,
     pub(super) flights: HashMap<Slot, Flight>,
-    /// How many have been started.
     pub(super) requests: u64,
 }
 
@@ -52,7 +50,6 @@ impl<S: LeadSender> InFlight<S> {
         self.flights.insert(slot, flight);
     }
 
-    /// When those that are under way were started.
     pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {
         self.flights.values().map(|flight| flight.started)
     }

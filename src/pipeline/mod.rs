@@ -88,7 +88,6 @@ pub use single::{Single, send_once};
 use stops::Stops;
 use window::Window;
 
-/// How often it is reported how things are.
 const PULSE: Duration = Duration::from_secs(1);
 
 /// Sends one lead. The service's client does, and in tests whatever plays it.
@@ -117,7 +116,6 @@ pub struct Policy {
     pub concurrency: ConcurrencyChoice,
     /// Rows in a row that are rejected alike, which stop the run.
     pub stop_after: NonZeroU32,
-    /// How long without an answer about any row stops the run.
     pub max_outage: Duration,
     /// Attempts per row that end without a usable answer, at most. Refusals that
     /// ask to come back later do not count.
@@ -127,7 +125,6 @@ pub struct Policy {
     pub form: LeadForm,
 }
 
-/// Where rows go when they have their outcome.
 #[derive(Debug)]
 pub enum Outlet {
     /// Straight to the writer of results: nothing is remembered.
@@ -136,7 +133,6 @@ pub enum Outlet {
     Ledger(Box<LedgerOutlet>),
 }
 
-/// The ledger, and how far this run has come in it.
 #[derive(Debug)]
 pub struct LedgerOutlet {
     pub writer: LedgerWriter<Batch>,
@@ -151,7 +147,6 @@ pub struct LedgerOutlet {
 pub struct End {
     pub stop: Option<Stop>,
     pub requests: u64,
-    /// How many rows there are, where they were read to their end.
     pub rows_total: Option<u64>,
     pub last_read: RowId,
     /// Whether an earlier start has come further.
@@ -184,25 +179,21 @@ pub struct Pipeline<'a, S> {
     ending: Ending,
 }
 
-/// How far a run has come.
 #[derive(Debug)]
 struct Progress {
     began: Instant,
     next_pulse: Instant,
     counts: Counts,
     last_read: RowId,
-    /// No row above this one was claimed by earlier processes of the run.
     reached: RowId,
     /// See [`LedgerOutlet::read_to`].
     read_to: RowId,
-    /// Whether all rows were read.
     is_read: bool,
     /// Whether rows are there that could not be read.
     has_lost_rows: bool,
 }
 
 impl Progress {
-    /// Whether an earlier process has come further.
     fn is_shorter(&self) -> bool {
         self.last_read < self.read_to
     }
@@ -481,7 +472,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 }
 
-/// The earlier of two times, of which either may not come.
 fn earlier_of(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     a.into_iter().chain(b).min()
 }

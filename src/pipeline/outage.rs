@@ -29,7 +29,6 @@ use crate::lead::ErrorCode;
 /// coincidence, five times hardly.
 pub(super) const SILENT_ATTEMPTS: usize = 5;
 
-/// How many different rows they must be of.
 const DIFFERENT_ROWS: usize = 3;
 
 /// An attempt that brought no answer about any row.
@@ -47,7 +46,6 @@ pub(super) struct Away {
     /// When the first attempt was started that was not answered.
     pub(super) since: Instant,
     pub(super) why: ErrorCode,
-    /// When the next attempt may start.
     pub(super) next: Instant,
     /// When it was found out: attempts from before say nothing new.
     pub(super) began: Instant,
@@ -56,7 +54,6 @@ pub(super) struct Away {
 
 #[derive(Debug, Default)]
 pub(super) struct Outage {
-    /// Attempts in a row without an answer about any row, the first [`SILENT_ATTEMPTS`].
     silent: Vec<Silence>,
     pub(super) away: Option<Away>,
     /// From when to when the last outage was.
@@ -138,7 +135,6 @@ impl Outage {
         self.silent.len() >= SILENT_ATTEMPTS && rows.len() >= DIFFERENT_ROWS
     }
 
-    /// When it will have been too long, if nothing changes.
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
         // A time that no clock can show never comes.
         self.asking_since?.checked_add(most)

@@ -20,7 +20,6 @@ pub struct RateController {
     pub(super) limiter: RateLimiter,
     /// Whether the pace has changed since it was read.
     has_news: bool,
-    /// A wait that an earlier process was asked for and that has not passed, and why.
     pub(super) pause_at_start: Option<(Instant, ErrorCode)>,
 }
 

@@ -103,7 +103,6 @@ pub(super) struct RateEstimator {
     limits: Vec<Rate>,
     /// Nothing was refused yet, nor is anything known from elsewhere.
     is_fast: bool,
-    /// The pace is more than a guess.
     has_learned: bool,
     delivery: Delivery,
     refusal: Option<Refusal>,
@@ -119,12 +118,10 @@ pub(super) struct RateEstimator {
 /// What limits the pace beside refusals.
 #[derive(Debug)]
 enum Ceiling {
-    /// None of them is no limit.
     Given(Vec<Rate>),
     Stated(StatedLimits),
 }
 
-/// Refusals from the first one to the first answer that is none.
 #[derive(Debug)]
 struct Refusal {
     since: Instant,
@@ -287,7 +284,6 @@ impl RateEstimator {
             || self.last_refusal.is_some_and(|last| now - last < LATELY)
     }
 
-    /// A request was lost: whether it counts at the service is not known.
     pub(super) fn lost(&mut self, started: Instant) {
         if let Ceiling::Stated(stated) = &mut self.ceiling {
             stated.forget(started);
@@ -311,7 +307,6 @@ impl RateEstimator {
         }
     }
 
-    /// What may pass between two answers without there being nothing to send.
     fn usual_space(&self, latency: Duration) -> Duration {
         match (&self.refusal, self.current()) {
             (Some(_), _) => Duration::MAX,

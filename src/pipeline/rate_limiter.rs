@@ -175,7 +175,6 @@ impl RateLimiter {
         self.held_until = self.held_until.max(Some(until));
     }
 
-    /// Until when nothing starts because the service asked for a pause.
     pub fn held_until(&self) -> Option<Instant> {
         self.held_until.filter(|until| Instant::now() < *until)
     }
@@ -215,7 +214,6 @@ impl Spacer {
         Some(spacer)
     }
 
-    /// Starts one, or says how long to wait.
     fn check(&self, at: Duration) -> Result<(), Duration> {
         self.clock.set(at);
         self.limiter

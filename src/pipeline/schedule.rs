@@ -32,7 +32,6 @@ impl Schedule {
         self.waiting.insert((due, job.slot), job);
     }
 
-    /// When the next job may be sent.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.waiting.keys().next().map(|(due, _)| *due)
     }
@@ -68,14 +67,12 @@ impl Schedule {
         }
     }
 
-    /// See [`CampaignGates::open`].
     pub(super) fn open(&mut self, campaign: CampaignId) {
         for job in self.gates.open(campaign) {
             self.push(Instant::now(), job);
         }
     }
 
-    /// See [`CampaignGates::pass_on`].
     pub(super) fn pass_on(&mut self, campaign: CampaignId) {
         if let Some(job) = self.gates.pass_on(campaign) {
             self.push(Instant::now(), job);

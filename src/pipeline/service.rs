@@ -57,7 +57,6 @@ impl Service {
         events(RunEvent::Held { wait, hint, why });
     }
 
-    /// In flight at most, given when those that are were started.
     pub(super) fn limit_beside(&self, starts: impl Iterator<Item = Instant>) -> usize {
         self.concurrency.limit_beside(starts, Instant::now())
     }
@@ -149,7 +148,6 @@ impl Service {
         went_away
     }
 
-    /// What the answer means for how many may be in flight.
     fn adapt(&mut self, flight: &Flight, verdict: &Verdict, now: Instant) {
         let Flight {
             started, was_full, ..
@@ -192,7 +190,6 @@ impl Service {
         !was_away
     }
 
-    /// What everything waits for, if it does.
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
         if let Some(away) = self.outage.away {
             return Some(Pause {

@@ -42,7 +42,6 @@ const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
     "AE", "SA", "IL", "SG", "HK", "AR", "CO", "CL",
 ];
 
-/// Which of the numbers that the region completes are held back in one list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Held {
     #[default]
@@ -66,7 +65,6 @@ pub enum Against {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListDoubt {
     pub doubtful: u64,
-    /// Those that the region has completed.
     pub by_region: Completed,
     /// Those whose rows name another country.
     pub contradicted: u64,
@@ -94,7 +92,6 @@ pub struct Doubt {
     pub refuses: bool,
     /// The countries that the doubtful numbers fit, the likeliest first.
     pub fitting: Vec<Fitting>,
-    /// How many numbers were tried for that.
     pub tried: usize,
 }
 
@@ -130,7 +127,6 @@ impl Doubt {
     }
 }
 
-/// What follows from a number of doubtful numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Fine,

@@ -15,7 +15,6 @@ const MAX_CELLS: usize = 200;
 
 const MAX_NAMES: usize = 10;
 
-/// The first few of some numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
     pub lines: Vec<u64>,
@@ -41,7 +40,6 @@ impl Sample {
     }
 }
 
-/// Numbers that were completed with one country.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completed {
     pub numbers: u64,
@@ -54,7 +52,6 @@ pub struct Completed {
 /// The counts of one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The rows with a number.
     pub numbers: u64,
     /// Those that were completed with the country of their row.
     pub by_row: BTreeMap<Region, Completed>,

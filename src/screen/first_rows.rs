@@ -10,7 +10,6 @@ use crate::campaign::CampaignKey;
 use crate::lead::RowId;
 use crate::phone::PhoneNumber;
 
-/// Remembers the first row of each number, campaign by campaign.
 #[derive(Debug, Default)]
 pub struct FirstRows {
     /// By the upper bits of the campaign's key.

@@ -33,13 +33,11 @@ impl Numbers {
         std::hint::black_box(read);
     }
 
-    /// Records that `key` is at `place`; returns its earlier place, if it has one.
     pub fn record(&mut self, key: u64, place: u32) -> Option<u32> {
         let hash = spread(key);
         self.tables[(hash % TABLES as u64) as usize].record(hash, key, place)
     }
 
-    /// Where `key` came first.
     pub fn get(&self, key: u64) -> Option<u32> {
         let hash = spread(key);
         self.tables[(hash % TABLES as u64) as usize].get(hash, key)

@@ -38,7 +38,6 @@ pub struct SuppressionList {
     pub fingerprint: Fingerprint,
     /// Each number and its first line.
     pub numbers: Numbers,
-    /// How its numbers got their countries.
     pub evidence: Evidence,
 }
 
@@ -198,7 +197,6 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
 #[derive(Debug)]
 struct Gathered<'p> {
     phones: &'p PhoneReader,
-    /// The country of numbers in national form, where a row names none.
     region: Option<Region>,
     regions: RowRegions,
     numbers: Numbers,
@@ -206,7 +204,6 @@ struct Gathered<'p> {
     has_addresses: bool,
     first_unreadable: Vec<u64>,
     unreadable: u64,
-    /// The first lines with a number that is not written as its region writes.
     first_foreign: Vec<u64>,
 }
 
@@ -342,7 +339,6 @@ impl<'p> Gathered<'p> {
     }
 }
 
-/// Whether there is a digit of any script.
 fn has_digit(cell: &[u8]) -> bool {
     digits(&String::from_utf8_lossy(cell)) > 0
 }

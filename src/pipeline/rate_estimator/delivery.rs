@@ -15,7 +15,6 @@ use tokio::time::Instant;
 /// Accepted answers are counted by the tenth of a second.
 const SLOT: Duration = Duration::from_millis(100);
 
-/// How many of them are a second.
 const SLOTS_A_SECOND: u64 = 10;
 
 /// What measures of the best are taken over.
@@ -24,7 +23,6 @@ const LATELY: Duration = Duration::from_secs(60);
 /// And what the best mean is taken over.
 const LONG: Duration = Duration::from_secs(300);
 
-/// For how many the counts are kept.
 const KEPT_SLOTS: u64 = LATELY.as_secs() * SLOTS_A_SECOND;
 
 /// Fewer accepted answers are no evidence of a rate.
@@ -115,7 +113,6 @@ impl Delivery {
         (accepted >= evidence - 0.5).then(|| accepted / seconds.max(0.001))
     }
 
-    /// The best mean of the cycles that ended lately.
     pub(super) fn best(&self, now: Instant) -> f64 {
         let recent = self.means.iter().filter(|(ended, _)| *ended + LONG > now);
         recent.map(|(_, mean)| *mean).fold(0.0, f64::max)

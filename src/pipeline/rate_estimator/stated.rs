@@ -39,7 +39,6 @@ use crate::rate::Rate;
 /// What a limit is for when nothing is known of it.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What it is for at most.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -56,7 +55,6 @@ const SHARPENED: f64 = 1.15;
 /// How many requests are remembered; of a larger limit only `used` = 1 says anything.
 const REMEMBERED: usize = 16_384;
 
-/// More limits at once are not believed.
 const MAX_LIMITS: usize = 4;
 
 #[derive(Debug, Default)]
@@ -90,7 +88,6 @@ struct Limit {
 }
 
 impl StatedLimits {
-    /// What an earlier run learned.
     pub(super) fn knowing(rate: Rate) -> StatedLimits {
         StatedLimits {
             limits: vec![Limit {
@@ -203,7 +200,6 @@ impl StatedLimits {
         limit
     }
 
-    /// Drops the limits that would have been stated if they still applied.
     fn drop_old(&mut self, remaining: Option<u32>, now: Instant) -> Option<Limit> {
         let remaining = remaining? as usize;
         let has_more = |limit: &Limit| {
@@ -300,7 +296,6 @@ impl StatedLimits {
         slides.then(|| answered - self.requests[before].start)
     }
 
-    /// Whether more is used than can be ours.
     fn is_shared(&self, place: usize, limit: NonZeroU32, used: usize) -> bool {
         // Those before it that it may have overtaken, and those after it that it may have
         // been overtaken by.
@@ -339,7 +334,6 @@ impl Limit {
         self.bound = Some(self.bound.map_or(span, |bound| bound.min(span)));
     }
 
-    /// How long its span is, by all that is known.
     fn span(&self) -> Duration {
         let span = self
             .bound
