@@ -63,12 +63,8 @@ impl Interrupts {
     }
 }
 
-pub fn listen() -> io::Result<Interrupts> {
-    listen_for_signals().map(Interrupts::new)
-}
-
 #[cfg(unix)]
-fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
+pub fn listen() -> io::Result<Interrupts> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -86,7 +82,7 @@ fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
 }
 
 #[cfg(windows)]
-fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
+pub fn listen() -> io::Result<Interrupts> {
     use tokio::signal::windows;
     let mut ctrl_c = windows::ctrl_c()?;
     let mut ctrl_break = windows::ctrl_break()?;
@@ -102,7 +98,8 @@ fn listen_for_signals() -> io::Result<mpsc::Receiver<()>> {
     }))
 }
 
-fn forward(mut next: impl AsyncFnMut() -> Option<()> + 'static) -> mpsc::Receiver<()> {
+/// Until the runtime ends.
+fn forward(mut next: impl AsyncFnMut() -> Option<()> + 'static) -> Interrupts {
     let (sender, receiver) = mpsc::channel(2);
     // On the thread's own runtime, so that the signals' futures need not move.
     tokio::task::spawn_local(async move {
@@ -112,5 +109,5 @@ fn forward(mut next: impl AsyncFnMut() -> Option<()> + 'static) -> mpsc::Receive
             }
         }
     });
-    receiver
+    Interrupts::new(receiver)
 }

@@ -160,7 +160,7 @@ impl PlannedInput {
         self.evidence.get()
     }
 
-    /// Keeps the evidence of all rows: it is the same each time, so the first one stays.
+    /// It is the same each time, so the first one stays.
     pub(super) fn set_evidence(&self, evidence: Evidence) {
         let _ = self.evidence.set(evidence);
     }

@@ -182,7 +182,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             campaign,
             by: stop.by(),
         });
-        self.ending.refuse(campaign, stop);
+        self.ending.refused.push((campaign, stop));
         let jobs = self.schedule.take(Some(campaign)).into_iter();
         let refused = self.undecided.take_refused(Some(campaign)).into_iter();
         for job in jobs.chain(refused.map(|(job, _)| job)) {

@@ -50,7 +50,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
             last_read: self.progress.last_read,
             is_shorter: self.progress.is_shorter(),
-            stop: self.ending.into_stop(),
+            stop: self.ending.stop,
             requests: self.in_flight.requests,
             is_written_down: !self.commits.has_failed,
             writer: self.commits.writer,

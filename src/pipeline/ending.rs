@@ -9,14 +9,14 @@ use crate::stop::{Stop, StopReason};
 
 #[derive(Debug, Default)]
 pub(super) struct Ending {
-    stop: Option<Stop>,
+    pub(super) stop: Option<Stop>,
     is_reported: bool,
     pub(super) is_interrupted: bool,
     /// Whether some row was not tried as often as it might have been, or not at all.
     pub(super) has_given_up: bool,
     pub(super) results_ended: bool,
     /// Campaigns that were refused while others went on.
-    refused: Vec<(CampaignId, Stop)>,
+    pub(super) refused: Vec<(CampaignId, Stop)>,
 }
 
 impl Ending {
@@ -46,10 +46,6 @@ impl Ending {
         self.stop.is_some()
     }
 
-    pub(super) fn refuse(&mut self, campaign: CampaignId, stop: Stop) {
-        self.refused.push((campaign, stop));
-    }
-
     /// Whether all that was read has had its turn: rows that were rejected alike are no
     /// reason to stop when they were the last ones, of the run or of their campaign.
     pub(super) fn may_be_whole(&self) -> bool {
@@ -76,10 +72,6 @@ impl Ending {
         });
         self.stop = Some(Stop::both(self.stop.take(), refused));
     }
-
-    pub(super) fn into_stop(self) -> Option<Stop> {
-        self.stop
-    }
 }
 
 #[cfg(test)]
@@ -104,7 +96,7 @@ mod tests {
         assert_eq!(ending.stop(rejections(), true), None);
         let disk = Stop::new(StopReason::ResultsEnded);
         assert_eq!(ending.stop(disk.clone(), true), None);
-        assert_eq!(ending.into_stop(), Some(disk));
+        assert_eq!(ending.stop, Some(disk));
     }
 
     #[test]
@@ -121,10 +113,10 @@ mod tests {
     #[test]
     fn refused_campaigns_stand_beside_what_stopped_the_run() {
         let mut ending = Ending::default();
-        ending.refuse(CampaignId(1), rejections());
+        ending.refused.push((CampaignId(1), rejections()));
         ending.stop(signal(), true);
         ending.conclude(true);
-        let stop = ending.into_stop().unwrap();
+        let stop = ending.stop.unwrap();
         assert_eq!(stop.by(), StoppedBy::Signal);
         let StopReason::Campaigns {
             others_were_sent, ..

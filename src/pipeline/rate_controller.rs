@@ -26,7 +26,7 @@ pub struct RateController {
 impl RateController {
     pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
         let estimator = RateEstimator::new(choice, known, Instant::now());
-        let limiter = RateLimiter::new(estimator.limits());
+        let limiter = RateLimiter::new(&estimator.limits);
         RateController {
             estimator,
             limiter,
@@ -62,7 +62,7 @@ impl RateController {
                 Ok(now)
             }
             Err(when) => {
-                self.estimator.held_back();
+                self.estimator.binds = true;
                 Err(when)
             }
         }
@@ -86,7 +86,7 @@ impl RateController {
     }
 
     fn apply_limits(&mut self) {
-        self.has_news |= self.limiter.set_limits(self.estimator.limits());
+        self.has_news |= self.limiter.set_limits(&self.estimator.limits);
     }
 
     /// The pace, where it may have changed since this was asked last.

@@ -100,7 +100,9 @@ pub(super) struct RateEstimator {
     found: Option<f64>,
     /// The same as the limiter has it: see [`STEP`].
     applied: Option<f64>,
-    limits: Vec<Rate>,
+    /// The present limits, as the limiter needs them: what was found is for about a second, so
+    /// that a pace that falls need not wait for a long span to empty.
+    pub(super) limits: Vec<Rate>,
     /// Nothing was refused yet, nor is anything known from elsewhere.
     is_fast: bool,
     has_learned: bool,
@@ -112,7 +114,7 @@ pub(super) struct RateEstimator {
     cycle_from: Instant,
     last_start: Instant,
     /// Whether a request waits only for the pace.
-    binds: bool,
+    pub(super) binds: bool,
 }
 
 /// What limits the pace beside refusals.
@@ -148,12 +150,8 @@ impl RateEstimator {
                 Some(known.map_or(START, |known| known.rate.pace().clamp(MIN_KNOWN, MOST))),
             ),
         };
-        RateEstimator {
-            limits: ceiling
-                .rates()
-                .into_iter()
-                .chain(found.map(over_a_second))
-                .collect(),
+        let mut estimator = RateEstimator {
+            limits: Vec::new(),
             ceiling,
             found,
             applied: found,
@@ -165,13 +163,9 @@ impl RateEstimator {
             cycle_from: now,
             last_start: now,
             binds: false,
-        }
-    }
-
-    /// The present limits, as the limiter needs them: what was found is for about a second,
-    /// so that a pace that falls need not wait for a long span to empty.
-    pub(super) fn limits(&self) -> &[Rate] {
-        &self.limits
+        };
+        estimator.update_limits();
+        estimator
     }
 
     /// The tightest of them, as people would write it; none if there is no limit.
@@ -193,11 +187,6 @@ impl RateEstimator {
             self.grow(now - since);
         }
         self.update_limits();
-    }
-
-    /// A request could have started but for the pace.
-    pub(super) fn held_back(&mut self) {
-        self.binds = true;
     }
 
     /// An answer about a row, or a refusal that holds for all. Returns until when it says that

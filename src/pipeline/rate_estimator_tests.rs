@@ -161,7 +161,7 @@ fn send(
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut now = origin;
     let mut estimator = RateEstimator::new(choice, known, now);
-    let mut limiter = RateLimiter::new(estimator.limits());
+    let mut limiter = RateLimiter::new(&estimator.limits);
     let mut held = origin;
     let mut unhinted = 0;
     let mut under_way = 0;
@@ -176,7 +176,7 @@ fn send(
             match limiter.try_start(now) {
                 Ok(()) => {
                     estimator.started(now);
-                    limiter.set_limits(estimator.limits());
+                    limiter.set_limits(&estimator.limits);
                     under_way += 1;
                     let way = service.way(&mut chance);
                     events.push(Reverse((now + way, replies.len())));
@@ -184,7 +184,7 @@ fn send(
                 }
                 Err(when) => {
                     if now >= held {
-                        estimator.held_back();
+                        estimator.binds = true;
                     }
                     wake = Some(when);
                     break;
@@ -230,7 +230,7 @@ fn send(
             estimator.refused(start, reply.quota.as_ref(), held, now);
             None
         };
-        limiter.set_limits(estimator.limits());
+        limiter.set_limits(&estimator.limits);
         if let Some(until) = hold {
             held = held.max(until);
             limiter.hold(until);
@@ -381,11 +381,11 @@ fn a_limit_that_was_given_is_the_ceiling_and_is_come_back_to() {
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 290.0, usize::MAX);
     assert!(end.estimator.pace().unwrap().pace() < 1.2);
-    assert_eq!(end.estimator.limits()[0], rates[0]);
+    assert_eq!(end.estimator.limits[0], rates[0]);
     let mut service = Service::new("60/min", Window::Fixed);
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 2400.0, usize::MAX);
-    assert_eq!(end.estimator.limits(), rates);
+    assert_eq!(end.estimator.limits, rates);
     assert_eq!(end.estimator.known(), None);
 }
 
@@ -476,7 +476,7 @@ fn of_two_stated_limits_both_hold() {
         estimator.started(now);
         estimator.accepted(now, Some(&quota), now);
     }
-    let told: Vec<String> = estimator.limits().iter().map(Rate::to_string).collect();
+    let told: Vec<String> = estimator.limits.iter().map(Rate::to_string).collect();
     assert_eq!(told, ["20/10s", "100/min"]);
 }
 
@@ -588,5 +588,5 @@ fn a_request_that_was_lost_does_not_make_a_span_shorter() {
         ..quota(2)
     };
     estimator.accepted(at(20), Some(&rest), at(20));
-    assert_eq!(estimator.limits(), [Rate::per_minute(100)]);
+    assert_eq!(estimator.limits, [Rate::per_minute(100)]);
 }

@@ -24,7 +24,7 @@ pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 
 pub(super) struct Service {
     pub(super) rate: RateController,
-    concurrency: Concurrency,
+    pub(super) concurrency: Concurrency,
     pub(super) throttle: Throttle,
     pub(super) outage: Outage,
     /// Why the last attempt brought no answer, in a sentence of ours.
@@ -55,10 +55,6 @@ impl Service {
         let hint = Wait::Said(wait);
         self.throttle.wait(until, hint, why);
         events(RunEvent::Held { wait, hint, why });
-    }
-
-    pub(super) fn limit_beside(&self, starts: impl Iterator<Item = Instant>) -> usize {
-        self.concurrency.limit_beside(starts, Instant::now())
     }
 
     /// Starts a request now and says when that is; if none may start, when to ask again,

@@ -85,8 +85,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// In flight at most: one until it is known that answers are understood.
     fn limit(&self) -> usize {
-        if self.stops.has_understood() {
-            self.service.limit_beside(self.in_flight.starts())
+        if self.stops.all.is_understood {
+            let starts = self.in_flight.starts();
+            self.service
+                .concurrency
+                .limit_beside(starts, Instant::now())
         } else {
             1
         }
@@ -98,7 +101,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_out = !self.in_flight.flights.is_empty()
             || self.commits.claims.unstarted() > 0
             || self.schedule.next.is_some();
-        is_out && !self.stops.has_understood()
+        is_out && !self.stops.all.is_understood
     }
 
     fn claim_ahead(&mut self) {

@@ -73,8 +73,9 @@ struct Alike {
 }
 
 #[derive(Debug, Default)]
-struct Series {
-    is_understood: bool,
+pub(super) struct Series {
+    /// Whether any has been understood yet: created, duplicate or rejected.
+    pub(super) is_understood: bool,
     /// Rows since the last answer that was understood.
     fatal_rows: u32,
     /// Rows without a usable answer before the first.
@@ -86,14 +87,12 @@ struct Series {
 pub(super) struct Stops {
     stop_after: NonZeroU32,
     campaigns: HashMap<CampaignId, Series>,
-    is_understood: bool,
-    /// Rows without a usable answer before the first one that was understood.
-    missed: Vec<Slot>,
+    /// Of all campaigns together.
+    pub(super) all: Series,
     /// Successes in a row that could not be read.
     unreadable: u32,
     /// Campaigns that were refused since the last answer that was understood.
     refused: Vec<CampaignId>,
-    rejected: Alike,
 }
 
 impl Alike {
@@ -114,17 +113,10 @@ impl Stops {
         Stops {
             stop_after,
             campaigns: HashMap::new(),
-            is_understood: false,
-            missed: Vec::new(),
+            all: Series::default(),
             unreadable: 0,
             refused: Vec::new(),
-            rejected: Alike::default(),
         }
-    }
-
-    /// Whether any answer has been understood yet: created, duplicate or rejected.
-    pub(super) fn has_understood(&self) -> bool {
-        self.is_understood
     }
 
     /// Takes the next answer to a row. Each row gets at most one fatal one. Where the service
@@ -143,7 +135,7 @@ impl Stops {
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.understand(campaign).rejected = Alike::default();
-                self.rejected = Alike::default();
+                self.all.rejected = Alike::default();
                 Consequence::Understood
             }
             Verdict::Rejected { .. } if is_in_doubt => {
@@ -187,7 +179,7 @@ impl Stops {
     }
 
     fn understand(&mut self, campaign: CampaignId) -> &mut Series {
-        self.is_understood = true;
+        self.all.is_understood = true;
         self.unreadable = 0;
         self.refused.clear();
         let series = self.campaigns.entry(campaign).or_default();
@@ -200,7 +192,7 @@ impl Stops {
         let enough = self.stop_after;
         let series = self.understand(campaign);
         let is_campaigns = series.rejected.is_enough(code, text, enough);
-        if self.rejected.is_enough(code, text, enough) {
+        if self.all.rejected.is_enough(code, text, enough) {
             return Consequence::Last(Scope::Run, stop(StopReason::RejectedAlike(enough), text));
         }
         if is_campaigns {
@@ -227,7 +219,7 @@ impl Stops {
         let is_about_all = match cause {
             // Where others are understood, these may well be missing.
             FatalCause::Campaign => {
-                !self.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
+                !self.all.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
             }
             _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
         };
@@ -251,10 +243,10 @@ impl Stops {
         if series.is_understood {
             return Consequence::GoOn;
         }
-        let missed = if self.is_understood {
+        let missed = if self.all.is_understood {
             &mut series.missed
         } else {
-            &mut self.missed
+            &mut self.all.missed
         };
         if !missed.contains(&row) {
             missed.push(row);
@@ -266,7 +258,7 @@ impl Stops {
             rows: UNUSABLE_IN_A_ROW,
             last: code,
         };
-        let scope = if self.is_understood {
+        let scope = if self.all.is_understood {
             Scope::Campaign
         } else {
             Scope::Run
@@ -278,17 +270,14 @@ impl Stops {
 /// The stop without the values of the row that met it, which the service may have repeated:
 /// all who operate the run read a stop. Sentences of ours have none.
 pub(super) fn redact_personal_data<'v>(
-    stop: Stop,
+    mut stop: Stop,
     answer: &Answer,
     values: impl Iterator<Item = &'v str>,
 ) -> Stop {
-    match stop.said {
-        Some(said) if answer.verdict.refusal().is_some() => Stop {
-            said: Some(without_words_of(&said, values)),
-            ..stop
-        },
-        _ => stop,
+    if answer.verdict.refusal().is_some() {
+        stop.said = stop.said.map(|said| without_words_of(&said, values));
     }
+    stop
 }
 
 /// A stop with what the service said, less the numbers in it.
