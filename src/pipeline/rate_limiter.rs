@@ -20,13 +20,12 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use governor::Quota;
-use governor::clock::Clock;
+use governor::clock::{Clock, FakeRelativeClock};
 use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
 use governor::state::{InMemoryState, NotKeyed};
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -43,37 +42,18 @@ const WIDE_SPACE: Duration = Duration::from_millis(200);
 
 const SLACK: f64 = 1.01;
 
-/// How many starts are remembered though no present rate needs them: later ones may. Half a minute at full speed, in half a megabyte.
+/// How many starts are remembered though no present rate needs them: later ones may. Half a
+/// minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
 
 /// Where on its clock a limiter begins: starts of earlier processes lie before that, as far
 /// back as the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// A clock for governor that is set by hand, so that it can learn of starts after the fact,
-/// and tests need not wait.
-#[derive(Debug, Clone, Default)]
-struct SetClock {
-    nanos: Arc<AtomicU64>,
-}
-
-impl SetClock {
-    fn set(&self, at: Duration) {
-        // Nanoseconds fill 64 bits after 584 years.
-        let nanos = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
-        self.nanos.store(nanos, Ordering::Relaxed);
-    }
-}
-
-impl Clock for SetClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
-    }
-}
-
-type Limiter = governor::RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Duration>>;
+/// Its clock is moved on by hand, so that it can learn of starts after the fact, and tests need
+/// not wait.
+type Limiter =
+    governor::RateLimiter<NotKeyed, InMemoryState, FakeRelativeClock, NoOpMiddleware<Nanos>>;
 
 #[derive(Debug)]
 pub struct RateLimiter {
@@ -183,7 +163,7 @@ impl RateLimiter {
 #[derive(Debug)]
 struct Spacer {
     limiter: Limiter,
-    clock: SetClock,
+    clock: FakeRelativeClock,
 }
 
 impl Spacer {
@@ -198,8 +178,8 @@ impl Spacer {
         if space < WIDE_SPACE {
             quota = quota.allow_burst(BURST);
         }
-        let clock = SetClock::default();
-        clock.set(last.unwrap_or(BEGIN));
+        let clock = FakeRelativeClock::default();
+        clock.advance(last.unwrap_or(BEGIN));
         let spacer = Spacer {
             limiter: governor::RateLimiter::direct_with_clock(quota, clock.clone()),
             clock,
@@ -215,10 +195,12 @@ impl Spacer {
     }
 
     fn check(&self, at: Duration) -> Result<(), Duration> {
-        self.clock.set(at);
-        self.limiter
-            .check()
-            .map_err(|not_yet| not_yet.wait_time_from(at).max(Duration::from_micros(1)))
+        let shown = Duration::from(self.clock.now());
+        self.clock.advance(at.saturating_sub(shown));
+        self.limiter.check().map_err(|not_yet| {
+            let wait = not_yet.wait_time_from(at.into());
+            wait.max(Duration::from_micros(1))
+        })
     }
 }
 
