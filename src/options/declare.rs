@@ -6,35 +6,26 @@
 use super::field::{Field, Wrong};
 use super::value::unusable;
 
-/// What an option is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// One command; never in a profile.
     Command,
     /// The service, its token and its ledger: the sandbox has its own.
     Service,
     /// How the service is reached.
     Connection,
-    /// The form of a list.
     Reading,
-    /// How rows become leads.
     Mapping,
     /// One list: how much of it, and its outputs.
     List,
-    /// How leads are sent.
     Delivery,
-    /// Standard output and log lines.
     Output,
 }
 
-/// The declaration of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declaration {
     /// Its key in a settings file; its flag is the same with `-`.
     pub key: &'static str,
-    /// What it is about.
     pub scope: Scope,
-    /// Its environment variable.
     pub variable: Option<&'static str>,
     /// Its default, unless that depends on something.
     pub default: Option<&'static str>,
@@ -85,7 +76,6 @@ impl Declaration {
         }
     }
 
-    /// Its flag.
     pub fn flag(&self) -> String {
         format!("--{}", self.key.replace('_', "-"))
     }
@@ -112,15 +102,12 @@ impl Declaration {
     }
 }
 
-/// An option and its field.
 pub type Declared<F> = (&'static Declaration, F);
 
 /// Options that are declared together.
 pub trait Group {
-    /// Each of them.
     fn fields(&self) -> Vec<Declared<&dyn Field>>;
 
-    /// Each of them, mutable.
     fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>>;
 
     /// Takes from `weaker` what is not given here.

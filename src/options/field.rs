@@ -27,21 +27,12 @@ pub trait Field {
     }
 
     /// Sets it to a value of a file, whose relative paths start in `folder`.
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be used; the field is unchanged then.
     fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong>;
 
     /// Sets it to the texts that follow the flag, one for each time that the flag is given.
     /// Without texts it is not given; of an option with one value the last text counts.
-    ///
-    /// # Errors
-    ///
-    /// If a text cannot be used; the field is unchanged then.
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong>;
 
-    /// Makes it not given.
     fn clear(&mut self);
 
     /// Whether it is given, be it as `false` or as an empty list.
@@ -50,18 +41,12 @@ pub trait Field {
     }
 }
 
-/// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
     /// This text is no value of the option.
     Value(String, ValueError),
     /// A file has something else where the value belongs.
-    Form {
-        /// What is wrong, as a verb that follows the key.
-        what: String,
-        /// What to write instead.
-        hint: &'static str,
-    },
+    Form { what: String, hint: &'static str },
 }
 
 impl Wrong {

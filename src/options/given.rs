@@ -15,7 +15,6 @@ use clap::{Arg, Command};
 
 use super::value::{Form, Value, ValueError};
 
-/// A value and its source text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given<T> {
     value: T,
@@ -23,7 +22,6 @@ pub struct Given<T> {
 }
 
 impl<T> Given<T> {
-    /// A value with its source text.
     pub fn new(value: T, text: impl Into<OsString>) -> Given<T> {
         Given {
             value,
@@ -31,7 +29,6 @@ impl<T> Given<T> {
         }
     }
 
-    /// The source text.
     pub fn text(&self) -> &OsStr {
         &self.text
     }
@@ -39,10 +36,6 @@ impl<T> Given<T> {
 
 impl<T: Value> Given<T> {
     /// Parses it; a file's name need not be Unicode.
-    ///
-    /// # Errors
-    ///
-    /// What to write instead.
     pub fn read(text: &OsStr) -> Result<Given<T>, ValueError> {
         let value = T::parse_os(text)?;
         let usual = value.usual_form().map(OsString::from);
@@ -52,12 +45,10 @@ impl<T: Value> Given<T> {
 }
 
 impl Given<String> {
-    /// This text.
     pub fn text_of(text: &str) -> Given<String> {
         Given::new(text.to_owned(), text)
     }
 
-    /// These texts.
     pub fn list_of(texts: &[String]) -> Vec<Given<String>> {
         texts.iter().map(|text| Given::text_of(text)).collect()
     }
@@ -65,10 +56,6 @@ impl Given<String> {
 
 impl Given<PathBuf> {
     /// The absolute path. A link is not resolved, since it may point to another file tomorrow.
-    ///
-    /// # Errors
-    ///
-    /// If there is no current folder, or the name is empty.
     pub fn absolute(&self) -> io::Result<Given<PathBuf>> {
         let path = std::path::absolute(&self.value)?;
         Ok(Given::new(path.clone(), path))
@@ -99,14 +86,12 @@ impl<T: Value> ValueParserFactory for Given<T> {
     }
 }
 
-/// The source texts of a list.
 pub fn texts<T>(list: &Option<Vec<Given<T>>>) -> Vec<String> {
     let list = list.iter().flatten();
     list.map(|given| given.text().to_string_lossy().into_owned())
         .collect()
 }
 
-/// Parses a value of a command line.
 #[derive(Debug, Clone)]
 pub struct GivenParser<T>(PhantomData<T>);
 

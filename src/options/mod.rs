@@ -40,23 +40,14 @@ use serde_json::Map;
 declare::groups! {
     /// All options, as far as they are given.
     pub struct Options {
-        /// The settings file and its profile.
         place: ProfileOptions,
-        /// The service.
         connection: ConnectionOptions,
-        /// The ledger.
         ledger: LedgerOptions,
-        /// How files are read.
         reading: ReadingOptions,
-        /// How rows become leads.
         mapping: MappingOptions,
-        /// How phone numbers are read.
         phones: PhoneOptions,
-        /// How leads are sent.
         delivery: DeliveryOptions,
-        /// Outputs, and standard output.
         output: OutputOptions,
-        /// Log lines.
         log: LogOptions,
     }
 }
@@ -74,31 +65,26 @@ impl Options {
         options
     }
 
-    /// The declarations of all options.
     pub fn declared() -> Vec<&'static Declaration> {
         let options = Options::default();
         let fields = options.fields().into_iter();
         fields.map(|(declared, _)| declared).collect()
     }
 
-    /// The option with this key.
     pub fn field(&self, key: &str) -> Option<&dyn Field> {
         let mut fields = self.fields().into_iter();
         fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
     }
 
-    /// The same, mutable.
     pub fn field_mut(&mut self, key: &str) -> Option<&mut dyn Field> {
         let mut fields = self.fields_mut().into_iter();
         fields.find_map(|(declared, field)| (declared.key == key).then_some(field))
     }
 
-    /// Whether this option is given.
     pub fn has(&self, declared: &Declaration) -> bool {
         self.field(declared.key).is_some_and(Field::is_given)
     }
 
-    /// Clears all options but these.
     pub fn retain(&mut self, keep: impl Fn(&Declaration) -> bool) {
         for (declared, field) in self.fields_mut() {
             if !keep(declared) {

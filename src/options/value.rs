@@ -23,7 +23,6 @@ use crate::rate::Rate;
 use crate::source::Encoding;
 use crate::text::{alternatives, quoted_value};
 
-/// The value of an option.
 pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
     /// What a settings file holds for it.
     const FORM: Form = Form::Text;
@@ -32,17 +31,9 @@ pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
     const SEPARATOR: Option<char> = None;
 
     /// Parses it.
-    ///
-    /// # Errors
-    ///
-    /// What to write instead.
     fn parse(text: &str) -> Result<Self, ValueError>;
 
     /// Parses it from what need not be Unicode, such as the name of a file.
-    ///
-    /// # Errors
-    ///
-    /// What to write instead.
     fn parse_os(text: &OsStr) -> Result<Self, ValueError> {
         Self::parse(&text.to_string_lossy())
     }
@@ -65,11 +56,10 @@ pub enum Form {
     Text,
     /// The name of a file, relative to the folder of the settings file.
     File,
-    /// A whole number.
     Number,
 }
 
-/// Why a value is refused: what to write instead.
+/// What to write instead of a value that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ValueError(pub String);
@@ -110,10 +100,8 @@ impl Value for PathBuf {
     }
 }
 
-/// Where the access token is.
 #[derive(Debug, Clone)]
 pub enum TokenSource {
-    /// In this file.
     File(PathBuf),
     /// Here: it comes from a variable.
     Text(SecretString),
@@ -134,9 +122,7 @@ impl Value for TokenSource {
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constant {
-    /// What is before the `=`.
     pub name: String,
-    /// What is behind it.
     pub value: String,
 }
 
@@ -199,9 +185,7 @@ impl Value for ConcurrencyChoice {
 pub enum RateArg {
     /// `auto`: what the service is found to allow.
     Auto,
-    /// `none`: no limit of our own.
     Unlimited,
-    /// A limit.
     Limit(Rate),
 }
 
@@ -251,7 +235,6 @@ fn span(text: &str) -> Option<SignedDuration> {
     (span <= MAX_TIME).then_some(span)
 }
 
-/// What separates cells: one character, or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delimiter(pub u8);
 
@@ -301,14 +284,12 @@ const NONE: &str = "none";
 /// The country of numbers in national form in rows that name none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultRegion {
-    /// This one.
     Country(Region),
     /// None, even if a profile has one.
     None,
 }
 
 impl DefaultRegion {
-    /// The country, if it is one.
     pub fn country(self) -> Option<Region> {
         match self {
             DefaultRegion::Country(region) => Some(region),
@@ -344,35 +325,25 @@ impl Value for RegionColumns {
     }
 }
 
-/// The format of log lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people
     #[default]
     Text,
-    /// One JSON object on each line
     Json,
 }
 
-/// The format of standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people
     #[default]
     Text,
-    /// One JSON object
     Json,
 }
 
-/// When to draw a progress bar on standard error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// On a terminal
     #[default]
     Auto,
-    /// Also where standard error is no terminal
     Always,
-    /// Not at all
     Never,
 }
 

@@ -24,7 +24,6 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow
     Ok(())
 }
 
-/// The campaign of rows that name none.
 pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
     let text = options.mapping.campaign.as_deref();
     Ok(CampaignChoice::parse(text.map_or("", String::as_str))?)

@@ -15,21 +15,15 @@ use crate::private_file::{self, Exposure};
 use crate::shell::quoted;
 use crate::text::{listed, looks_secret, quoted_unless_secret};
 
-/// The service of a command.
 #[derive(Debug, Clone)]
 pub enum Service {
-    /// The one inside this program.
     Sandbox,
-    /// One at an address.
     At(Connection),
 }
 
-/// An address and the token for it.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// Where it is.
     pub base_url: BaseUrl,
-    /// The token for it.
     pub token: Token,
     /// Certificates that are trusted besides the system's.
     pub certificates: Certificates,
@@ -49,10 +43,6 @@ impl fmt::Display for Service {
 
 impl Service {
     /// The name of the service in the ledger, if one is given; that needs no token.
-    ///
-    /// # Errors
-    ///
-    /// If the address cannot be used.
     pub fn name(options: &Options) -> Result<Option<String>> {
         if options.connection.sandbox == Some(true) {
             return Ok(Some(SANDBOX.to_owned()));
@@ -61,10 +51,6 @@ impl Service {
     }
 
     /// The service that the options give.
-    ///
-    /// # Errors
-    ///
-    /// If there is none, or no token for it, or one of them cannot be used.
     pub fn new(layers: &Layers) -> Result<Service> {
         let options = layers.options();
         if options.connection.sandbox == Some(true) {

@@ -18,34 +18,24 @@ use crate::results::OutputChoice;
 /// The time limit of requests that send no lead.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The settings of one import or check.
 #[derive(Debug, Clone)]
 pub struct ImportSettings {
-    /// What is read, and how.
     pub reading: ReadingSettings,
     /// The service's name in the ledger; empty if none is given.
     pub service: String,
-    /// The limits of requests in a time.
     pub rate: RateChoice,
-    /// How rows are sent.
     pub policy: Policy,
-    /// The time limit of each request.
     pub timeout: Duration,
-    /// Which ledger is used.
     pub ledger: LedgerChoice,
     /// Whether inputs that were sent before are sent again, if duplicates are allowed.
     pub again: bool,
-    /// Whether to wait for another run.
     pub wait: bool,
     /// The most rows that may be sent; if there are more, none is.
     pub max_new: Option<u64>,
-    /// Whether the user wants no questions.
     pub yes: bool,
     /// The number to send one test lead to, instead of a run.
     pub test_to: Option<String>,
-    /// Whether only errors are logged.
     pub quiet: bool,
-    /// The form of log lines.
     pub log_format: LogFormat,
     /// The options that all this comes from.
     pub options: Options,
@@ -55,10 +45,6 @@ pub struct ImportSettings {
 
 impl ImportSettings {
     /// Works out what the options mean together. Outputs that are not named go to `unnamed`.
-    ///
-    /// # Errors
-    ///
-    /// If two of them contradict each other, or one cannot be used.
     pub fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ImportSettings> {
         let options = layers.options();
         let delivery = &options.delivery;
@@ -95,7 +81,6 @@ impl ImportSettings {
     }
 }
 
-/// How rows are sent.
 fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
     Ok(Policy {
         concurrency: settled(&delivery.concurrency)?,

@@ -20,16 +20,13 @@ use crate::rate::Rate;
 /// The rate for the sandbox: a trial is short, and slow enough to watch.
 const SANDBOX_RATE: Rate = Rate::per_second(50);
 
-/// Where an option comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The command line, or the answer to a question.
     Flag,
-    /// This variable.
     Environment(&'static str),
     /// The run that rejects among the inputs come from.
     Run(RunId),
-    /// The profile in use.
     Profile,
     /// The settings for all profiles of the file.
     AllProfiles,
@@ -38,23 +35,19 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether it is the settings file.
     fn is_profile(self) -> bool {
         matches!(self, Origin::Profile | Origin::AllProfiles)
     }
 }
 
-/// The options of one source.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// The source.
     pub origin: Origin,
     /// The options that it gives; the others are `None`.
     pub options: Options,
 }
 
 impl Layer {
-    /// The options of this source.
     pub fn new(origin: Origin, options: Options) -> Layer {
         Layer { origin, options }
     }
@@ -133,7 +126,6 @@ impl Layers {
         self.drop_weaker_regions();
     }
 
-    /// The options of all sources and the defaults.
     pub fn options(&self) -> Options {
         let mut options = self.given();
         options.complete(&defaults(&options));
@@ -154,12 +146,10 @@ impl Layers {
         options
     }
 
-    /// The options of the command line.
     pub fn typed(&self) -> Options {
         self.of(|origin| origin == Origin::Flag)
     }
 
-    /// The options of the environment.
     pub fn of_environment(&self) -> Options {
         self.of(|origin| matches!(origin, Origin::Environment(_)))
     }
@@ -255,7 +245,6 @@ impl Layers {
         }
     }
 
-    /// Drops options of weaker sources that cannot be combined with stronger ones.
     fn drop_what_cannot_be_combined(&mut self, writes_outputs: bool) {
         let typed = self.typed();
         let is_trial = typed.connection.sandbox == Some(true);
@@ -368,10 +357,6 @@ pub(super) fn token_file(options: &Options) -> Option<&Path> {
 }
 
 /// The value of an option that has a default.
-///
-/// # Errors
-///
-/// If it has none: these options were not completed with defaults.
 pub(super) fn settled<T: Clone>(given: &Option<Given<T>>) -> anyhow::Result<T> {
     let value = given.as_deref().cloned();
     value.ok_or_else(|| anyhow::anyhow!("an option that has a default has no value"))

@@ -12,23 +12,16 @@ use crate::text::shown_name;
 /// The word for no ledger at all.
 const NONE: &str = "none";
 
-/// Which ledger is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerChoice {
     /// None: earlier runs are unknown.
     None,
-    /// This one.
     At(LedgerPlace),
 }
 
 impl LedgerChoice {
     /// The ledger that the options name, or else the user's own; the sandbox has none unless one
     /// is named.
-    ///
-    /// # Errors
-    ///
-    /// If none is named and the user has no home folder, or if the name is no file that would
-    /// still exist for the next run.
     pub fn new(options: &Options) -> Result<LedgerChoice> {
         let Some(named) = options.ledger.ledger.as_deref() else {
             return match options.connection.sandbox {
@@ -47,7 +40,6 @@ impl LedgerChoice {
         LedgerChoice::At(LedgerPlace::file(file))
     }
 
-    /// Where it is, if there is one.
     pub fn place(&self) -> Option<&LedgerPlace> {
         match self {
             LedgerChoice::None => None,

@@ -20,11 +20,8 @@ use crate::text::quoted_value;
 /// The settings that checking and sending share.
 #[derive(Debug, Clone)]
 pub struct ReadingSettings {
-    /// The most rows to read.
     pub limit: Option<u64>,
-    /// The fewest rows to accept.
     pub min_rows: u64,
-    /// How phone numbers are read.
     pub phones: PhoneRules,
     /// The country of numbers in national form in rows that name none.
     pub region: Option<GivenRegion>,
@@ -32,25 +29,17 @@ pub struct ReadingSettings {
     pub doubted: Option<Region>,
     /// Whether numbers that it completes may be doubtful: unless `--phone-rule` is given.
     pub doubts: bool,
-    /// The do-not-call lists.
     pub suppress: Vec<PathBuf>,
-    /// How headers become mappings.
     pub mapping: MappingSpec,
-    /// `--campaign`.
     pub campaign: Option<CampaignChoice>,
-    /// Whether repeated numbers are sent.
     pub allow_duplicates: bool,
     /// The profile that allows it, in words, if it was not typed.
     pub allowed_by: Option<String>,
-    /// How often a number is sent.
     pub once: Once,
-    /// What to do about rows that failed in an earlier run.
     pub known_bad: KnownBad,
     /// Where results, rejects and the report go.
     pub outputs: OutputChoices,
-    /// The format of the summary.
     pub format: Format,
-    /// Whether to draw a progress bar.
     pub progress: Progress,
 }
 
@@ -108,7 +97,6 @@ fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
     Some(GivenRegion { region, from })
 }
 
-/// The form of the inputs, as far as it is given.
 pub fn form_choice(reading: &ReadingOptions) -> FormChoice {
     FormChoice {
         encoding: reading.encoding.as_deref().copied(),
@@ -141,7 +129,6 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
     })
 }
 
-/// The values of an option that has several.
 fn values<T: Clone>(list: &Option<Vec<Given<T>>>) -> Vec<T> {
     let list = list.iter().flatten();
     list.map(|given| (**given).clone()).collect()

@@ -9,22 +9,16 @@ use super::connection::{base_url, token};
 use super::{Layers, LedgerChoice, Origin};
 use crate::options::{Given, Group, ProfileOptions};
 
-/// A setting in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingInUse {
     /// Its key in a profile.
     pub name: &'static str,
     /// Its values; the token is only `set` or `not set`.
     pub values: Vec<String>,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
 /// All settings that have a value.
-///
-/// # Errors
-///
-/// If an import could not use one of them.
 pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     let mut options = layers.options();
     let url = base_url(&options)?.map(|url| Given::text_of(&url.to_string()));
@@ -55,7 +49,6 @@ pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     Ok(settings)
 }
 
-/// Whether there is a token that can be used.
 fn state_of_token(layers: &Layers) -> &'static str {
     if layers.given().connection.token_file.is_some() {
         match token(layers) {

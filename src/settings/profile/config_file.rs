@@ -21,7 +21,6 @@ use crate::results::what_to_fix_with_folders;
 /// Longer than anyone writes by hand: it is another kind of file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A settings file.
 #[derive(Debug)]
 pub(in crate::settings) struct ConfigFile {
     /// Its absolute path.
@@ -31,10 +30,6 @@ pub(in crate::settings) struct ConfigFile {
 
 impl ConfigFile {
     /// The file in use, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// If a file that was named does not exist, or one that exists cannot be read.
     pub(in crate::settings) fn find(named: Option<&Path>) -> Result<Option<ConfigFile>> {
         match (named, usual_place()) {
             (Some(path), _) => match ConfigFile::read(path)? {
@@ -49,7 +44,6 @@ impl ConfigFile {
         }
     }
 
-    /// Reads a file, if it exists.
     pub(in crate::settings) fn read(path: &Path) -> Result<Option<ConfigFile>> {
         let Some(text) = text_of(path)? else {
             return Ok(None);
@@ -82,10 +76,6 @@ impl ConfigFile {
 }
 
 /// The file to write settings to: the one that is named, or the user's own.
-///
-/// # Errors
-///
-/// If none is named and the user has no home folder.
 pub(in crate::settings) fn place_to_write(given: &Options) -> Result<PathBuf> {
     if let Some(path) = given.place.config.as_deref() {
         return Ok(std::path::absolute(path)?);

@@ -18,10 +18,6 @@ const MAX_WIDTH: usize = 80;
 
 /// Writes options into a profile, and removes the options with these keys. The file is created
 /// if it does not exist; a reader sees the old file or the new one, never half of it.
-///
-/// # Errors
-///
-/// If the file cannot be written, or is no settings file.
 pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&str]) -> Result<()> {
     let mut document = match ConfigFile::read(path)? {
         Some(file) => file.document.into_mut(),
@@ -135,7 +131,6 @@ fn wrapped(mut value: Value, key: &str) -> Value {
 mod tests {
     use super::*;
 
-    /// The file after the region of `crm` is set to this one, or removed.
     fn with_region(toml: &str, region: Option<&str>) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");

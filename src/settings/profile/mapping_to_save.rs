@@ -15,12 +15,9 @@ use crate::private_file;
 use crate::settings::Layers;
 use crate::settings::layers::home_of_token;
 
-/// A mapping to be saved.
 #[derive(Debug)]
 pub struct MappingToSave {
-    /// The profile to save it in.
     pub profile: String,
-    /// The settings file.
     pub file: PathBuf,
     /// The columns that will be sent and were left out by the mapping saved before.
     pub newly_sent: Vec<String>,
@@ -37,10 +34,6 @@ pub struct MappingToSave {
 
 impl MappingToSave {
     /// The mapping of one list, and how the list is read.
-    ///
-    /// # Errors
-    ///
-    /// If no profile can have that name, or the settings file cannot be written.
     pub fn new(profile: &str, list: &AllowList, layers: &Layers) -> Result<MappingToSave> {
         let given = layers.given();
         let file = config_file::place_to_write(&given)?;
@@ -79,10 +72,6 @@ impl MappingToSave {
     }
 
     /// Writes it into the profile. The other settings there are kept.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written, or is no settings file.
     pub fn write(self) -> Result<()> {
         // A mapping option that is not in use is removed: it was not in use when the user looked
         // at what would be sent.

@@ -27,14 +27,11 @@ use crate::api::BaseUrl;
 use crate::options::{Declaration, Given, Group, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
-/// Options of the settings file.
 #[derive(Debug)]
 pub struct Profile {
     /// Its name; `None` if only the settings for all profiles are in use.
     pub name: Option<String>,
-    /// The settings file.
     pub file: PathBuf,
-    /// The names of all profiles there.
     pub names: Vec<String>,
     /// Its own options, as far as they can be read.
     pub(in crate::settings) own: Options,
@@ -50,10 +47,6 @@ impl Profile {
     /// `--save-mapping` selects its profile too, if that exists: a mapping that is saved again
     /// starts from the saved one. A profile that does not exist yet starts from the one that
     /// would be in use anyway, and its file need not exist either.
-    ///
-    /// # Errors
-    ///
-    /// If the settings file cannot be read.
     pub(super) fn in_use(typed: &Options, environment: &Options) -> Result<Option<Profile>> {
         let save_in = typed.mapping.save_mapping.as_ref();
         let config = typed.place.config.as_ref();
@@ -80,10 +73,6 @@ impl Profile {
 
     /// The profile with this name, or else `default`, or else none, over the settings for all
     /// profiles. A name that does not exist is one of the things that can be wrong.
-    ///
-    /// # Errors
-    ///
-    /// If the file has something else where profiles belong.
     pub(super) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
         let tables = tables(file)?;
         let meant = name.unwrap_or(DEFAULT_PROFILE);
@@ -125,7 +114,6 @@ impl Profile {
         ]
     }
 
-    /// The profile and its file, in words.
     pub fn place(&self) -> String {
         let file = printable(&self.file.display().to_string()).into_owned();
         match &self.name {

@@ -20,10 +20,8 @@ use crate::settings::{Connection, Layers};
 
 /// A profile to be set up in the settings file in use.
 pub struct NewProfile<'a> {
-    /// The command line and the environment.
     layers: &'a Layers,
     pub name: String,
-    /// The settings file.
     pub file: PathBuf,
     /// How to reach the service: as typed, or as the profile has it.
     connection: ConnectionOptions,
@@ -42,10 +40,6 @@ pub struct WrittenProfile {
 
 impl<'a> NewProfile<'a> {
     /// The profile that is named, or the default one.
-    ///
-    /// # Errors
-    ///
-    /// If no profile can have that name, or the settings file cannot be read and written.
     pub fn new(layers: &'a Layers) -> Result<NewProfile<'a>> {
         let given = layers.given();
         let name = given.place.profile.as_deref();
@@ -79,40 +73,24 @@ impl<'a> NewProfile<'a> {
     }
 
     /// The address that a flag or a variable gives.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be used.
     pub fn base_url(&self) -> Result<Option<BaseUrl>> {
         let given = self.layers.given().connection.base_url;
         given.map(|text| self.address(&text)).transpose()
     }
 
     /// The token that a flag or a variable gives.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be used.
     pub fn token(&self) -> Result<Option<Token>> {
         let given = self.layers.given().connection.token_file;
         given.map(|_| token(self.layers)).transpose()
     }
 
     /// An address that the user has typed.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be used.
     pub fn address(&self, text: &str) -> Result<BaseUrl> {
         let allows_http = self.connection.insecure_http == Some(true);
         Ok(BaseUrl::parse(text, allows_http)?)
     }
 
     /// The connection that the profile would make.
-    ///
-    /// # Errors
-    ///
-    /// If the certificates cannot be read.
     pub fn connection(&self, base_url: BaseUrl, token: Token) -> Result<Connection> {
         Ok(Connection {
             base_url,
@@ -132,10 +110,6 @@ impl<'a> NewProfile<'a> {
     ///
     /// The two files are not written at once: between the two writes no profile may send the
     /// new token to another address.
-    ///
-    /// # Errors
-    ///
-    /// If one of the two cannot be written.
     pub fn write(&self, connection: &Connection) -> Result<WrittenProfile> {
         let name = self.name.as_str();
         let config = ConfigFile::read(&self.file)?;

@@ -59,10 +59,6 @@ pub(in crate::settings) fn table_of<'f>(
 }
 
 /// Checks the name of a profile, which names the file of its token too.
-///
-/// # Errors
-///
-/// If it is not plain.
 pub(in crate::settings) fn check_name(name: &str) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_short = (1..=MAX_NAME).contains(&name.len());
