@@ -5,8 +5,8 @@
 
 use super::columns::Columns;
 use super::header_words::folded;
-use super::plan::{Mapping, named_column};
-use super::spec::{MappingSpec, VAR, VarNames};
+use super::plan::{Mapping, name_and_column};
+use super::spec::{VAR, VarNames};
 use crate::source::Header;
 
 /// Which columns are read and sent, each as a flag would name it.
@@ -30,7 +30,7 @@ impl AllowList {
         var_names: VarNames,
     ) -> Option<AllowList> {
         let columns = Columns::of(input, header, None);
-        let name = |column: &usize| names_of(&columns, *column).next();
+        let name = |column: &usize| columns.flag_texts(*column).next();
         let phone_columns = mapping.phone_columns.iter().map(name);
         let variables = mapping.variables.iter();
         let variables =
@@ -82,21 +82,11 @@ fn sent(headers: &[String], variables: &[String]) -> Vec<String> {
         line: Some(1),
     };
     let columns = Columns::of("", &header, None);
-    let spec = MappingSpec::default();
-    let named = variables
-        .iter()
-        .map(|var| named_column(&columns, &spec, var));
-    let named = named.flatten().map(|(_, column)| headers[column].clone());
+    let named = variables.iter();
+    let named = named.flat_map(|var| name_and_column(&columns, VAR, var));
+    let named = named.map(|(_, column)| headers[column].clone());
     // One without a name is sent only where its number is said.
     named.filter(|header| !header.trim().is_empty()).collect()
-}
-
-/// The texts that mean this column to a flag, the best first.
-fn names_of<'a>(columns: &'a Columns<'_>, column: usize) -> impl Iterator<Item = String> + 'a {
-    let header = columns.headers[column].trim().to_owned();
-    let number = (column + 1).to_string();
-    let means_it = move |name: &String| columns.find(VAR, name) == Ok(column);
-    [header, number].into_iter().filter(means_it)
 }
 
 /// `NAME=COL`. A name with a `=` cannot be written so: it is made from the header again.
@@ -107,11 +97,13 @@ fn variable(
     var_names: VarNames,
 ) -> Option<String> {
     let is_plain = !name.contains('=') && name.trim() == name;
-    let mut pairs = names_of(columns, column).map(|found| format!("{name}={found}"));
+    let mut pairs = columns
+        .flag_texts(column)
+        .map(|found| format!("{name}={found}"));
     // A header that is the whole text would be taken for the column.
     let is_pair = |pair: &String| is_plain && columns.named(VAR, pair) == Ok(None);
     let is_made_again = var_names.name(&columns.headers[column]).as_deref() == Some(name);
-    let mut header = names_of(columns, column).filter(|_| is_made_again);
+    let mut header = columns.flag_texts(column).filter(|_| is_made_again);
     pairs.find(is_pair).or_else(|| header.next())
 }
 

@@ -110,14 +110,19 @@ impl<'a> Columns<'a> {
         )
     }
 
-    /// What means this column (from 0) to a flag: its header, or its number where the header
-    /// is empty, is there twice, or is the number of another.
+    /// The texts that mean this column (from 0) to a flag, the best first: its header, unless
+    /// that is empty or there twice, and its number, unless that is another's header.
+    pub(super) fn flag_texts(&self, column: usize) -> impl Iterator<Item = String> + '_ {
+        let header = self.headers[column].trim().to_owned();
+        let number = (column + 1).to_string();
+        let means_it = move |text: &String| self.find(PHONE_COLUMN, text) == Ok(column);
+        [header, number].into_iter().filter(means_it)
+    }
+
+    /// The best of these texts.
     pub(super) fn flag_text(&self, column: usize) -> String {
-        let header = self.headers[column].trim();
-        match self.find(PHONE_COLUMN, header) {
-            Ok(found) if found == column => header.to_owned(),
-            _ => (column + 1).to_string(),
-        }
+        let mut texts = self.flag_texts(column);
+        texts.next().unwrap_or_else(|| (column + 1).to_string())
     }
 
     pub(super) fn names(&self) -> Vec<String> {

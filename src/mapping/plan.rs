@@ -363,7 +363,7 @@ impl Planner<'_> {
         let Planner { columns, spec, .. } = self;
         let input = columns.input;
         let named = self.each(lost, VAR, &spec.variables, |var| {
-            named_column(columns, spec, var)
+            name_and_column(columns, VAR, var)
         })?;
         let mut variables = Vec::with_capacity(named.len());
         for (name, column) in named {
@@ -380,7 +380,8 @@ impl Planner<'_> {
                     "drop one of the two",
                 ));
             }
-            let name = name.ok_or_else(|| {
+            let of_header = || spec.var_names.name(&columns.headers[column]);
+            let name = name.or_else(of_header).ok_or_else(|| {
                 let number = column + 1;
                 MappingError::other(
                     format!(
@@ -486,17 +487,8 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
     Ok(())
 }
 
-pub(super) fn named_column(
-    columns: &Columns<'_>,
-    spec: &MappingSpec,
-    var: &str,
-) -> Result<(Option<String>, usize), MappingError> {
-    let (name, column) = name_and_column(columns, VAR, var)?;
-    let of_header = || spec.var_names.name(&columns.headers[column]);
-    Ok((name.or_else(of_header), column))
-}
-
-fn name_and_column(
+/// The name, if it gives one, and the column that `COL` or `NAME=COL` means.
+pub(super) fn name_and_column(
     columns: &Columns<'_>,
     flag: &'static str,
     text: &str,

@@ -10,7 +10,6 @@ use std::io::Cursor;
 use super::batch::SAMPLE_BYTES;
 use super::reader::sep_line;
 use super::{CsvReader, RowBatch};
-use crate::lead::RowId;
 
 /// The delimiters that are detected; among equals the first.
 pub const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -34,13 +33,12 @@ pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
 }
 
 fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
-    let none = || RowBatch::new(0, RowId(1));
     let input = Box::new(Cursor::new(sample.to_vec()));
     let Ok(mut reader) = CsvReader::new("", input, delimiter) else {
-        return none();
+        return RowBatch::default();
     };
-    let rows = reader.read_rows(none(), ROWS, SAMPLE_BYTES);
-    let mut rows = rows.unwrap_or_else(|_| none());
+    let rows = reader.read_rows(RowBatch::default(), ROWS, SAMPLE_BYTES);
+    let mut rows = rows.unwrap_or_default();
     if !is_whole && reader.is_at_end {
         rows.truncate(rows.len().saturating_sub(1));
     }

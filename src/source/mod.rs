@@ -22,7 +22,6 @@ mod footer;
 mod form;
 mod header;
 mod input;
-mod kind;
 mod lines;
 mod quotes;
 mod reader;

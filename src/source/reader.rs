@@ -16,7 +16,6 @@ use super::batch::MAX_ROW_BYTES;
 use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
-use crate::lead::RowId;
 
 /// How much is kept of a row that is longer, in bytes.
 const KEPT_BYTES: usize = 4096;
@@ -99,10 +98,9 @@ impl CsvReader {
     /// comes next.
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         for _ in 0..above {
-            let mut title = RowBatch::new(0, RowId(0));
-            self.read_row(&mut title, Filled::default())?;
+            self.read_row(&mut RowBatch::default(), Filled::default())?;
         }
-        let mut batch = RowBatch::new(0, RowId(0));
+        let mut batch = RowBatch::default();
         if self.read_row(&mut batch, Filled::default())?.is_none() {
             return Err(SourceError::Empty {
                 name: self.name.clone(),
@@ -396,6 +394,7 @@ fn reserve(batch: &mut RowBatch, end: Filled) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lead::RowId;
     use crate::source::batch::BATCH_BYTES;
     use proptest::prelude::*;
 

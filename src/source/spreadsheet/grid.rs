@@ -17,7 +17,9 @@ const MAX_TEXT_BYTES: usize = 1 << 30;
 pub(super) struct Grid {
     text: String,
     cells: Vec<Cell>,
-    /// Where in `cells` each row begins, and at last where the last one ends.
+    is_unsorted: bool,
+    /// Where in `cells` each row begins, and at last where the last one ends; empty until all
+    /// cells are there.
     row_starts: Vec<usize>,
 }
 
@@ -29,14 +31,7 @@ struct Cell {
     len: u32,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct GridBuilder {
-    text: String,
-    cells: Vec<Cell>,
-    is_unsorted: bool,
-}
-
-impl GridBuilder {
+impl Grid {
     /// Adds the cell in `row` and `column` (both from 0), whose text is what `write`
     /// appends to the buffer; a cell without text is left out.
     pub(super) fn push(
@@ -80,13 +75,9 @@ impl GridBuilder {
 
     /// The finished sheet. A program may have written its cells in any order, and
     /// one of them twice: the last is the one that spreadsheet programs show.
-    pub(super) fn finish(self) -> Grid {
-        let GridBuilder {
-            text,
-            mut cells,
-            is_unsorted,
-        } = self;
-        if is_unsorted {
+    pub(super) fn finish(mut self) -> Grid {
+        let cells = &mut self.cells;
+        if self.is_unsorted {
             cells.sort_by_key(|cell| (cell.row, cell.column));
             cells.dedup_by(|later, kept| {
                 let is_same = (later.row, later.column) == (kept.row, kept.column);
@@ -96,19 +87,13 @@ impl GridBuilder {
                 is_same
             });
         }
-        let mut row_starts: Vec<usize> = (0..cells.len())
+        self.row_starts = (0..cells.len())
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();
-        row_starts.push(cells.len());
-        Grid {
-            text,
-            cells,
-            row_starts,
-        }
+        self.row_starts.push(cells.len());
+        self
     }
-}
 
-impl Grid {
     pub(super) fn len(&self) -> usize {
         self.row_starts.len().saturating_sub(1)
     }
@@ -161,7 +146,7 @@ mod tests {
     type Rows = Vec<(u64, Vec<String>)>;
 
     fn rows(cells: &[(u32, u32, &str)]) -> Rows {
-        let mut builder = GridBuilder::default();
+        let mut builder = Grid::default();
         for (row, column, text) in cells {
             builder
                 .push(*row, *column, |out| out.push_str(text))
@@ -218,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_cell_outside_any_sheet_is_a_sign_of_damage() {
-        let mut builder = GridBuilder::default();
+        let mut builder = Grid::default();
         let outside = builder.push(LAST_ROW + 1, 0, |out| out.push('x'));
         assert!(outside.is_err());
     }

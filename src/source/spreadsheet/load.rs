@@ -8,7 +8,7 @@ use calamine::{Ods, OdsError, Reader, SheetType, SheetVisible, Xls, Xlsx};
 use super::archive::Archive;
 use super::cell::{borrowed, push_text};
 use super::error::WorkbookError;
-use super::grid::GridBuilder;
+use super::grid::Grid;
 use super::guarded::guarded;
 use super::kind::{OLE_MAGIC, is_opendocument};
 use super::{Sheet, biff, compound, opendocument};
@@ -47,7 +47,7 @@ fn load_xlsx(
     guard.start_reading();
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let mut cells = guard.judge(book.worksheet_cells_reader(&name))?;
-    let mut grid = GridBuilder::default();
+    let mut grid = Grid::default();
     while let Some(cell) = guard.judge(cells.next_cell())? {
         let (row, column) = cell.get_position();
         grid.push(row, column, |out| push_text(out, cell.get_value()))?;
@@ -68,7 +68,7 @@ where
     let range = book.worksheet_range(&name);
     let range = range.map_err(WorkbookError::corrupt)?;
     drop(book);
-    let mut grid = GridBuilder::default();
+    let mut grid = Grid::default();
     let (top, left) = range.start().unwrap_or_default();
     // What is too far away for a number is outside the sheet.
     let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
