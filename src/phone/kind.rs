@@ -3,7 +3,7 @@
 use super::plan::National;
 use super::{PhoneNumber, Region};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct NumberKind {
     /// The country. None for a number of no country (a satellite phone), and where
     /// several countries share the calling code and the digits fit none of them.
@@ -16,18 +16,12 @@ pub struct NumberKind {
 impl NumberKind {
     /// Country and line of a number: a look-up, which loads nothing.
     pub fn of(number: PhoneNumber) -> NumberKind {
-        match National::of(number) {
-            Some(national) => national.kind(),
-            None => NumberKind {
-                country: None,
-                calling_code: 0,
-                line: LineKind::Unknown,
-            },
-        }
+        let kind = National::of(number).map(|national| national.kind());
+        kind.unwrap_or_default()
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum LineKind {
     Mobile,
     Fixed,
@@ -44,6 +38,7 @@ pub enum LineKind {
     Uan,
     Voicemail,
     /// Unknown, or not a valid number.
+    #[default]
     Unknown,
 }
 

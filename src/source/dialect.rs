@@ -71,10 +71,6 @@ fn score(rows: &RowBatch) -> f64 {
 /// time, a mail address. An amount with a decimal comma is not, once cut at the comma.
 fn is_something(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    let cell = match cell.get(..4) {
-        Some(scheme) if scheme.eq_ignore_ascii_case(b"tel:") => &cell[4..],
-        _ => cell,
-    };
     let digits = cell.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_numeric = |byte: &u8| byte.is_ascii_digit() || b"+-./: ()',;".contains(byte);
     let is_address = || {
