@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::Given;
 use super::declare::options;
-use super::value::RateArg;
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::pipeline::ConcurrencyChoice;
+use crate::rate::RateChoice;
 
 options! {
     /// How leads are sent.
@@ -24,7 +24,7 @@ options! {
         /// Repeatable: all limits apply. `auto` finds out what the service allows, `none` sets
         /// no limit. With --sandbox the default is 50/s.
         #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-        rate: Vec<Given<RateArg>> => Delivery { default: Some("auto") };
+        rate: Vec<Given<RateChoice>> => Delivery { default: Some("auto") };
 
         /// The most requests in flight; `auto` finds out how many the service can handle
         /// [default: auto]

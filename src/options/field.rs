@@ -3,7 +3,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use directories::BaseDirs;
 use serde_json::Value as Json;
@@ -14,6 +13,14 @@ use crate::text::{looks_secret, quoted_unless_secret};
 
 /// An option's value; `None` if it is not given.
 pub trait Field {
+    fn form(&self) -> Form;
+
+    /// Whether it can be given several times. A file has a list then, one value, or a table of
+    /// names and values.
+    fn is_list(&self) -> bool {
+        false
+    }
+
     /// The value as a settings file and the ledger hold it.
     fn json(&self) -> Option<Json>;
 
@@ -27,10 +34,24 @@ pub trait Field {
     }
 
     /// Sets it to a value of a file, whose relative paths start in `folder`.
-    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong>;
+    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
+        let form = self.form();
+        let texts: Result<Vec<OsString>, Wrong> = match json {
+            Json::Array(list) if self.is_list() => {
+                list.iter().map(|json| text(form, json, folder)).collect()
+            }
+            Json::Object(table) if self.is_list() => {
+                table.iter().map(|(name, json)| pair(name, json)).collect()
+            }
+            one => text(form, one, folder).map(|text| vec![text]),
+        };
+        let texts = texts?;
+        let texts: Vec<&OsStr> = texts.iter().map(OsString::as_os_str).collect();
+        self.set_texts(&texts)
+    }
 
-    /// Sets it to the texts that follow the flag, one for each time that the flag is given.
-    /// Without texts it is not given; of an option with one value the last text counts.
+    /// Sets it to the texts that follow the flag, one for each time that the flag is given. Of an
+    /// option with one value the last text counts; a list may be empty.
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong>;
 
     fn clear(&mut self);
@@ -41,6 +62,7 @@ pub trait Field {
     }
 }
 
+/// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
     /// This text is no value of the option.
@@ -66,75 +88,35 @@ fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
     vec![joined]
 }
 
-/// A flag without a value.
-pub trait Switch: Copy + FromStr + ToString + Into<Json> {
-    /// What a file can hold.
-    const EXPECTED: &'static str;
+/// A flag without a value; its number is how often it is given. Only a file can say `false`: in
+/// a profile that overrides the settings for all profiles.
+pub trait Switch: Value + Copy + ToString + Into<u8> + Into<Json> {}
 
-    /// Its value in a file.
-    fn from_json(json: &Json) -> Option<Self>;
+impl Switch for bool {}
 
-    /// How often the flag is given.
-    fn times(self) -> usize;
-}
-
-/// Only a file can say `false`: in a profile that overrides the settings for all profiles.
-impl Switch for bool {
-    const EXPECTED: &'static str = "`true` or `false`";
-
-    fn from_json(json: &Json) -> Option<bool> {
-        json.as_bool()
-    }
-
-    fn times(self) -> usize {
-        self.into()
-    }
-}
-
-impl Switch for u8 {
-    const EXPECTED: &'static str = "a whole number from 0 to 9";
-
-    fn from_json(json: &Json) -> Option<u8> {
-        let times = u8::try_from(json.as_u64()?).ok();
-        times.filter(|times| *times <= 9)
-    }
-
-    fn times(self) -> usize {
-        self.into()
-    }
-}
+impl Switch for u8 {}
 
 impl<S: Switch> Field for Option<S> {
+    fn form(&self) -> Form {
+        S::FORM
+    }
+
     fn json(&self) -> Option<Json> {
         self.map(Into::into)
     }
 
     fn texts(&self) -> Vec<OsString> {
-        let on = self.filter(|switch| switch.times() > 0);
-        on.map(|switch| switch.to_string().into())
-            .into_iter()
-            .collect()
+        let on = self.iter().filter(|switch| Into::<u8>::into(**switch) > 0);
+        on.map(|switch| switch.to_string().into()).collect()
     }
 
     fn args(&self, flag: &str) -> Vec<OsString> {
-        vec![flag.into(); self.map_or(0, Switch::times)]
-    }
-
-    fn set_json(&mut self, json: &Json, _: &Path) -> Result<(), Wrong> {
-        let value = S::from_json(json);
-        *self = Some(value.ok_or_else(|| Wrong::form(S::EXPECTED, "write it without quotes"))?);
-        Ok(())
+        let times: u8 = self.map_or(0, Into::into);
+        vec![flag.into(); times.into()]
     }
 
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
-        let parse = |text: &&OsStr| {
-            let value = text.to_str().and_then(|text| text.parse().ok());
-            value.ok_or_else(|| {
-                let hint = format!("write {}", S::EXPECTED);
-                Wrong::Value(text.to_string_lossy().into_owned(), ValueError(hint))
-            })
-        };
-        *self = texts.last().map(parse).transpose()?;
+        *self = parse_all(texts)?.pop().map(|given| *given);
         Ok(())
     }
 
@@ -143,8 +125,11 @@ impl<S: Switch> Field for Option<S> {
     }
 }
 
-/// An option with one value.
 impl<T: Value> Field for Option<Given<T>> {
+    fn form(&self) -> Form {
+        T::FORM
+    }
+
     fn json(&self) -> Option<Json> {
         self.as_ref().map(json)
     }
@@ -153,13 +138,8 @@ impl<T: Value> Field for Option<Given<T>> {
         self.iter().map(|given| given.text().to_owned()).collect()
     }
 
-    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
-        *self = Some(parse(&text::<T>(json, folder)?)?);
-        Ok(())
-    }
-
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
-        *self = texts.last().map(|text| parse(text)).transpose()?;
+        *self = parse_all(texts)?.pop();
         Ok(())
     }
 
@@ -168,9 +148,15 @@ impl<T: Value> Field for Option<Given<T>> {
     }
 }
 
-/// An option that can be given several times. A file has a list, one value, or a table of
-/// names and values.
 impl<T: Value> Field for Option<Vec<Given<T>>> {
+    fn form(&self) -> Form {
+        T::FORM
+    }
+
+    fn is_list(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Option<Json> {
         self.as_ref().map(|list| list.iter().map(json).collect())
     }
@@ -180,25 +166,8 @@ impl<T: Value> Field for Option<Vec<Given<T>>> {
         list.map(|given| given.text().to_owned()).collect()
     }
 
-    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
-        let texts: Vec<OsString> = match json {
-            Json::Array(list) => {
-                let texts = list.iter().map(|json| text::<T>(json, folder));
-                texts.collect::<Result<_, _>>()?
-            }
-            Json::Object(table) => {
-                let pairs = table.iter().map(|(name, json)| pair(name, json));
-                pairs.collect::<Result<_, _>>()?
-            }
-            one => vec![text::<T>(one, folder)?],
-        };
-        *self = Some(parse_all(texts.iter().map(OsString::as_os_str))?);
-        Ok(())
-    }
-
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
-        let list = parse_all(texts.iter().copied())?;
-        *self = (!list.is_empty()).then_some(list);
+        *self = Some(parse_all(texts)?);
         Ok(())
     }
 
@@ -215,25 +184,26 @@ fn json<T: Value>(given: &Given<T>) -> Json {
     }
 }
 
-fn parse<T: Value>(text: &OsStr) -> Result<Given<T>, Wrong> {
-    Given::read(text).map_err(|error| Wrong::Value(text.to_string_lossy().into_owned(), error))
-}
-
 /// The values of several texts, each of which may hold several.
-fn parse_all<'t, T: Value>(texts: impl Iterator<Item = &'t OsStr>) -> Result<Vec<Given<T>>, Wrong> {
-    let split = |text: &'t OsStr| match (T::SEPARATOR, text.to_str()) {
-        (Some(separator), Some(text)) => text.split(separator).map(OsStr::new).collect(),
-        _ => vec![text],
+fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
+    let texts = texts
+        .iter()
+        .flat_map(|text| match (T::SEPARATOR, text.to_str()) {
+            (Some(separator), Some(text)) => text.split(separator).map(OsStr::new).collect(),
+            _ => vec![*text],
+        });
+    let parse = |text: &OsStr| {
+        Given::read(text).map_err(|error| Wrong::Value(text.to_string_lossy().into_owned(), error))
     };
-    texts.flat_map(split).map(parse).collect()
+    texts.map(parse).collect()
 }
 
 /// A value of a file as it would be typed. A relative path starts in `folder`, and `~/` in the
 /// home folder. A token written instead of a path is refused here, before it becomes part of
 /// a path that is shown.
-fn text<T: Value>(json: &Json, folder: &Path) -> Result<OsString, Wrong> {
-    match json {
-        Json::String(text) if T::FORM == Form::File && !is_no_path(text) => {
+fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
+    match (form, json) {
+        (Form::File, Json::String(text)) if !is_no_path(text) => {
             let path = resolve(folder, text);
             if looks_secret(text) && !folder.as_os_str().is_empty() && !path.exists() {
                 return Err(Wrong::Form {
@@ -243,15 +213,17 @@ fn text<T: Value>(json: &Json, folder: &Path) -> Result<OsString, Wrong> {
             }
             Ok(path.into())
         }
-        Json::String(text) if T::FORM != Form::Number => Ok(text.into()),
-        Json::Number(number) if T::FORM != Form::File && !number.is_f64() => {
+        (Form::File | Form::Text, Json::String(text)) => Ok(text.into()),
+        (Form::Number | Form::Text, Json::Number(number)) if !number.is_f64() => {
             Ok(number.to_string().into())
         }
-        _ if T::FORM == Form::Number => Err(Wrong::form(
+        (Form::Switch, Json::Bool(value)) => Ok(value.to_string().into()),
+        (Form::Number, _) => Err(Wrong::form(
             "a whole number",
             "write it without quotes, such as `100`",
         )),
-        _ => Err(Wrong::form("one text", "write it in quotes")),
+        (Form::Switch, _) => Err(Wrong::form("`true` or `false`", "write it without quotes")),
+        (Form::File | Form::Text, _) => Err(Wrong::form("one text", "write it in quotes")),
     }
 }
 

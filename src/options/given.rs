@@ -2,16 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::{
-    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+    PathBufValueParser, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
     ValueParserFactory,
 };
-use clap::{Arg, Command};
 
 use super::value::{Form, Value, ValueError};
 
@@ -79,10 +77,20 @@ impl<T: Value> FromStr for Given<T> {
 }
 
 impl<T: Value> ValueParserFactory for Given<T> {
-    type Parser = GivenParser<T>;
+    type Parser = ValueParser;
 
-    fn value_parser() -> GivenParser<T> {
-        GivenParser(PhantomData)
+    fn value_parser() -> ValueParser {
+        let words = T::words();
+        if !words.is_empty() {
+            let parser = PossibleValuesParser::new(words);
+            ValueParser::new(parser.try_map(|text| text.parse::<Given<T>>()))
+        } else if T::FORM == Form::File {
+            let parser = PathBufValueParser::new();
+            ValueParser::new(parser.try_map(|path| Given::<T>::read(path.as_os_str())))
+        } else {
+            let parser = StringValueParser::new();
+            ValueParser::new(parser.try_map(|text| text.parse::<Given<T>>()))
+        }
     }
 }
 
@@ -90,35 +98,4 @@ pub fn texts<T>(list: &Option<Vec<Given<T>>>) -> Vec<String> {
     let list = list.iter().flatten();
     list.map(|given| given.text().to_string_lossy().into_owned())
         .collect()
-}
-
-#[derive(Debug, Clone)]
-pub struct GivenParser<T>(PhantomData<T>);
-
-impl<T: Value> TypedValueParser for GivenParser<T> {
-    type Value = Given<T>;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        text: &OsStr,
-    ) -> Result<Given<T>, clap::Error> {
-        let words = T::words();
-        if !words.is_empty() {
-            let parser = PossibleValuesParser::new(words).try_map(|text| text.parse());
-            parser.parse_ref(command, arg, text)
-        } else if T::FORM == Form::File {
-            let parser = PathBufValueParser::new().try_map(|path| Given::read(path.as_os_str()));
-            parser.parse_ref(command, arg, text)
-        } else {
-            let parser = StringValueParser::new().try_map(|text| text.parse());
-            parser.parse_ref(command, arg, text)
-        }
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let words = T::words();
-        (!words.is_empty()).then(|| Box::new(words.into_iter()) as Box<_>)
-    }
 }

@@ -26,8 +26,7 @@ pub use given::{Given, texts};
 pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
 pub use value::{
-    Constant, DefaultRegion, Delimiter, Format, LogFormat, Progress, RateArg, TokenSource, Value,
-    ValueError,
+    Constant, DefaultRegion, Delimiter, Format, LogFormat, Progress, TokenSource, Value, ValueError,
 };
 
 use std::ffi::OsString;

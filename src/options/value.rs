@@ -19,7 +19,7 @@ use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
-use crate::rate::Rate;
+use crate::rate::{Rate, RateChoice};
 use crate::source::Encoding;
 use crate::text::{alternatives, quoted_value};
 
@@ -57,6 +57,8 @@ pub enum Form {
     /// The name of a file, relative to the folder of the settings file.
     File,
     Number,
+    /// `true` or `false`.
+    Switch,
 }
 
 /// What to write instead of a value that is refused.
@@ -138,25 +140,39 @@ impl Value for Constant {
     }
 }
 
+impl Value for bool {
+    const FORM: Form = Form::Switch;
+
+    fn parse(text: &str) -> Result<bool, ValueError> {
+        text.parse().map_err(|_| "write `true` or `false`".into())
+    }
+}
+
+/// How often a flag is given.
+impl Value for u8 {
+    const FORM: Form = Form::Number;
+
+    fn parse(text: &str) -> Result<u8, ValueError> {
+        let times = text.parse().ok().filter(|times| *times <= 9);
+        times.ok_or("write a whole number from 0 to 9".into())
+    }
+}
+
 impl Value for NonZeroU32 {
     const FORM: Form = Form::Number;
 
     fn parse(text: &str) -> Result<NonZeroU32, ValueError> {
-        let number = text.trim().parse();
-        number.map_err(|_| "write a whole number from 1 to 4294967295".into())
+        text.parse()
+            .map_err(|_| "write a whole number from 1 to 4294967295".into())
     }
 }
 
 impl Value for u64 {
     const FORM: Form = Form::Number;
 
-    fn usual_form(&self) -> Option<String> {
-        Some(self.to_string())
-    }
-
     fn parse(text: &str) -> Result<u64, ValueError> {
-        let number = text.trim().parse();
-        number.map_err(|_| "write a whole number from 0 on".into())
+        text.parse()
+            .map_err(|_| "write a whole number from 0 on".into())
     }
 }
 
@@ -180,22 +196,14 @@ impl Value for ConcurrencyChoice {
     }
 }
 
-/// A request rate, or a word instead of one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RateArg {
-    /// `auto`: what the service is found to allow.
-    Auto,
-    Unlimited,
-    Limit(Rate),
-}
-
-impl Value for RateArg {
-    fn parse(text: &str) -> Result<RateArg, ValueError> {
+/// One of the limits that apply together, or a word.
+impl Value for RateChoice {
+    fn parse(text: &str) -> Result<RateChoice, ValueError> {
         match text.trim() {
-            "auto" => Ok(RateArg::Auto),
-            "none" => Ok(RateArg::Unlimited),
+            "auto" => Ok(RateChoice::Auto),
+            "none" => Ok(RateChoice::Unlimited),
             _ => Rate::parse(text)
-                .map(RateArg::Limit)
+                .map(|rate| RateChoice::Limits(vec![rate]))
                 .map_err(|hint| ValueError(format!("{hint}; or `auto` or `none`"))),
         }
     }
@@ -473,11 +481,12 @@ mod tests {
 
     #[test]
     fn a_rate_is_a_limit_or_one_of_two_words() {
-        assert_eq!(Value::parse("auto"), Ok(RateArg::Auto));
-        assert_eq!(Value::parse(" none "), Ok(RateArg::Unlimited));
-        assert_eq!(Value::parse("5/s"), Ok(RateArg::Limit(Rate::per_second(5))));
+        assert_eq!(Value::parse("auto"), Ok(RateChoice::Auto));
+        assert_eq!(Value::parse(" none "), Ok(RateChoice::Unlimited));
+        let limit = RateChoice::Limits(vec![Rate::per_second(5)]);
+        assert_eq!(Value::parse("5/s"), Ok(limit));
         for text in ["fast", "Auto", ""] {
-            let error = RateArg::parse(text).unwrap_err().to_string();
+            let error = RateChoice::parse(text).unwrap_err().to_string();
             assert!(error.ends_with("; or `auto` or `none`"), "{error}");
         }
     }

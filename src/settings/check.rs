@@ -3,8 +3,8 @@
 use anyhow::{Result, anyhow, bail};
 
 use crate::campaign::CampaignChoice;
-use crate::options::{DeliveryOptions, Options, RateArg};
-use crate::rate::{Rate, RateChoice};
+use crate::options::{DeliveryOptions, Options};
+use crate::rate::RateChoice;
 
 /// Checks them; the error comes with the option's key.
 pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
@@ -31,29 +31,21 @@ pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
 
 /// The rate of any number of `--rate` flags.
 pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
-    let args: Vec<RateArg> = delivery
-        .rate
-        .iter()
-        .flatten()
-        .map(|given| **given)
-        .collect();
-    match args.as_slice() {
-        [] | [RateArg::Auto] => Ok(RateChoice::Auto),
-        [RateArg::Unlimited] => Ok(RateChoice::Unlimited),
-        several => several
-            .iter()
-            .map(limit)
-            .collect::<Result<_>>()
-            .map(RateChoice::Limits),
+    let mut given = delivery.rate.iter().flatten();
+    let first = given.next();
+    let mut choice = first.map_or(RateChoice::Auto, |first| (**first).clone());
+    for other in given {
+        let word = match (&mut choice, &**other) {
+            (RateChoice::Limits(limits), RateChoice::Limits(more)) => {
+                limits.extend(more);
+                continue;
+            }
+            (RateChoice::Auto, _) | (RateChoice::Limits(_), RateChoice::Auto) => "auto",
+            _ => "none",
+        };
+        bail!(
+            "`--rate {word}` cannot be combined with another `--rate`\n\nhint: remove one of the two"
+        );
     }
-}
-
-/// One of several limits that apply together.
-fn limit(arg: &RateArg) -> Result<Rate> {
-    let word = match arg {
-        RateArg::Limit(rate) => return Ok(*rate),
-        RateArg::Auto => "auto",
-        RateArg::Unlimited => "none",
-    };
-    bail!("`--rate {word}` cannot be combined with another `--rate`\n\nhint: remove one of the two")
+    Ok(choice)
 }

@@ -13,9 +13,9 @@ use super::{Profile, check_alone};
 use crate::api::BaseUrl;
 use crate::intake::OnUncertain;
 use crate::lead::RunId;
-use crate::options::{Field, Given, Group, LogOptions, Options, RateArg, Scope, TokenSource};
+use crate::options::{Field, Given, Group, LogOptions, Options, Scope, TokenSource};
 use crate::phone::Region;
-use crate::rate::Rate;
+use crate::rate::{Rate, RateChoice};
 
 /// The rate for the sandbox: a trial is short, and slow enough to watch.
 const SANDBOX_RATE: Rate = Rate::per_second(50);
@@ -318,7 +318,7 @@ pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Optio
 fn defaults(given: &Options) -> Options {
     let mut defaults = Options::defaults();
     if given.connection.sandbox == Some(true) {
-        let rate = Given::new(RateArg::Limit(SANDBOX_RATE), SANDBOX_RATE.to_string());
+        let rate = Given::new(RateChoice::Limits(vec![SANDBOX_RATE]), SANDBOX_RATE.to_string());
         defaults.delivery.rate = Some(vec![rate]);
     }
     if given.delivery.allow_duplicates == Some(true) {
