@@ -9,11 +9,10 @@ use tracing::warn;
 
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
-use crate::command_line::{CommandLine, operand};
 use crate::options::{ConnectionOptions, Options, TokenSource};
 use crate::private_file::{self, Exposure};
 use crate::shell::quoted;
-use crate::text::{listed, looks_secret, quoted_unless_secret};
+use crate::text::{listed, quoted_unless_secret};
 
 #[derive(Debug, Clone)]
 pub enum Service {
@@ -128,18 +127,9 @@ fn token_in(path: &Path) -> Result<Token> {
         };
         warn!(
             event = "warning",
-            "others can {what} the token file {}; run `{}` to protect it",
-            quoted_unless_secret(&shown),
-            chmod(path)
+            "others can {what} the token file {}; protect it with `chmod 600`",
+            quoted_unless_secret(&shown)
         );
     }
     Ok(token)
-}
-
-/// The command that makes a file private.
-fn chmod(path: &Path) -> String {
-    let line = CommandLine::of(&["chmod".into(), "600".into(), operand(path)]);
-    let may_be_shown = !looks_secret(&path.display().to_string());
-    let shown = line.shown().filter(|_| may_be_shown);
-    shown.unwrap_or("chmod 600 FILE").to_owned()
 }

@@ -318,7 +318,10 @@ pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Optio
 fn defaults(given: &Options) -> Options {
     let mut defaults = Options::defaults();
     if given.connection.sandbox == Some(true) {
-        let rate = Given::new(RateChoice::Limits(vec![SANDBOX_RATE]), SANDBOX_RATE.to_string());
+        let rate = Given::new(
+            RateChoice::Limits(vec![SANDBOX_RATE]),
+            SANDBOX_RATE.to_string(),
+        );
         defaults.delivery.rate = Some(vec![rate]);
     }
     if given.delivery.allow_duplicates == Some(true) {

@@ -7,8 +7,8 @@
 //! A token may be in it by mistake, so no message quotes the file: only where it is wrong, by
 //! line and column.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
@@ -17,9 +17,6 @@ use toml_edit::Document;
 
 use crate::options::Options;
 use crate::results::what_to_fix_with_folders;
-
-/// Longer than anyone writes by hand: it is another kind of file.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug)]
 pub(in crate::settings) struct ConfigFile {
@@ -103,44 +100,16 @@ pub(in crate::settings) fn usual_place() -> Option<PathBuf> {
 }
 
 fn text_of(path: &Path) -> Result<Option<String>> {
-    let bytes = match bytes_of(path) {
-        Ok(bytes) => bytes,
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
+            Ok(None)
         }
         Err(error) => bail!(
-            "cannot read the settings in `{}`: {error}\n\nhint: check that it is a file which you may read, or name another one with `--config`",
+            "cannot read the settings in `{}`: {error}\n\nhint: check that it is a text file in UTF-8 which you may read, or name another one with `--config`",
             path.display()
         ),
-    };
-    if bytes.len() as u64 > MAX_BYTES {
-        bail!(
-            "`{}` is longer than 1 MiB, so it is no settings file\n\nhint: name another one with `--config`",
-            path.display()
-        );
     }
-    let text = String::from_utf8(bytes).map_err(|_| {
-        anyhow!(
-            "`{}` is not in UTF-8\n\nhint: save it as UTF-8",
-            path.display()
-        )
-    })?;
-    // Some editors begin a file with a byte order mark.
-    Ok(Some(match text.strip_prefix('\u{FEFF}') {
-        Some(text) => text.to_owned(),
-        None => text,
-    }))
-}
-
-fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    // Checked before opening, which would wait forever at a pipe without a writer.
-    if !fs::metadata(path)?.file_type().is_file() {
-        return Err(io::Error::other("it is a folder, a device or a pipe"));
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Line and column, both from 1, the column in characters.
@@ -180,21 +149,6 @@ mod tests {
             assert!(text.contains("is not valid TOML: line "), "{text}");
             assert!(!text.contains("s3cret"), "{text}");
         }
-    }
-
-    #[test]
-    fn anything_but_a_file_of_a_sensible_length_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let refused = |path: &Path| ConfigFile::read(path).unwrap_err().to_string();
-        assert!(refused(folder.path()).contains("it is a folder, a device or a pipe"));
-        let path = folder.path().join("config.toml");
-        let line = "# nothing but remarks\n";
-        fs::write(&path, line.repeat(MAX_BYTES as usize / line.len() + 1)).unwrap();
-        assert!(refused(&path).contains("longer than 1 MiB"));
-        fs::write(&path, line.repeat(MAX_BYTES as usize / line.len())).unwrap();
-        assert!(ConfigFile::read(&path).unwrap().is_some());
-        #[cfg(unix)]
-        assert!(refused(Path::new("/dev/null")).contains("it is a folder, a device or a pipe"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, unwritable};
-use super::table::PROFILE_TABLES;
+use super::table::PROFILES;
 use crate::options::{Group, Options};
 use crate::private_file;
 use crate::text::printable;
@@ -46,15 +46,11 @@ pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&st
 
 /// The table of a profile, created if it does not exist.
 fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mut dyn TableLike> {
-    let [usual, other] = PROFILE_TABLES;
-    let others = document.get(other).and_then(Item::as_table_like);
-    let is_other = others.is_some_and(|tables| tables.contains_key(name));
-    let key = if is_other { other } else { usual };
     // Comments at the end of the file stay before a new profile.
-    let profiles = document.get(key).and_then(Item::as_table_like);
-    let is_new = profiles.is_none_or(|profiles| !profiles.contains_key(name));
+    let profiles = document.get(PROFILES);
+    let of_name = profiles.and_then(|profiles| profiles.get(name));
     let mut comments = String::new();
-    if is_new && document.get(key).is_none_or(Item::is_table) {
+    if of_name.is_none() && profiles.is_none_or(Item::is_table) {
         document
             .trailing()
             .as_str()
@@ -62,7 +58,7 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
             .clone_into(&mut comments);
         document.set_trailing("");
     }
-    let tables = document.entry(key).or_insert_with(|| {
+    let tables = document.entry(PROFILES).or_insert_with(|| {
         let mut tables = Table::new();
         tables.set_implicit(true);
         Item::Table(tables)
@@ -81,7 +77,7 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
     let tables = tables.as_table_like_mut();
     let table = tables.map(|tables| tables.entry(name).or_insert(new));
     let table = table.and_then(Item::as_table_like_mut);
-    table.ok_or_else(|| anyhow!("`{key}.{}` is not a table", printable(name)))
+    table.ok_or_else(|| anyhow!("`{PROFILES}.{}` is not a table", printable(name)))
 }
 
 /// Sets a key, which may be written with `-` instead of `_`; comments around it stay.

@@ -150,7 +150,7 @@ impl<'f> TableReader<'f> {
     fn read(mut self, table: &dyn TableLike) -> (Options, Option<anyhow::Error>) {
         let mut wrong = None;
         for (key, item) in table.iter() {
-            if self.is_common && table::PROFILE_TABLES.contains(&key) {
+            if self.is_common && key == table::PROFILES {
                 continue;
             }
             let line = self.file.line_of(table.key(key).and_then(Key::span));

@@ -13,30 +13,24 @@ use crate::text::quoted_value;
 /// The profile in use if none is named.
 pub(in crate::settings) const DEFAULT_PROFILE: &str = "default";
 
-/// The tables that hold profiles.
-pub(in crate::settings) const PROFILE_TABLES: [&str; 2] = ["profiles", "profile"];
+/// The table that holds the profiles.
+pub(in crate::settings) const PROFILES: &str = "profiles";
 
 /// The longest name of a profile, which names a file too.
 const MAX_NAME: usize = 64;
 
 /// All profiles of the file, by name.
 pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn TableLike)>> {
-    let mut found: Vec<(&str, &dyn TableLike)> = Vec::new();
-    let head = file.document.as_table();
-    for (key, item) in head.iter().filter(|(key, _)| PROFILE_TABLES.contains(key)) {
-        let tables = item.as_table_like().map(TableLike::iter);
-        for (name, item) in tables.ok_or_else(|| no_profile(file, key))? {
-            let table = item.as_table_like();
-            let table = table.ok_or_else(|| no_profile(file, &format!("{key}.{name}")))?;
-            if found.iter().any(|(other, _)| *other == name) {
-                bail!(
-                    "the profile {} is twice in `{}`, below `profile` and below `profiles`\n\nhint: merge the two",
-                    quoted_value(name),
-                    file.path.display()
-                );
-            }
-            found.push((name, table));
-        }
+    let Some(profiles) = file.document.get(PROFILES) else {
+        return Ok(Vec::new());
+    };
+    let tables = profiles.as_table_like();
+    let tables = tables.ok_or_else(|| no_profile(file, PROFILES))?;
+    let mut found = Vec::new();
+    for (name, item) in tables.iter() {
+        let table = item.as_table_like();
+        let table = table.ok_or_else(|| no_profile(file, &format!("{PROFILES}.{name}")))?;
+        found.push((name, table));
     }
     Ok(found)
 }

@@ -14,7 +14,6 @@ const WRONG: &[&str] = &[
     "columns = ['Phone']",
     "region = 'GB'\nregion = 'DE'",
     "region = GB",
-    "token-file = 'a'\ntoken_file = 'a'",
     "[profiles.default]\nquiet = true\nverbose = 1",
     "[profiles.default]\n\nrejoin = 'GB'",
     // Kinds of values.
