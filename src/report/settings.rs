@@ -1,13 +1,14 @@
 //! The settings in use, for people and for machines.
 
 use comfy_table::ContentArrangement;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::json::{line, text};
 use super::table::{lines, table};
-use crate::settings::{Origin, Profile, SettingInUse};
+use crate::settings::{Profile, SettingInUse};
 use crate::text::printable;
 
+/// The settings as people read them.
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     let mut table = table(["setting", "value", "from"]);
     // A path that is cut into pieces cannot be copied.
@@ -16,7 +17,7 @@ pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> St
         table.add_row([
             setting.name.to_owned(),
             printable(&setting.values.join(", ")).into_owned(),
-            source(setting.origin, profile),
+            setting.from.clone(),
         ]);
     }
     format!("{}\n{}", heading(profile), lines(&table))
@@ -34,35 +35,11 @@ fn heading(profile: Option<&Profile>) -> String {
     format!("file     {file}\nprofile  {name}\n")
 }
 
-fn source(origin: Origin, profile: Option<&Profile>) -> String {
-    match (origin, profile) {
-        (Origin::Flag, _) => "flag".into(),
-        (Origin::Run(run), _) => format!("run {run}"),
-        (Origin::Environment(name), _) => format!("environment ({name})"),
-        (origin @ (Origin::Profile | Origin::AllProfiles), Some(profile)) => {
-            let file = profile.file.display();
-            let from = match &profile.name {
-                _ if origin == Origin::AllProfiles => format!("all profiles ({file})"),
-                Some(name) => format!("profile {name} ({file})"),
-                None => file.to_string(),
-            };
-            printable(&from).into_owned()
-        }
-        (Origin::Profile | Origin::AllProfiles | Origin::Default, _) => "default".into(),
-    }
-}
-
+/// The settings as one JSON object.
 pub fn settings_json(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
-    let settings = settings.iter().map(|setting| {
-        json!({
-            "name": setting.name,
-            "values": setting.values,
-            "from": source(setting.origin, profile),
-        })
-    });
     line(&json!({
         "config": profile.map(|profile| text(&profile.file)),
         "profile": profile.and_then(|profile| profile.name.as_deref()),
-        "settings": settings.collect::<Vec<Value>>(),
+        "settings": settings,
     }))
 }

@@ -5,6 +5,7 @@
 //! combined option by option: the first source that gives one wins, and lists are not merged.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf, absolute};
 
 use serde_json::json;
@@ -16,27 +17,41 @@ use crate::lead::RunId;
 use crate::options::{Field, Given, Group, LogOptions, Options, Scope, TokenSource};
 use crate::phone::Region;
 use crate::rate::{Rate, RateChoice};
+use crate::text::quoted_value;
 
 /// The rate for the sandbox: a trial is short, and slow enough to watch.
 const SANDBOX_RATE: Rate = Rate::per_second(50);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The command line, or the answer to a question.
     Flag,
     Environment(&'static str),
     /// The run that rejects among the inputs come from.
     Run(RunId),
-    Profile,
-    /// The settings for all profiles of the file.
+    /// The profile with this name.
+    Profile(String),
     AllProfiles,
     /// Nothing gives it.
     Default,
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag => f.write_str("flag"),
+            Origin::Environment(name) => f.write_str(name),
+            Origin::Run(run) => write!(f, "run {run}"),
+            Origin::Profile(name) => write!(f, "profile {}", quoted_value(name)),
+            Origin::AllProfiles => f.write_str("the settings for all profiles"),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
 impl Origin {
-    fn is_profile(self) -> bool {
-        matches!(self, Origin::Profile | Origin::AllProfiles)
+    fn is_profile(&self) -> bool {
+        matches!(self, Origin::Profile(_) | Origin::AllProfiles)
     }
 }
 
@@ -147,20 +162,20 @@ impl Layers {
     }
 
     pub fn typed(&self) -> Options {
-        self.of(|origin| origin == Origin::Flag)
+        self.of(|origin| *origin == Origin::Flag)
     }
 
     pub fn of_environment(&self) -> Options {
         self.of(|origin| matches!(origin, Origin::Environment(_)))
     }
 
-    fn of(&self, is_meant: impl Fn(Origin) -> bool) -> Options {
-        combined(self.layers.iter().filter(|layer| is_meant(layer.origin)))
+    fn of(&self, is_meant: impl Fn(&Origin) -> bool) -> Options {
+        combined(self.layers.iter().filter(|layer| is_meant(&layer.origin)))
     }
 
     /// The values of a list option that the command line replaces by others, each with its
     /// source.
-    pub fn replaced(&self, key: &str) -> Vec<(OsString, String)> {
+    pub fn replaced(&self, key: &str) -> Vec<(OsString, Origin)> {
         let texts = |options: &Options| options.field(key).map(Field::texts).unwrap_or_default();
         let Some((typed, weaker)) = self.layers.split_first() else {
             return Vec::new();
@@ -174,20 +189,11 @@ impl Layers {
         };
         let weaker = weaker.iter().flat_map(|layer| {
             let texts = texts(&layer.options).into_iter();
-            texts.map(|text| (text, self.describe(layer.origin)))
+            texts.map(|text| (text, layer.origin.clone()))
         });
         weaker
             .filter(|(text, _)| !typed.iter().any(|other| is_same(other, text)))
             .collect()
-    }
-
-    fn describe(&self, origin: Origin) -> String {
-        match (origin, &self.profile) {
-            (Origin::Run(run), _) => format!("run {run}"),
-            (Origin::Environment(name), _) => name.to_owned(),
-            (_, Some(profile)) => profile.place(),
-            (_, None) => "the settings".to_owned(),
-        }
     }
 
     /// The region of the run that rejects among the inputs come from, if there is one.
@@ -201,13 +207,13 @@ impl Layers {
         let mut layers = self.layers.iter();
         let layer = layers.find(|layer| is_given(&layer.options));
         let layer = layer.filter(|_| is_given(&self.given()));
-        layer.map_or(Origin::Default, |layer| layer.origin)
+        layer.map_or(Origin::Default, |layer| layer.origin.clone())
     }
 
-    /// The profile that gives it, in words, if it is the profile.
+    /// The settings that give it, in words, if it is the settings file.
     pub fn profile_giving(&self, is_given: impl Fn(&Options) -> bool) -> Option<String> {
-        let profile = self.profile.as_ref()?;
-        self.origin(is_given).is_profile().then(|| profile.place())
+        let origin = self.origin(is_given);
+        origin.is_profile().then(|| origin.to_string())
     }
 
     /// Adds the options of the run that a rejects file names, below what was typed. They

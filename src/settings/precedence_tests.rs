@@ -147,7 +147,11 @@ fn of_every_option_the_strongest_word_holds() {
         let typed: Vec<&str> = typed.iter().map(|word| word.to_str().unwrap()).collect();
         let mut cases = vec![
             (layers(&[], &common, &[]), &one, Origin::AllProfiles),
-            (layers(&[], &own, &[]), &other, Origin::Profile),
+            (
+                layers(&[], &own, &[]),
+                &other,
+                Origin::Profile("default".into()),
+            ),
             (layers(&[], &own, &typed), &one, Origin::Flag),
         ];
         if let (Some(name), Json::String(text)) = (declared.variable, &one) {
@@ -320,7 +324,7 @@ fn a_named_profile_comes_before_that_of_the_environment_and_that_before_the_defa
         assert_eq!(options.mapping.campaign.unwrap().text(), campaign);
         assert_eq!(options.phones.region.unwrap().text(), region);
     }
-    let options = import("region = 'GB'\n[profile.crm]\ncampaign = 8", &[]);
+    let options = import("region = 'GB'\n[profiles.crm]\ncampaign = 8", &[]);
     assert!(options.mapping.campaign.is_none() && options.phones.region.is_some());
 }
 

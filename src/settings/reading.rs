@@ -15,7 +15,6 @@ use crate::options::{Format, Given, Options, Progress, ReadingOptions, texts};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
-use crate::text::quoted_value;
 
 /// The settings that checking and sending share.
 #[derive(Debug, Clone)]
@@ -84,15 +83,8 @@ impl ReadingSettings {
 fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
     let region = options.phones.region.as_deref()?.country()?;
     let from = match layers.origin(|given| given.phones.region.is_some()) {
-        Origin::Flag | Origin::Default => "--region".to_owned(),
-        Origin::Environment(name) => name.to_owned(),
-        Origin::Run(run) => format!("run {run}"),
-        Origin::Profile => {
-            let profile = layers.profile.as_ref();
-            let name = profile.and_then(|profile| profile.name.as_deref());
-            format!("profile {}", quoted_value(name.unwrap_or_default()))
-        }
-        Origin::AllProfiles => "the settings for all profiles".to_owned(),
+        Origin::Flag => "--region".to_owned(),
+        origin => origin.to_string(),
     };
     Some(GivenRegion { region, from })
 }

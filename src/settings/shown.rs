@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use serde::Serialize;
 use tracing::warn;
 
 use super::connection::{base_url, token};
-use super::{Layers, LedgerChoice, Origin};
+use super::{Layers, LedgerChoice};
 use crate::options::{Given, Group, ProfileOptions};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Serialize)]
 pub struct SettingInUse {
     /// Its key in a profile.
     pub name: &'static str,
     /// Its values; the token is only `set` or `not set`.
     pub values: Vec<String>,
-    pub origin: Origin,
+    /// Where it comes from, in words.
+    pub from: String,
 }
 
 /// All settings that have a value.
@@ -42,7 +44,7 @@ pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
             settings.push(SettingInUse {
                 name,
                 values,
-                origin: layers.origin(|given| given.has(declared)),
+                from: layers.origin(|given| given.has(declared)).to_string(),
             });
         }
     }

@@ -124,7 +124,7 @@ fn a_choice_that_is_typed_names_the_one_that_it_replaces() {
     let check =
         |more: &str| folder.leadload(&format!("{args} {more}").split(' ').collect::<Vec<_>>());
     let output = check("--only lang=de").expect(0);
-    output.tells("`--only` replaces `consent=yes` of profile `fair` of");
+    output.tells("`--only` replaces `consent=yes` of profile `fair`, ");
     let output = check("--only consent=yes --only lang=de --suppress dnc.txt").output();
     assert!(!output.stderr.contains("replaces"), "{}", output.stderr);
 }

@@ -108,10 +108,10 @@ impl Profile {
 
     /// The same as two layers.
     pub(super) fn layers(&self) -> Vec<Layer> {
-        vec![
-            Layer::new(Origin::Profile, self.own.clone()),
-            Layer::new(Origin::AllProfiles, self.common.clone()),
-        ]
+        let own = self.name.clone().map(Origin::Profile);
+        let own = own.map(|origin| Layer::new(origin, self.own.clone()));
+        let common = Layer::new(Origin::AllProfiles, self.common.clone());
+        own.into_iter().chain([common]).collect()
     }
 
     pub fn place(&self) -> String {
