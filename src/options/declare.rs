@@ -4,7 +4,7 @@
 //! value by its type, and its scope. Other places derive what they need from that.
 
 use super::field::{Field, Wrong};
-use super::value::unusable;
+use crate::text::quoted_value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -90,13 +90,18 @@ impl Declaration {
         self.scope == Scope::Mapping && self.has_flag
     }
 
-    /// The message about a value that is wrong at `place`.
+    /// The message about a value that is wrong at `place`. It may end up in a log, so it shows
+    /// nothing personal, no token and no phone number.
     pub fn explain(&self, wrong: &Wrong, place: &str) -> String {
+        let flag = self.flag();
         match wrong {
             Wrong::Form { what, hint } => format!("{place} {what}\n\nhint: {hint}"),
+            Wrong::Value(_, hint) if self.is_personal => {
+                format!("{place}: the value of `{flag}` cannot be used\n\nhint: {hint}")
+            }
             Wrong::Value(value, hint) => {
-                let what = unusable(value, &self.flag(), self.is_personal);
-                format!("{place}: {what}\n\nhint: {hint}")
+                let value = quoted_value(value);
+                format!("{place}: {value} cannot be used for `{flag}`\n\nhint: {hint}")
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::phone::{PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateChoice};
 use crate::source::Encoding;
-use crate::text::{alternatives, quoted_value};
+use crate::text::alternatives;
 
 pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
     /// What a settings file holds for it.
@@ -69,16 +69,6 @@ pub struct ValueError(pub String);
 impl From<&str> for ValueError {
     fn from(hint: &str) -> ValueError {
         ValueError(hint.to_owned())
-    }
-}
-
-/// The sentence about a value that cannot be used for a flag. It may end up in a log, so it
-/// shows nothing personal, no token and no phone number.
-pub(super) fn unusable(value: &str, flag: &str, is_personal: bool) -> String {
-    if is_personal {
-        format!("the value of `{flag}` cannot be used")
-    } else {
-        format!("{} cannot be used for `{flag}`", quoted_value(value))
     }
 }
 

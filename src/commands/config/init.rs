@@ -104,7 +104,7 @@ impl Setup<'_> {
 
     /// Asks before anything is replaced.
     async fn confirm(&mut self) -> Result<(), Failure> {
-        if !self.new.replaces {
+        if !self.new.replaces() {
             return Ok(());
         }
         let name = quoted_value(&self.new.name);

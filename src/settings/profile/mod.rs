@@ -14,14 +14,14 @@ mod table;
 pub use mapping_to_save::MappingToSave;
 pub use new::{NewProfile, WrittenProfile};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use serde_json::Value as Json;
 use toml_edit::{Item, Key, TableLike, Value};
 
 use self::config_file::ConfigFile;
-use self::table::{DEFAULT_PROFILE, check_name, table_of, tables};
+use self::table::{DEFAULT_PROFILE, PROFILES, check_name, table_of, tables};
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
 use crate::options::{Declaration, Given, Group, Options};
@@ -87,13 +87,13 @@ impl Profile {
         };
         if let Some((_, table)) = table {
             let place = profile.place();
-            (profile.own, profile.wrong) = TableReader::new(file, place, false).read(*table);
+            (profile.own, profile.wrong) = read(file, &place, *table, false);
         } else if let Some(name) = name {
             profile.wrong = Some(unknown(file, name, &profile.names));
         }
         let place = format!("`{}`", printable(&file.path.display().to_string()));
         let head = file.document.as_table();
-        let (common, wrong) = TableReader::new(file, place, true).read(head);
+        let (common, wrong) = read(file, &place, head, true);
         profile.common = common;
         profile.wrong = profile.wrong.or(wrong);
         Ok(profile)
@@ -123,80 +123,72 @@ impl Profile {
     }
 }
 
-/// Reads a table of options. It continues after an error, since some of the other options
-/// apply to the message about it.
-struct TableReader<'f> {
-    file: &'f ConfigFile,
-    /// Where the table is, in words.
-    place: String,
-    /// Whether it is for all profiles, and has the tables of the profiles too.
+/// Reads a table of options, which may be the one for all profiles. It continues after an error,
+/// since some of the other options apply to the message about it.
+fn read(
+    file: &ConfigFile,
+    place: &str,
+    table: &dyn TableLike,
     is_common: bool,
-    options: Options,
-    /// The keys that were read, with their lines.
-    read: Vec<(&'static str, usize)>,
+) -> (Options, Option<anyhow::Error>) {
+    let place_of = |key: &str| {
+        let line = file.line_of(table.key(key).and_then(Key::span));
+        format!("{} in {place} (line {line})", quoted_value(key))
+    };
+    let mut options = Options::default();
+    let mut wrong = None;
+    for (key, item) in table.iter() {
+        if is_common && key == PROFILES {
+            continue;
+        }
+        let set = set(
+            &mut options,
+            key,
+            item,
+            is_common,
+            file.folder(),
+            &place_of(key),
+        );
+        wrong = wrong.or(set.err());
+    }
+    let wrong = wrong.or_else(|| {
+        let (key, error) = contradiction(&options)?;
+        let mut keys = table.iter().map(|(key, _)| key);
+        let key = keys.find(|written| written.replace('-', "_") == key)?;
+        Some(anyhow!("{}: {error}", place_of(key)))
+    });
+    (options, wrong)
 }
 
-impl<'f> TableReader<'f> {
-    fn new(file: &'f ConfigFile, place: String, is_common: bool) -> TableReader<'f> {
-        TableReader {
-            file,
-            place,
-            is_common,
-            options: Options::default(),
-            read: Vec::new(),
+fn set(
+    options: &mut Options,
+    key: &str,
+    item: &Item,
+    is_common: bool,
+    folder: &Path,
+    place: &str,
+) -> Result<()> {
+    let declared = declared(key, is_common).map_err(|text| {
+        if is_common && (item.is_table() || item.is_array_of_tables()) {
+            anyhow!(
+                "{place} is a table\n\nhint: a profile begins with a line such as `[profiles.crm]`"
+            )
+        } else {
+            anyhow!("{place} {text}")
         }
-    }
+    })?;
+    let field = options.field_mut(declared.key);
+    let set = field.map(|field| field.set_json(&json_of(item), folder));
+    set.unwrap_or(Ok(()))
+        .map_err(|wrong| anyhow!(declared.explain(&wrong, place)))
+}
 
-    fn read(mut self, table: &dyn TableLike) -> (Options, Option<anyhow::Error>) {
-        let mut wrong = None;
-        for (key, item) in table.iter() {
-            if self.is_common && key == table::PROFILES {
-                continue;
-            }
-            let line = self.file.line_of(table.key(key).and_then(Key::span));
-            wrong = wrong.or(self.read_key(key, item, line).err());
-        }
-        let wrong = wrong.or_else(|| self.contradiction());
-        (self.options, wrong)
-    }
-
-    fn place_of(&self, key: &str, line: usize) -> String {
-        format!("{} in {} (line {line})", quoted_value(key), self.place)
-    }
-
-    fn read_key(&mut self, key: &str, item: &Item, line: usize) -> Result<()> {
-        let place = self.place_of(key, line);
-        let is_table = item.is_table() || item.is_array_of_tables();
-        let declared = declared(key, self.is_common).map_err(|text| {
-            if self.is_common && is_table {
-                anyhow!("{place} is a table\n\nhint: a profile begins with a line such as `[profiles.crm]`")
-            } else {
-                anyhow!("{place} {text}")
-            }
-        })?;
-        let key = declared.key;
-        if let Some((_, other)) = self.read.iter().find(|(other, _)| *other == key) {
-            return Err(anyhow!(
-                "{place} is set in line {other} too\n\nhint: remove one of the two"
-            ));
-        }
-        self.read.push((key, line));
-        let folder = self.file.folder();
-        let field = self.options.field_mut(key);
-        let set = field.map(|field| field.set_json(&json_of(item), folder));
-        set.unwrap_or(Ok(()))
-            .map_err(|wrong| anyhow!(declared.explain(&wrong, &place)))
-    }
-
-    /// An error that only several options together make.
-    fn contradiction(&self) -> Option<anyhow::Error> {
-        let url = self.options.connection.base_url.as_ref();
-        let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
-        let url = url.map_err(|error| ("base_url", error.into()));
-        let (key, error) = url.and_then(|()| check_alone(&self.options)).err()?;
-        let (key, line) = self.read.iter().find(|(read, _)| *read == key)?;
-        Some(anyhow!("{}: {error}", self.place_of(key, *line)))
-    }
+/// An error that shows only once a table was read, with the option's key.
+fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
+    let url = options.connection.base_url.as_ref();
+    let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
+    let url = url.map_err(|error| ("base_url", error.into()));
+    url.and_then(|()| check_alone(options)).err()
 }
 
 /// The value of a key; null for dates and numbers with a point, which no option takes.

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::edit;
-use super::table::{DEFAULT_PROFILE, check_name, flags_for, table_of, tables};
+use super::table::{DEFAULT_PROFILE, check_name, flags_for, tables};
 use crate::api::{BaseUrl, Token};
 use crate::options::{ConnectionOptions, Given, Group, Options, TokenSource};
 use crate::private_file;
@@ -25,10 +25,9 @@ pub struct NewProfile<'a> {
     pub file: PathBuf,
     /// How to reach the service: as typed, or as the profile has it.
     connection: ConnectionOptions,
+    config: Option<ConfigFile>,
     /// The profile as it is, if there is a settings file.
     present: Option<Profile>,
-    /// Whether it has an address or a token, which would be replaced.
-    pub replaces: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,29 +45,25 @@ impl<'a> NewProfile<'a> {
         let name = name.map_or(DEFAULT_PROFILE, String::as_str).to_owned();
         check_name(&name)?;
         let file = config_file::place_to_write(&given)?;
-        let found = ConfigFile::read(&file)?;
+        let config = ConfigFile::read(&file)?;
         // Before the user has answered all questions.
         let probed = private_file::probe(&file);
         probed.map_err(|error| config_file::unwritable(&file, &error))?;
         let mut connection = layers.typed().connection;
-        let (mut present, mut replaces) = (None, false);
-        if let Some(found) = found {
-            tables(&found)?;
-            replaces = table_of(&found, &name).is_some_and(|table| {
-                let mut keys = table.iter().map(|(key, _)| key.replace('-', "_"));
-                keys.any(|key| matches!(key.as_str(), "base_url" | "token_file"))
-            });
-            let profile = Profile::of(&found, Some(&name))?;
-            connection.complete(&profile.options().connection);
-            present = Some(profile);
+        let present = config
+            .as_ref()
+            .map(|config| Profile::of(config, Some(&name)));
+        let present = present.transpose()?;
+        if let Some(present) = &present {
+            connection.complete(&present.options().connection);
         }
         Ok(NewProfile {
             layers,
             name,
             file,
             connection,
+            config,
             present,
-            replaces,
         })
     }
 
@@ -99,10 +94,18 @@ impl<'a> NewProfile<'a> {
         })
     }
 
+    /// Whether the profile has an address or a token, which would be replaced.
+    pub fn replaces(&self) -> bool {
+        self.present.as_ref().is_some_and(|present| {
+            let own = &present.own.connection;
+            own.base_url.is_some() || own.token_file.is_some()
+        })
+    }
+
     /// The address in the profile, even if it may not be used.
     pub fn present_url(&self) -> Option<BaseUrl> {
-        let own = &self.present.as_ref()?.own;
-        BaseUrl::parse(own.connection.base_url.as_ref()?, true).ok()
+        let url = self.present.as_ref()?.options().connection.base_url;
+        BaseUrl::parse(&url?, true).ok()
     }
 
     /// Writes the token into a file of its own, and the profile. The profile's other settings
@@ -112,17 +115,16 @@ impl<'a> NewProfile<'a> {
     /// new token to another address.
     pub fn write(&self, connection: &Connection) -> Result<WrittenProfile> {
         let name = self.name.as_str();
-        let config = ConfigFile::read(&self.file)?;
         let token = connection.token.expose().to_owned() + "\n";
-        let place = self.place_of_token(config.as_ref(), connection, &token)?;
-        let before = match &config {
-            Some(config) => Profile::of(config, Some(name))?.own,
-            None => Options::default(),
-        };
+        let place = self.place_of_token(connection, &token)?;
         let written = private_file::replace(&place, token.as_bytes(), None);
         written.map_err(|error| config_file::unwritable(&place, &error))?;
         edit(&self.file, name, &self.options(connection, &place)?, &[])?;
-        let before = token_file(&before).filter(|path| path.exists() && !is_same(path, &place));
+        let before = self
+            .present
+            .as_ref()
+            .and_then(|present| token_file(&present.own));
+        let before = before.filter(|path| path.exists() && !is_same(path, &place));
         Ok(WrittenProfile {
             unused_token_file: before.map(Path::to_owned),
             token_file: place,
@@ -148,25 +150,11 @@ impl<'a> NewProfile<'a> {
     /// The file for the token: `NAME.token` beside the settings file, with a number if that is
     /// taken. A file is free if nothing has or names it, if an earlier setup wrote this very
     /// token into it, or if it is the token file of this profile alone and the address stays.
-    fn place_of_token(
-        &self,
-        config: Option<&ConfigFile>,
-        connection: &Connection,
-        token: &str,
-    ) -> Result<PathBuf> {
+    fn place_of_token(&self, connection: &Connection, token: &str) -> Result<PathBuf> {
         let name = self.name.as_str();
-        let keeps_address = match config {
-            Some(config) => {
-                let url = Profile::of(config, Some(name))?
-                    .options()
-                    .connection
-                    .base_url;
-                let url = url.and_then(|url| BaseUrl::parse(&url, true).ok());
-                url.as_ref() == Some(&connection.base_url)
-            }
-            None => false,
-        };
+        let keeps_address = self.present_url().as_ref() == Some(&connection.base_url);
         let is_free = |place: &Path| -> Result<bool> {
+            let config = self.config.as_ref();
             let users = config.map_or(Ok(Vec::new()), |config| users_of(config, place))?;
             let is_file = fs::symlink_metadata(place).map(|found| found.is_file());
             let is_own = keeps_address && users == [name];
