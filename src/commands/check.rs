@@ -216,7 +216,7 @@ pub(super) async fn remember(
     intake: &Intake,
 ) -> Result<Remembered, Failure> {
     let name = settings.service.clone();
-    let Some(place) = settings.ledger.place().filter(|_| !name.is_empty()) else {
+    let Some(place) = settings.ledger.as_ref().filter(|_| !name.is_empty()) else {
         return Ok(Remembered::default());
     };
     let place = place.clone();

@@ -20,7 +20,7 @@ use crate::report::{DoubtError, Ended, RowTotal, Show, Tally};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
 use crate::settings::{
-    ImportSettings, Layers, LedgerChoice, ReadingSettings, Service, form_choice,
+    ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
@@ -30,9 +30,14 @@ use crate::text::{counted, grouped, printable, shown_name};
 pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
     let options = request.layers.options();
-    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
+    let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
     let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-    rejects::add_options(&mut request.layers, &surveyed, &ledger, service.as_deref())?;
+    rejects::add_options(
+        &mut request.layers,
+        &surveyed,
+        ledger.as_ref(),
+        service.as_deref(),
+    )?;
     warn_of_replaced_lists(&request.layers);
     Ok(surveyed)
 }
@@ -209,7 +214,7 @@ pub(super) fn output_paths(
     let lists = intake.suppression.inputs();
     let paths = OutputPaths::plan(&intake.inputs, lists, &settings.reading.outputs)
         .map_err(OutputError::before_sending)?;
-    if let Some(ledger) = settings.ledger.place() {
+    if let Some(ledger) = &settings.ledger {
         let refused = paths.refuse_ledger(ledger);
         refused.map_err(OutputError::before_sending)?;
     }

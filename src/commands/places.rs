@@ -14,19 +14,19 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::LedgerPlace;
 use crate::results::{OutputChoice, OutputChoices, OutputError, OutputPaths};
 use crate::screen::SuppressionLists;
-use crate::settings::{LedgerChoice, output_choices};
+use crate::settings::{ledger_place, output_choices};
 
 /// Checks them, on a thread of its own: disks may be slow.
 pub(super) async fn check(request: &Request) -> Result<(), Failure> {
     let options = request.layers.options();
-    let ledger = LedgerChoice::new(&options).or_stopped(StoppedBy::Usage)?;
+    let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
     let lists = options.phones.suppress.iter().flatten();
     let lists: Vec<PathBuf> = lists.map(|list| list.to_path_buf()).collect();
     // A test lead writes no file.
     let is_test = options.delivery.test_to.is_some();
     let choices = (!is_test).then(|| output_choices(&request.layers, &OutputChoice::None));
     let files = request.files.clone();
-    service::on_a_thread(move || check_names(&files, &lists, choices, ledger.place()))
+    service::on_a_thread(move || check_names(&files, &lists, choices, ledger.as_ref()))
         .await
         .unwrap_or_else(inputs::broke_off)
 }

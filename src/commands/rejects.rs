@@ -7,9 +7,9 @@ use tracing::warn;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::Options;
-use crate::settings::{Layers, LedgerChoice};
+use crate::settings::Layers;
 use crate::text::printable;
 
 /// Adds the options of the run that rejects among the inputs name, below what was typed. The
@@ -18,12 +18,12 @@ use crate::text::printable;
 pub(super) fn add_options(
     layers: &mut Layers,
     inputs: &[InspectedInput],
-    ledger: &LedgerChoice,
+    ledger: Option<&LedgerPlace>,
     service: Option<&str>,
 ) -> Result<(), Failure> {
     let rejects = inputs.iter().filter_map(|input| Some((input, input.run?)));
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
-    let (Some(place), false) = (ledger.place(), rejects.is_empty()) else {
+    let (Some(place), false) = (ledger, rejects.is_empty()) else {
         rejects
             .iter()
             .for_each(|(input, run)| warn_of_unknown_run(input, *run, layers));

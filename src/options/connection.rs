@@ -9,7 +9,6 @@ use super::declare::options;
 use super::value::TokenSource;
 
 options! {
-    /// The settings file and its profile, which give what flags do not.
     #[command(next_help_heading = "Service")]
     pub struct ProfileOptions {
         /// Settings file [default: in your configuration folder] [env: LEADLOAD_CONFIG]
@@ -29,7 +28,6 @@ options! {
 }
 
 options! {
-    /// The service and the token.
     #[command(next_help_heading = "Service")]
     pub struct ConnectionOptions {
         /// Address of the service [env: LEADLOAD_BASE_URL]
@@ -70,7 +68,6 @@ options! {
 }
 
 options! {
-    /// The record of leads sent.
     #[command(next_help_heading = "Service")]
     pub struct LedgerOptions {
         /// Record of every lead sent, so that a run can continue and no lead is sent twice; `none`

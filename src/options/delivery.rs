@@ -11,7 +11,6 @@ use crate::pipeline::ConcurrencyChoice;
 use crate::rate::RateChoice;
 
 options! {
-    /// How leads are sent.
     #[command(next_help_heading = "Delivery")]
     pub struct DeliveryOptions {
         /// The same as `leadload check`: send nothing

@@ -9,7 +9,6 @@ use super::declare::options;
 use super::value::{Format, LogFormat, Progress};
 
 options! {
-    /// The files that an import writes, and its standard output.
     #[command(next_help_heading = "Output")]
     pub struct OutputOptions {
         /// Results file, a line for every row; `none` writes none [default: NAME.results.csv]
@@ -39,7 +38,6 @@ options! {
 }
 
 options! {
-    /// Log lines on standard error.
     #[command(next_help_heading = "Output")]
     pub struct LogOptions {
         /// Log more on standard error (twice: every attempt)

@@ -12,7 +12,6 @@ use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
 
 options! {
-    /// The form of the files; what is not given is detected.
     #[command(next_help_heading = "Reading")]
     pub struct ReadingOptions {
         /// What separates cells: a character, or `tab` [default: detected: `,` `;` tab or `|`]
@@ -42,7 +41,6 @@ options! {
 }
 
 options! {
-    /// How rows become leads.
     #[command(next_help_heading = "Mapping")]
     pub struct MappingOptions {
         /// Campaign: its id, or the name of exactly one
@@ -108,7 +106,6 @@ options! {
 }
 
 options! {
-    /// How phone numbers are read, and which are not called.
     #[command(next_help_heading = "Phone numbers")]
     pub struct PhoneOptions {
         /// Country of numbers without +, such as GB, or `none`

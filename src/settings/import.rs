@@ -6,10 +6,11 @@ use anyhow::Result;
 
 use super::check::rate;
 use super::layers::settled;
-use super::{Layers, LedgerChoice, ReadingSettings, Service};
+use super::{Layers, ReadingSettings, Service, ledger_place};
 use crate::api::wire::LeadForm;
 use crate::campaign::CampaignChoice;
 use crate::lead::CampaignId;
+use crate::ledger::LedgerPlace;
 use crate::options::{DeliveryOptions, Given, LogFormat, Options};
 use crate::pipeline::Policy;
 use crate::rate::RateChoice;
@@ -26,7 +27,7 @@ pub struct ImportSettings {
     pub rate: RateChoice,
     pub policy: Policy,
     pub timeout: Duration,
-    pub ledger: LedgerChoice,
+    pub ledger: Option<LedgerPlace>,
     /// Whether inputs that were sent before are sent again, if duplicates are allowed.
     pub again: bool,
     pub wait: bool,
@@ -51,7 +52,7 @@ impl ImportSettings {
         Ok(ImportSettings {
             reading: ReadingSettings::new(layers, unnamed)?,
             service: Service::name(&options)?.unwrap_or_default(),
-            ledger: LedgerChoice::new(&options)?,
+            ledger: ledger_place(&options)?,
             rate: rate(delivery)?,
             policy: policy(delivery)?,
             timeout: settled(&delivery.timeout)?,

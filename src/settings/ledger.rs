@@ -9,50 +9,24 @@ use crate::ledger::LedgerPlace;
 use crate::options::Options;
 use crate::text::shown_name;
 
-/// The word for no ledger at all.
-const NONE: &str = "none";
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LedgerChoice {
-    /// None: earlier runs are unknown.
-    None,
-    At(LedgerPlace),
-}
-
-impl LedgerChoice {
-    /// The ledger that the options name, or else the user's own; the sandbox has none unless one
-    /// is named.
-    pub fn new(options: &Options) -> Result<LedgerChoice> {
-        let Some(named) = options.ledger.ledger.as_deref() else {
-            return match options.connection.sandbox {
-                Some(true) => Ok(LedgerChoice::None),
-                _ => default_file().map(LedgerChoice::at),
-            };
-        };
-        if named == Path::new(NONE) {
-            return Ok(LedgerChoice::None);
-        }
-        // SQLite does not take these for a file, and a ledger in memory is forgotten.
-        let text = named.to_string_lossy().to_lowercase();
-        if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
-            bail!(
-                "the ledger cannot be `{}`, which names no file\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger",
-                shown_name(&named.to_string_lossy())
-            );
-        }
-        Ok(LedgerChoice::at(named.clone()))
+/// The ledger that the options name, or else the user's own; the sandbox has none unless one
+/// is named. Without one, earlier runs are unknown.
+pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
+    let file = match (options.ledger.ledger.as_deref(), options.connection.sandbox) {
+        (Some(named), _) if named == Path::new("none") => return Ok(None),
+        (Some(named), _) => named.clone(),
+        (None, Some(true)) => return Ok(None),
+        (None, _) => default_file()?,
+    };
+    // SQLite does not take these for a file, and a ledger in memory is forgotten.
+    let text = file.to_string_lossy().to_lowercase();
+    if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
+        bail!(
+            "the ledger cannot be `{}`, which names no file\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger",
+            shown_name(&file.to_string_lossy())
+        );
     }
-
-    fn at(file: PathBuf) -> LedgerChoice {
-        LedgerChoice::At(LedgerPlace::file(file))
-    }
-
-    pub fn place(&self) -> Option<&LedgerPlace> {
-        match self {
-            LedgerChoice::None => None,
-            LedgerChoice::At(place) => Some(place),
-        }
-    }
+    Ok(Some(LedgerPlace::file(file)))
 }
 
 /// On Linux in the user's state folder, elsewhere in the folder for local data.
@@ -70,26 +44,26 @@ fn default_file() -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn choice(said: Option<&str>, sandbox: bool) -> Result<LedgerChoice> {
+    fn choice(said: Option<&str>, sandbox: bool) -> Result<Option<LedgerPlace>> {
         let mut options = Options::default();
         options.ledger.ledger = said.map(|said| said.parse().unwrap());
         options.connection.sandbox = sandbox.then_some(true);
-        LedgerChoice::new(&options)
+        ledger_place(&options)
     }
 
-    fn file(path: &str) -> LedgerChoice {
-        LedgerChoice::at(path.into())
+    fn file(path: &str) -> Option<LedgerPlace> {
+        Some(LedgerPlace::file(path))
     }
 
     #[test]
     fn none_is_no_file_of_that_name() {
-        assert_eq!(choice(Some("none"), false).unwrap(), LedgerChoice::None);
+        assert_eq!(choice(Some("none"), false).unwrap(), None);
         assert_eq!(choice(Some("./none"), false).unwrap(), file("./none"));
     }
 
     #[test]
     fn a_trial_has_a_ledger_only_where_one_is_named() {
-        assert_eq!(choice(None, true).unwrap(), LedgerChoice::None);
+        assert_eq!(choice(None, true).unwrap(), None);
         assert_eq!(choice(Some("a"), true).unwrap(), file("a"));
     }
 
@@ -113,7 +87,10 @@ mod tests {
     #[test]
     fn a_file_of_the_users_own_is_taken_where_nothing_is_said() {
         let path = default_file().unwrap();
-        assert_eq!(choice(None, false).unwrap(), LedgerChoice::at(path.clone()));
+        assert_eq!(
+            choice(None, false).unwrap(),
+            Some(LedgerPlace::file(path.clone()))
+        );
         assert!(path.is_absolute());
         assert_eq!(path.file_name(), Some("ledger.sqlite3".as_ref()));
     }

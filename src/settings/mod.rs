@@ -26,7 +26,7 @@ pub use connection::{Connection, Service};
 pub use environment::environment;
 pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
-pub use ledger::LedgerChoice;
+pub use ledger::ledger_place;
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};

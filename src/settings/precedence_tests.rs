@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::profile::edit::toml_of;
-use super::{Layers, LedgerChoice, Origin, environment};
+use super::{Layers, Origin, environment, ledger_place};
 use crate::cli::{self, Command};
 use crate::lead::RunId;
 use crate::options::{Declaration, Format, Group, Options};
@@ -382,8 +382,8 @@ fn the_sandbox_takes_no_service_no_token_and_no_ledger_from_elsewhere() {
         assert!(!said.field(key).unwrap().is_given(), "{key}");
     }
     assert_eq!(names(&said, "rate"), ["5/s"]);
-    let ledger = LedgerChoice::new(&layers.options()).unwrap();
-    assert_eq!(ledger, LedgerChoice::None);
+    let ledger = ledger_place(&layers.options()).unwrap();
+    assert_eq!(ledger, None);
 }
 
 #[test]
@@ -410,8 +410,8 @@ fn a_token_goes_to_the_service_beside_it_alone() {
 fn other_commands_take_what_they_have_flags_for() {
     let toml = "ledger = 'none'\nrate = '5/s'\ncampaign = 7";
     let line = ["runs", "export", "--results", "r.csv"];
-    let ledger = LedgerChoice::new(&load(toml, &[], &line).0.options()).unwrap();
-    assert_eq!(ledger, LedgerChoice::None);
+    let ledger = ledger_place(&load(toml, &[], &line).0.options()).unwrap();
+    assert_eq!(ledger, None);
     assert!(load(toml, &[], &["campaigns"]).1.is_ok());
 }
 

@@ -98,7 +98,7 @@ impl Prepared {
 impl Import {
     /// Checks that the metrics replace no other file, and writes the first ones.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
-        let ledger = self.settings.ledger.place();
+        let ledger = self.settings.ledger.as_ref();
         let is_ledger = |place: &Path| ledger.is_some_and(|ledger| ledger.owns(place));
         let is_taken = |place: &Path| paths.take(place) || is_ledger(place);
         self.metrics.begin(is_taken)

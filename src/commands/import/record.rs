@@ -67,7 +67,7 @@ impl Record {
         settings: &ImportSettings,
         terminal: &mut Terminal,
     ) -> Result<Option<Record>, Failure> {
-        let Some(place) = settings.ledger.place() else {
+        let Some(place) = &settings.ledger else {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());

@@ -32,7 +32,7 @@ pub(super) struct SharedPace {
 impl SharedPace {
     /// Where there is a ledger.
     pub(super) fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
-        let Some(place) = settings.ledger.place() else {
+        let Some(place) = &settings.ledger else {
             return Ok(None);
         };
         if Ledger::read(place)?.is_none() {

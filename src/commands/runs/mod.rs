@@ -13,7 +13,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
-use crate::settings::{Layers, LedgerChoice, Origin};
+use crate::settings::{Layers, Origin, ledger_place};
 use crate::text::printable;
 
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
@@ -42,10 +42,10 @@ fn refused<T>(text: &'static str) -> Result<T, Failure> {
 }
 
 fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
-    let choice = LedgerChoice::new(&layers.options());
+    let choice = ledger_place(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
-        LedgerChoice::At(place) => Ok(place),
-        LedgerChoice::None => refused(
+        Some(place) => Ok(place),
+        None => refused(
             "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
         ),
     }
