@@ -109,16 +109,6 @@ impl Declaration {
 
 pub type Declared<F> = (&'static Declaration, F);
 
-/// Options that are declared together.
-pub trait Group {
-    fn fields(&self) -> Vec<Declared<&dyn Field>>;
-
-    fn fields_mut(&mut self) -> Vec<Declared<&mut dyn Field>>;
-
-    /// Takes from `weaker` what is not given here.
-    fn complete(&mut self, weaker: &Self);
-}
-
 /// Declares a group: each option with its clap attributes, its type, its scope, and the
 /// properties in which it differs from others of that scope.
 macro_rules! options {
@@ -150,20 +140,19 @@ macro_rules! options {
                     )
                 },
             )*];
-        }
 
-        impl $crate::options::Group for $group {
-            fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
+            pub fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
                 let fields: [&dyn $crate::options::Field; $group::DECLARED.len()] = [$(&self.$key),*];
                 $group::DECLARED.iter().zip(fields).collect()
             }
 
-            fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
+            pub fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
                 let fields: [&mut dyn $crate::options::Field; $group::DECLARED.len()] = [$(&mut self.$key),*];
                 $group::DECLARED.iter().zip(fields).collect()
             }
 
-            fn complete(&mut self, weaker: &Self) {
+            /// Takes from `weaker` what is not given here.
+            pub fn complete(&mut self, weaker: &Self) {
                 $(
                     if self.$key.is_none() {
                         self.$key.clone_from(&weaker.$key);
@@ -187,16 +176,17 @@ macro_rules! groups {
             )*
         }
 
-        impl $crate::options::Group for $all {
-            fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
+        impl $all {
+            pub fn fields(&self) -> Vec<$crate::options::Declared<&dyn $crate::options::Field>> {
                 [$(self.$group.fields()),*].into_iter().flatten().collect()
             }
 
-            fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
+            pub fn fields_mut(&mut self) -> Vec<$crate::options::Declared<&mut dyn $crate::options::Field>> {
                 [$(self.$group.fields_mut()),*].into_iter().flatten().collect()
             }
 
-            fn complete(&mut self, weaker: &Self) {
+            /// Takes from `weaker` what is not given here.
+            pub fn complete(&mut self, weaker: &Self) {
                 $(self.$group.complete(&weaker.$group);)*
             }
         }

@@ -19,7 +19,7 @@ mod reading;
 mod value;
 
 pub use connection::{ConnectionOptions, LedgerOptions, ProfileOptions};
-pub use declare::{Declaration, Declared, Group, Scope};
+pub use declare::{Declaration, Declared, Scope};
 pub use delivery::DeliveryOptions;
 pub use field::{Field, Wrong};
 pub use given::{Given, texts};

@@ -14,7 +14,7 @@ use super::{Profile, check_alone};
 use crate::api::BaseUrl;
 use crate::intake::OnUncertain;
 use crate::lead::RunId;
-use crate::options::{Field, Given, Group, LogOptions, Options, Scope, TokenSource};
+use crate::options::{Field, Given, LogOptions, Options, Scope, TokenSource};
 use crate::phone::Region;
 use crate::rate::{Rate, RateChoice};
 use crate::text::quoted_value;

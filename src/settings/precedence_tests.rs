@@ -9,7 +9,7 @@ use super::profile::edit::toml_of;
 use super::{Layers, Origin, environment, ledger_place};
 use crate::cli::{self, Command};
 use crate::lead::RunId;
-use crate::options::{Declaration, Format, Group, Options};
+use crate::options::{Declaration, Format, Options};
 
 /// What environment variables say.
 type Variables<'a> = &'a [(&'static str, &'a str)];

@@ -8,7 +8,7 @@ use tracing::warn;
 
 use super::connection::{base_url, token};
 use super::{Layers, ledger_place};
-use crate::options::{Given, Group, ProfileOptions};
+use crate::options::{Given, ProfileOptions};
 
 #[derive(Serialize)]
 pub struct SettingInUse {

@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{Intake, PlannedInput};
-use crate::options::Group;
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
 

@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, unwritable};
 use super::table::PROFILES;
-use crate::options::{Group, Options};
+use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
 

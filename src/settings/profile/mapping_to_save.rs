@@ -10,7 +10,7 @@ use super::config_file::{self, ConfigFile};
 use super::edit::edit;
 use super::table::{check_name, flags_for, table_of};
 use crate::mapping::{AllowList, RegionColumns};
-use crate::options::{Given, Group, Options, texts};
+use crate::options::{Given, Options, texts};
 use crate::private_file;
 use crate::settings::Layers;
 use crate::settings::layers::home_of_token;

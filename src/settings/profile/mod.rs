@@ -24,7 +24,7 @@ use self::config_file::ConfigFile;
 use self::table::{DEFAULT_PROFILE, PROFILES, check_name, table_of, tables};
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
-use crate::options::{Declaration, Given, Group, Options};
+use crate::options::{Declaration, Given, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
 #[derive(Debug)]

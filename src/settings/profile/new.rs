@@ -12,7 +12,7 @@ use super::config_file::{self, ConfigFile};
 use super::edit::edit;
 use super::table::{DEFAULT_PROFILE, check_name, flags_for, tables};
 use crate::api::{BaseUrl, Token};
-use crate::options::{ConnectionOptions, Given, Group, Options, TokenSource};
+use crate::options::{ConnectionOptions, Given, Options, TokenSource};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_file;

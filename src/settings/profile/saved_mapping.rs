@@ -10,7 +10,7 @@ use super::Profile;
 use super::table::{DEFAULT_PROFILE, flags_for_file};
 use crate::command_line::CommandLine;
 use crate::mapping::SavedMapping;
-use crate::options::{Declared, Field, Group, Options, texts};
+use crate::options::{Declared, Field, Options, texts};
 use crate::settings::{Layers, Origin};
 
 /// The part that comes from the profile, if there is any. The run of a rejects file overrides
