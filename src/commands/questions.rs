@@ -15,7 +15,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::CampaignId;
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
-use crate::options::{DefaultRegion, Given, Options, Value};
+use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
 use crate::report::{DoubtError, Width, console, numbered_campaigns, offered, paragraph};
 use crate::results::OutputChoice;
@@ -192,7 +192,7 @@ async fn doubtful_region(
     let mut answer = country_or_column(intake, &question, terminal).await?;
     if let Some(answer) = &mut answer
         && let Some(region) = answer.phones.region.as_deref()
-        && region.country() == Some(doubt.region)
+        && *region == Some(doubt.region)
     {
         answer.phones.phone_rule = Some(Given::new(PhoneRule::Possible, "possible"));
     }
@@ -236,9 +236,7 @@ async fn country_or_column(
             names.any(|name| name.trim().eq_ignore_ascii_case(&text))
         };
         if let Some(region) = Region::parse(&text) {
-            let region = DefaultRegion::Country(region);
-            let code = region.usual_form().unwrap_or_default();
-            answer.phones.region = Some(Given::new(region, code));
+            answer.phones.region = Some(Given::new(Some(region), region.to_string()));
             return Ok(Some(answer));
         }
         if intake.inputs.iter().all(has_column) {

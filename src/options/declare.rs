@@ -3,7 +3,7 @@
 //! An option is declared once, as a field of a group: its flag and help as clap attributes, its
 //! value by its type, and its scope. Other places derive what they need from that.
 
-use super::field::{Field, Wrong};
+use super::field::Wrong;
 use crate::text::quoted_value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

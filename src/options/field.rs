@@ -8,7 +8,7 @@ use directories::BaseDirs;
 use serde_json::Value as Json;
 
 use super::given::Given;
-use super::value::{Form, Value, ValueError};
+use super::value::{Form, Value};
 use crate::text::{looks_secret, quoted_unless_secret};
 
 /// An option's value; `None` if it is not given.
@@ -66,7 +66,7 @@ pub trait Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
     /// This text is no value of the option.
-    Value(String, ValueError),
+    Value(String, String),
     /// A file has something else where the value belongs.
     Form { what: String, hint: &'static str },
 }

@@ -11,7 +11,7 @@ use clap::builder::{
     ValueParserFactory,
 };
 
-use super::value::{Form, Value, ValueError};
+use super::value::{Form, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given<T> {
@@ -34,7 +34,7 @@ impl<T> Given<T> {
 
 impl<T: Value> Given<T> {
     /// Parses it; a file's name need not be Unicode.
-    pub fn read(text: &OsStr) -> Result<Given<T>, ValueError> {
+    pub fn read(text: &OsStr) -> Result<Given<T>, String> {
         let value = T::parse_os(text)?;
         let usual = value.usual_form().map(OsString::from);
         let text = usual.unwrap_or_else(|| text.to_owned());
@@ -69,9 +69,9 @@ impl<T> Deref for Given<T> {
 }
 
 impl<T: Value> FromStr for Given<T> {
-    type Err = ValueError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Given<T>, ValueError> {
+    fn from_str(text: &str) -> Result<Given<T>, String> {
         Given::read(text.as_ref())
     }
 }

@@ -25,9 +25,7 @@ pub use field::{Field, Wrong};
 pub use given::{Given, texts};
 pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
-pub use value::{
-    Constant, DefaultRegion, Delimiter, Format, LogFormat, Progress, TokenSource, Value, ValueError,
-};
+pub use value::{Constant, Delimiter, Format, LogFormat, Progress, TokenSource, Value};
 
 use std::ffi::OsString;
 use std::path::Path;

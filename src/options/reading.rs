@@ -6,7 +6,7 @@ use clap::ValueHint;
 
 use super::Given;
 use super::declare::options;
-use super::value::{Constant, DefaultRegion, Delimiter, Value};
+use super::value::{Constant, Delimiter, Value};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::source::Encoding;
@@ -110,7 +110,7 @@ options! {
     pub struct PhoneOptions {
         /// Country of numbers without +, such as GB, or `none`
         #[arg(long, value_name = "CC")]
-        region: Given<DefaultRegion> => Mapping { is_identity: true };
+        region: Given<Option<Region>> => Mapping { is_identity: true };
 
         /// Column with each row's country, `auto` or `none`; --region is for empty cells [default: auto]
         ///

@@ -12,7 +12,6 @@ use std::time::Duration;
 use clap::builder::PossibleValue;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use secrecy::SecretString;
-use thiserror::Error;
 
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
@@ -30,11 +29,11 @@ pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
     /// What separates several of them in one text.
     const SEPARATOR: Option<char> = None;
 
-    /// Parses it.
-    fn parse(text: &str) -> Result<Self, ValueError>;
+    /// Parses it; the error is what to write instead.
+    fn parse(text: &str) -> Result<Self, String>;
 
     /// Parses it from what need not be Unicode, such as the name of a file.
-    fn parse_os(text: &OsStr) -> Result<Self, ValueError> {
+    fn parse_os(text: &OsStr) -> Result<Self, String> {
         Self::parse(&text.to_string_lossy())
     }
 
@@ -61,20 +60,9 @@ pub enum Form {
     Switch,
 }
 
-/// What to write instead of a value that is refused.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct ValueError(pub String);
-
-impl From<&str> for ValueError {
-    fn from(hint: &str) -> ValueError {
-        ValueError(hint.to_owned())
-    }
-}
-
 /// A text that is checked where it is used.
 impl Value for String {
-    fn parse(text: &str) -> Result<String, ValueError> {
+    fn parse(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     }
 }
@@ -83,11 +71,11 @@ impl Value for String {
 impl Value for PathBuf {
     const FORM: Form = Form::File;
 
-    fn parse(text: &str) -> Result<PathBuf, ValueError> {
+    fn parse(text: &str) -> Result<PathBuf, String> {
         Ok(text.into())
     }
 
-    fn parse_os(text: &OsStr) -> Result<PathBuf, ValueError> {
+    fn parse_os(text: &OsStr) -> Result<PathBuf, String> {
         Ok(text.into())
     }
 }
@@ -102,11 +90,11 @@ pub enum TokenSource {
 impl Value for TokenSource {
     const FORM: Form = Form::File;
 
-    fn parse(text: &str) -> Result<TokenSource, ValueError> {
+    fn parse(text: &str) -> Result<TokenSource, String> {
         TokenSource::parse_os(text.as_ref())
     }
 
-    fn parse_os(text: &OsStr) -> Result<TokenSource, ValueError> {
+    fn parse_os(text: &OsStr) -> Result<TokenSource, String> {
         Ok(TokenSource::File(text.into()))
     }
 }
@@ -119,7 +107,7 @@ pub struct Constant {
 }
 
 impl Value for Constant {
-    fn parse(text: &str) -> Result<Constant, ValueError> {
+    fn parse(text: &str) -> Result<Constant, String> {
         match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => Ok(Constant {
                 name: name.trim().to_owned(),
@@ -133,7 +121,7 @@ impl Value for Constant {
 impl Value for bool {
     const FORM: Form = Form::Switch;
 
-    fn parse(text: &str) -> Result<bool, ValueError> {
+    fn parse(text: &str) -> Result<bool, String> {
         text.parse().map_err(|_| "write `true` or `false`".into())
     }
 }
@@ -142,7 +130,7 @@ impl Value for bool {
 impl Value for u8 {
     const FORM: Form = Form::Number;
 
-    fn parse(text: &str) -> Result<u8, ValueError> {
+    fn parse(text: &str) -> Result<u8, String> {
         let times = text.parse().ok().filter(|times| *times <= 9);
         times.ok_or("write a whole number from 0 to 9".into())
     }
@@ -151,7 +139,7 @@ impl Value for u8 {
 impl Value for NonZeroU32 {
     const FORM: Form = Form::Number;
 
-    fn parse(text: &str) -> Result<NonZeroU32, ValueError> {
+    fn parse(text: &str) -> Result<NonZeroU32, String> {
         text.parse()
             .map_err(|_| "write a whole number from 1 to 4294967295".into())
     }
@@ -160,7 +148,7 @@ impl Value for NonZeroU32 {
 impl Value for u64 {
     const FORM: Form = Form::Number;
 
-    fn parse(text: &str) -> Result<u64, ValueError> {
+    fn parse(text: &str) -> Result<u64, String> {
         text.parse()
             .map_err(|_| "write a whole number from 0 on".into())
     }
@@ -171,38 +159,33 @@ impl Value for u64 {
 const MAX_IN_FLIGHT: usize = 1000;
 
 impl Value for ConcurrencyChoice {
-    fn parse(text: &str) -> Result<ConcurrencyChoice, ValueError> {
+    fn parse(text: &str) -> Result<ConcurrencyChoice, String> {
         if text.trim() == "auto" {
             return Ok(ConcurrencyChoice::Auto);
         }
         let most: Option<NonZeroUsize> = text.trim().parse().ok();
         most.filter(|most| most.get() <= MAX_IN_FLIGHT)
             .map(ConcurrencyChoice::Fixed)
-            .ok_or_else(|| {
-                ValueError(format!(
-                    "write a number from 1 to {MAX_IN_FLIGHT}, or `auto`"
-                ))
-            })
+            .ok_or_else(|| format!("write a number from 1 to {MAX_IN_FLIGHT}, or `auto`"))
     }
 }
 
 /// One of the limits that apply together, or a word.
 impl Value for RateChoice {
-    fn parse(text: &str) -> Result<RateChoice, ValueError> {
+    fn parse(text: &str) -> Result<RateChoice, String> {
         match text.trim() {
             "auto" => Ok(RateChoice::Auto),
             "none" => Ok(RateChoice::Unlimited),
             _ => Rate::parse(text)
                 .map(|rate| RateChoice::Limits(vec![rate]))
-                .map_err(|hint| ValueError(format!("{hint}; or `auto` or `none`"))),
+                .map_err(|hint| format!("{hint}; or `auto` or `none`")),
         }
     }
 }
 
 impl Value for Rate {
-    fn parse(text: &str) -> Result<Rate, ValueError> {
-        text.parse()
-            .map_err(|error: &str| ValueError(error.to_owned()))
+    fn parse(text: &str) -> Result<Rate, String> {
+        text.parse().map_err(|error: &str| error.to_owned())
     }
 }
 
@@ -211,7 +194,7 @@ const MAX_TIME: SignedDuration = SignedDuration::from_hours(24 * 7_304_484);
 
 /// A time such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
 impl Value for Duration {
-    fn parse(text: &str) -> Result<Duration, ValueError> {
+    fn parse(text: &str) -> Result<Duration, String> {
         let time = span(text).and_then(|time| Duration::try_from(time).ok());
         let hint = "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`";
         time.filter(|time| !time.is_zero()).ok_or(hint.into())
@@ -220,7 +203,7 @@ impl Value for Duration {
 
 /// An age such as `90d`, `2w` or `12h`; a day has 24 hours.
 impl Value for SignedDuration {
-    fn parse(text: &str) -> Result<SignedDuration, ValueError> {
+    fn parse(text: &str) -> Result<SignedDuration, String> {
         let hint = "write a number and its unit, such as `90d`, `2w` or `12h`";
         let age = span(text).filter(|age| !age.is_negative());
         age.ok_or(hint.into())
@@ -237,7 +220,7 @@ fn span(text: &str) -> Option<SignedDuration> {
 pub struct Delimiter(pub u8);
 
 impl Value for Delimiter {
-    fn parse(text: &str) -> Result<Delimiter, ValueError> {
+    fn parse(text: &str) -> Result<Delimiter, String> {
         let byte = match text.to_lowercase().as_str() {
             "tab" | "\\t" | "\t" => b'\t',
             "comma" => b',',
@@ -253,8 +236,8 @@ impl Value for Delimiter {
 }
 
 impl Value for Encoding {
-    fn parse(text: &str) -> Result<Encoding, ValueError> {
-        text.parse().map_err(ValueError)
+    fn parse(text: &str) -> Result<Encoding, String> {
+        text.parse()
     }
 }
 
@@ -265,56 +248,37 @@ impl Value for Region {
         Some(self.to_string())
     }
 
-    fn parse(text: &str) -> Result<Region, ValueError> {
+    fn parse(text: &str) -> Result<Region, String> {
         Region::parse(text).ok_or_else(|| {
             let nearest = Region::nearest(text);
             let question = nearest.map(|nearest| format!("; did you mean {nearest}?"));
-            ValueError(format!(
+            format!(
                 "write an ISO code such as DE, or an English name{}",
                 question.unwrap_or_default()
-            ))
+            )
         })
     }
 }
 
 const NONE: &str = "none";
 
-/// The country of numbers in national form in rows that name none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DefaultRegion {
-    Country(Region),
-    /// None, even if a profile has one.
-    None,
-}
-
-impl DefaultRegion {
-    pub fn country(self) -> Option<Region> {
-        match self {
-            DefaultRegion::Country(region) => Some(region),
-            DefaultRegion::None => None,
-        }
-    }
-}
-
-impl Value for DefaultRegion {
+/// A country, or `none`, even if a profile has one.
+impl Value for Option<Region> {
     fn usual_form(&self) -> Option<String> {
-        Some(match self {
-            DefaultRegion::Country(region) => region.to_string(),
-            DefaultRegion::None => NONE.to_owned(),
-        })
+        Some(self.map_or(NONE.to_owned(), |region| region.to_string()))
     }
 
-    fn parse(text: &str) -> Result<DefaultRegion, ValueError> {
+    fn parse(text: &str) -> Result<Option<Region>, String> {
         if text.trim().eq_ignore_ascii_case(NONE) {
-            Ok(DefaultRegion::None)
+            Ok(None)
         } else {
-            <Region as Value>::parse(text).map(DefaultRegion::Country)
+            <Region as Value>::parse(text).map(Some)
         }
     }
 }
 
 impl Value for RegionColumns {
-    fn parse(text: &str) -> Result<RegionColumns, ValueError> {
+    fn parse(text: &str) -> Result<RegionColumns, String> {
         Ok(match text.trim().to_lowercase().as_str() {
             "auto" => RegionColumns::Auto,
             NONE => RegionColumns::None,
@@ -349,10 +313,10 @@ pub enum Progress {
 macro_rules! words {
     ($($type:ident { $($variant:ident = $word:literal, $help:literal;)* })*) => {$(
         impl Value for $type {
-            fn parse(text: &str) -> Result<$type, ValueError> {
+            fn parse(text: &str) -> Result<$type, String> {
                 match text {
                     $($word => Ok($type::$variant),)*
-                    _ => Err(ValueError(format!("write {}", alternatives(&[$($word),*])))),
+                    _ => Err(format!("write {}", alternatives(&[$($word),*]))),
                 }
             }
 

@@ -199,7 +199,7 @@ impl Layers {
     /// The region of the run that rejects among the inputs come from, if there is one.
     pub fn region_of_run(&self) -> Option<Region> {
         let of_run = self.of(|origin| matches!(origin, Origin::Run(_)));
-        of_run.phones.region.as_deref()?.country()
+        *of_run.phones.region.as_deref()?
     }
 
     /// The source of the option that `is_given` looks at.

@@ -81,7 +81,7 @@ impl ReadingSettings {
 
 /// The country of numbers in national form, and the source of that option.
 fn region(layers: &Layers, options: &Options) -> Option<GivenRegion> {
-    let region = options.phones.region.as_deref()?.country()?;
+    let region = (*options.phones.region.as_deref()?)?;
     let from = match layers.origin(|given| given.phones.region.is_some()) {
         Origin::Flag => "--region".to_owned(),
         origin => origin.to_string(),
