@@ -33,9 +33,8 @@ pub struct SandboxConfig {
     pub seed: u64,
     /// The id of the first lead, 1 when not given; the following count up from it.
     pub first_id: Option<u32>,
-    /// Examples when none is given.
     #[serde(rename = "campaign")]
-    pub campaigns: Vec<Campaign>,
+    pub campaigns: Campaigns,
     pub list_shape: ListShape,
     pub list_id_type: ListIdType,
     pub variables_shape: VariablesShape,
@@ -131,24 +130,29 @@ pub struct Campaign {
     pub updated_at: String,
 }
 
-impl Campaign {
+/// The campaigns of the account: examples when not given, none when given as `[]`.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Campaigns(pub Vec<Campaign>);
+
+impl Default for Campaigns {
     /// Campaigns in every state, two of one name, and times in each form seen.
-    pub(super) fn examples() -> Vec<Self> {
-        [
+    fn default() -> Self {
+        let examples = [
             (101, "Spring promo", "in-progress", LONG_AGO),
             (102, "Autumn survey", "stopped", "2026-03-02T09:00:00Z"),
             (103, "Welcome call", "draft", "2026-03-02 09:00:00"),
             (104, "Newsletter", "in-progress", "2026-03-02T09:00:00Z"),
             (105, "Newsletter", "in-progress", "2026-05-11T09:00:00Z"),
-        ]
-        .map(|(id, name, status, time)| Self {
+        ];
+        let examples = examples.map(|(id, name, status, time)| Campaign {
             id,
             name: name.to_owned(),
             status: status.to_owned(),
             created_at: time.to_owned(),
             updated_at: time.to_owned(),
-        })
-        .into()
+        });
+        Campaigns(examples.into())
     }
 }
 

@@ -250,7 +250,7 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
 /// The list's body. `page` counts from 1, `url` is the list's own, without a query; both are of
 /// use to the paginated form alone.
 pub(super) fn campaign_list(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let all = &config.campaigns;
+    let all = &config.campaigns.0;
     match config.list_shape {
         ListShape::Campaigns => json!({ "campaigns": entries(config, all) }),
         ListShape::Bare => json!(entries(config, all)),
@@ -278,8 +278,8 @@ fn entries(config: &SandboxConfig, campaigns: &[Campaign]) -> Vec<Value> {
 
 /// Half of the list, rounded up, so that even the examples have two pages.
 fn one_page(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let size = config.campaigns.len().div_ceil(2).max(1);
-    let mut pages = config.campaigns.chunks(size);
+    let size = config.campaigns.0.len().div_ceil(2).max(1);
+    let mut pages = config.campaigns.0.chunks(size);
     let last = pages.len().max(1);
     let shown = page.checked_sub(1).and_then(|index| pages.nth(index));
     let link = |number: usize| format!("{url}?page={number}");
@@ -290,6 +290,6 @@ fn one_page(config: &SandboxConfig, page: usize, url: &str) -> Value {
         "next_page_url": (page < last).then(|| link(page + 1)),
         "per_page": size,
         "prev_page_url": (page > 1).then(|| link(page - 1)),
-        "total": config.campaigns.len(),
+        "total": config.campaigns.0.len(),
     })
 }

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 use super::RecordedRequest;
-use super::config::{Campaign, Outage, SandboxConfig};
+use super::config::{Outage, SandboxConfig};
 use super::faults::Draw;
 use super::rate_limit::{Limiter, Quota};
 use super::replies::{self, Reply};
@@ -36,11 +36,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(mut config: SandboxConfig) -> io::Result<Self> {
+    pub(super) fn new(config: SandboxConfig) -> io::Result<Self> {
         config.validate()?;
-        if config.campaigns.is_empty() {
-            config.campaigns = Campaign::examples();
-        }
         Ok(Self {
             slots: config
                 .max_concurrent
@@ -262,7 +259,7 @@ impl State {
         now: u64,
     ) -> Reply {
         let time = self.time_of_day(now);
-        if !config.campaigns.iter().any(|c| c.id == lead.campaign) {
+        if !config.campaigns.0.iter().any(|c| c.id == lead.campaign) {
             return replies::unknown_campaign(config.unknown_campaign);
         }
         if config
