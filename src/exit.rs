@@ -6,19 +6,16 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// Complete, and no row asks for attention.
+    /// No row asks for attention.
     Complete = 0,
     /// Complete, but some rows are invalid, rejected, failed or uncertain.
     Problems = 1,
     /// Nothing was sent: usage, configuration, mapping or unreadable input.
     Usage = 2,
-    /// Stopped by the service.
     Service = 3,
     /// Stopped before the end, as asked.
     Interrupted = 4,
-    /// Stopped by this machine.
     Machine = 5,
-    /// Another run is at it.
     Busy = 6,
 }
 
@@ -45,9 +42,7 @@ pub enum StoppedBy {
     Unreadable,
     /// The service rejects row after row alike.
     Rejections,
-    /// A signal.
     Signal,
-    /// The time that the run was given is up.
     MaxDuration,
     /// The disk, while results were written.
     Disk,
@@ -62,45 +57,28 @@ pub enum StoppedBy {
 }
 
 impl StoppedBy {
-    /// Every reason.
-    pub const ALL: [StoppedBy; 14] = [
-        StoppedBy::Token,
-        StoppedBy::Campaign,
-        StoppedBy::Balance,
-        StoppedBy::Redirect,
-        StoppedBy::Outage,
-        StoppedBy::Unreadable,
-        StoppedBy::Rejections,
-        StoppedBy::Signal,
-        StoppedBy::MaxDuration,
-        StoppedBy::Disk,
-        StoppedBy::Ledger,
-        StoppedBy::Input,
-        StoppedBy::Busy,
-        StoppedBy::Usage,
+    /// Every reason with its word in the JSON summary, in the order of the enum.
+    pub const WORDS: [(StoppedBy, &str); 14] = [
+        (StoppedBy::Token, "token"),
+        (StoppedBy::Campaign, "campaign"),
+        (StoppedBy::Balance, "balance"),
+        (StoppedBy::Redirect, "redirect"),
+        (StoppedBy::Outage, "outage"),
+        (StoppedBy::Unreadable, "unreadable"),
+        (StoppedBy::Rejections, "rejections"),
+        (StoppedBy::Signal, "signal"),
+        (StoppedBy::MaxDuration, "max_duration"),
+        (StoppedBy::Disk, "disk"),
+        (StoppedBy::Ledger, "ledger"),
+        (StoppedBy::Input, "input"),
+        (StoppedBy::Busy, "busy"),
+        (StoppedBy::Usage, "usage"),
     ];
 
-    /// The word in the JSON summary.
     pub fn as_str(self) -> &'static str {
-        match self {
-            StoppedBy::Token => "token",
-            StoppedBy::Campaign => "campaign",
-            StoppedBy::Balance => "balance",
-            StoppedBy::Redirect => "redirect",
-            StoppedBy::Outage => "outage",
-            StoppedBy::Unreadable => "unreadable",
-            StoppedBy::Rejections => "rejections",
-            StoppedBy::Signal => "signal",
-            StoppedBy::MaxDuration => "max_duration",
-            StoppedBy::Disk => "disk",
-            StoppedBy::Ledger => "ledger",
-            StoppedBy::Input => "input",
-            StoppedBy::Busy => "busy",
-            StoppedBy::Usage => "usage",
-        }
+        StoppedBy::WORDS[self as usize].1
     }
 
-    /// The exit code that goes with it.
     pub fn exit_code(self) -> ExitCode {
         match self {
             StoppedBy::Token
@@ -128,7 +106,6 @@ impl fmt::Display for StoppedBy {
 /// what becomes of a row is data.
 #[derive(Debug)]
 pub struct Failure {
-    /// What stopped it.
     pub stopped_by: StoppedBy,
     /// What, where and what next.
     pub error: anyhow::Error,
@@ -137,7 +114,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its cause.
     pub fn new(stopped_by: StoppedBy, error: impl Into<anyhow::Error>) -> Failure {
         Failure {
             stopped_by,
@@ -146,7 +122,6 @@ impl Failure {
         }
     }
 
-    /// The same, with how many rows there are.
     pub fn of_rows(self, rows: u64) -> Failure {
         Failure {
             rows_total: Some(rows),
@@ -157,12 +132,23 @@ impl Failure {
 
 /// Says of an error what it stops, so that every place has to choose.
 pub trait OrStopped<T> {
-    /// The value, or a failure that was caused by `by`.
     fn or_stopped(self, by: StoppedBy) -> Result<T, Failure>;
 }
 
 impl<T, E: Into<anyhow::Error>> OrStopped<T> for Result<T, E> {
     fn or_stopped(self, by: StoppedBy) -> Result<T, Failure> {
         self.map_err(|error| Failure::new(by, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_the_order_of_the_reasons() {
+        for (by, word) in StoppedBy::WORDS {
+            assert_eq!(by.as_str(), word);
+        }
     }
 }

@@ -18,11 +18,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a file for its owner only.
-///
-/// # Errors
-///
-/// [`ErrorKind::AlreadyExists`] where there is one, and those of creating files.
+/// Creates a file for its owner only, where there is none.
 pub fn create(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create_new(true);
@@ -73,11 +69,8 @@ pub fn probe(path: &Path) -> io::Result<()> {
     folder.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
 }
 
-/// A new file beside `path`, for its owner only, which is deleted when it is dropped.
-///
-/// # Errors
-///
-/// Those of the operating system, without the file's generated name.
+/// A new file beside `path`, for its owner only, which is deleted when it is dropped. Errors do
+/// not have its generated name.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut name = OsString::from(path.file_name().ok_or(ErrorKind::InvalidFilename)?);
     name.push(".");
@@ -103,33 +96,24 @@ pub fn sync_folder(path: &Path) {
 #[cfg(not(unix))]
 pub fn sync_folder(_path: &Path) {}
 
-/// What others can do with a file that should be private.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exposure {
-    /// Every user of this machine can read it.
-    Readable,
-    /// Its group or every user can write to it.
-    Writable,
-}
-
-/// How far a file is open to others; none where it is not. A group that can only read is
-/// fine: service managers and clusters pass a secret to a user that way (`LoadCredential=`
+/// What others can do with a file that should be private, as a verb. A group that can only read
+/// is fine: service managers and clusters pass a secret to a user that way (`LoadCredential=`
 /// with an ACL, whose mask is shown as the group's permissions; `fsGroup`).
 #[cfg(unix)]
-pub fn exposure(path: &Path) -> Option<Exposure> {
+pub fn others_can(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::PermissionsExt;
     let found = std::fs::metadata(path).ok()?;
     // A pipe, for example, is gone when it has been read.
     let mode = found.is_file().then(|| found.permissions().mode())?;
     if mode & 0o004 != 0 {
-        return Some(Exposure::Readable);
+        return Some("read");
     }
-    (mode & 0o022 != 0).then_some(Exposure::Writable)
+    (mode & 0o022 != 0).then_some("change")
 }
 
 /// Elsewhere permissions are not numbers, and are not checked.
 #[cfg(not(unix))]
-pub fn exposure(_path: &Path) -> Option<Exposure> {
+pub fn others_can(_path: &Path) -> Option<&'static str> {
     None
 }
 
@@ -167,25 +151,25 @@ mod tests {
         fs::write(&path, "t0ken").unwrap();
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
-        for (mode, exposure_of_it) in [
+        for (mode, verb) in [
             (0o400, None),
             (0o600, None),
             (0o440, None),
             (0o640, None),
             (0o711, None),
-            (0o444, Some(Exposure::Readable)),
-            (0o604, Some(Exposure::Readable)),
-            (0o644, Some(Exposure::Readable)),
-            (0o666, Some(Exposure::Readable)),
-            (0o620, Some(Exposure::Writable)),
-            (0o660, Some(Exposure::Writable)),
-            (0o602, Some(Exposure::Writable)),
+            (0o444, Some("read")),
+            (0o604, Some("read")),
+            (0o644, Some("read")),
+            (0o666, Some("read")),
+            (0o620, Some("change")),
+            (0o660, Some("change")),
+            (0o602, Some("change")),
         ] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(exposure(&path), exposure_of_it, "{mode:o}");
+            assert_eq!(others_can(&path), verb, "{mode:o}");
             // Secrets of a cluster are links to the file of the day.
-            assert_eq!(exposure(&link), exposure_of_it, "{mode:o}");
+            assert_eq!(others_can(&link), verb, "{mode:o}");
         }
-        assert_eq!(exposure(folder.path()), None);
+        assert_eq!(others_can(folder.path()), None);
     }
 }

@@ -10,7 +10,7 @@ use tracing::warn;
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::options::{ConnectionOptions, Options, TokenSource};
-use crate::private_file::{self, Exposure};
+use crate::private_file;
 use crate::shell::quoted;
 use crate::text::{listed, quoted_unless_secret};
 
@@ -119,12 +119,8 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
 /// The token in a file, with a warning if others have access to it.
 fn token_in(path: &Path) -> Result<Token> {
     let token = Token::from_file(path)?;
-    if let Some(exposure) = private_file::exposure(path) {
+    if let Some(what) = private_file::others_can(path) {
         let shown = path.display().to_string();
-        let what = match exposure {
-            Exposure::Readable => "read",
-            Exposure::Writable => "change",
-        };
         warn!(
             event = "warning",
             "others can {what} the token file {}; protect it with `chmod 600`",

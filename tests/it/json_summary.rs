@@ -162,10 +162,10 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
 
 #[test]
 fn every_reason_to_stop_is_in_the_table_with_its_exit_code() {
-    let words = StoppedBy::ALL.map(|by| by.as_str().to_owned());
+    let words = StoppedBy::WORDS.map(|(_, word)| word.to_owned());
     assert_eq!(documented("`stopped_by`"), words.into());
     let page = page("json.md");
-    for by in StoppedBy::ALL {
+    for (by, _) in StoppedBy::WORDS {
         let line = format!("\n| `{by}` | {} | ", by.exit_code() as u8);
         assert!(page.contains(&line), "{line}");
     }

@@ -52,7 +52,7 @@ impl Figures {
         let version = [(env!("CARGO_PKG_VERSION"), 1)];
         let is_complete = self.exit_code.is_some() && self.stopped_by.is_none();
         let stopped =
-            StoppedBy::ALL.map(|by| (by.as_str(), u64::from(self.stopped_by == Some(by))));
+            StoppedBy::WORDS.map(|(by, word)| (word, u64::from(self.stopped_by == Some(by))));
         let rows = self
             .counts
             .all()
