@@ -75,9 +75,9 @@ Examples:
   leadload import contacts.rejects.csv";
 
 const CHECK_EXAMPLES: &str = "\
-`leadload check` takes all flags of `leadload import` but `--metrics-file`, so
-you can send what you checked by changing one word. Results and rejects are
-written only if you name them.
+`leadload check` takes all flags of `leadload import`, so you can send what you
+checked by changing one word. Results and rejects are written only if you name
+them.
 
 Examples:
   leadload check contacts.csv

@@ -5,6 +5,7 @@
 //! no working time.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use rustix::termios::{
@@ -14,7 +15,6 @@ use rustix::termios::{
 use thiserror::Error;
 
 use super::service;
-use super::stopwatch::Stopwatch;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::options::LogFormat;
 use crate::report::{Width, console, paragraph};
@@ -24,6 +24,20 @@ use crate::text::printable;
 /// Whether the user can answer. With log lines in JSON a question would be one of them.
 pub(super) fn can_ask(log_format: LogFormat) -> bool {
     log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// The time that a command has worked: waiting for an answer or for another run is not counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stopwatch {
+    pub(super) began: Instant,
+    pub(super) waited: Duration,
+}
+
+impl Stopwatch {
+    pub(super) fn seconds(self) -> f64 {
+        let worked = self.began.elapsed().saturating_sub(self.waited);
+        worked.as_secs_f64()
+    }
 }
 
 /// The user's side of a command: answers and interrupts.
@@ -36,7 +50,10 @@ impl Terminal {
     /// Listens for interrupts from now on.
     pub(super) fn open() -> Result<Terminal, Failure> {
         Ok(Terminal {
-            watch: Stopwatch::start(),
+            watch: Stopwatch {
+                began: Instant::now(),
+                waited: Duration::ZERO,
+            },
             interrupts: signals::listen().or_stopped(StoppedBy::Usage)?,
         })
     }
@@ -87,21 +104,13 @@ impl Terminal {
         question: &str,
         read: fn() -> io::Result<Option<String>>,
     ) -> Result<Option<String>, Failure> {
-        let (question, watch) = (question.to_owned(), self.watch.clone());
-        let ask = move || {
-            watch.pause(|| {
-                show(&question);
-                read()
-            })
-        };
-        let answer = service::or_interrupted(&mut self.interrupts, async {
-            let broke_off = || Err(io::Error::other("the question broke off"));
-            let answer = service::on_a_thread(ask).await;
-            answer
-                .unwrap_or_else(broke_off)
-                .or_stopped(StoppedBy::Usage)
+        let (question, asked) = (question.to_owned(), Instant::now());
+        let answer = service::on_a_thread(move || {
+            show(&question);
+            read().or_stopped(StoppedBy::Usage)
         });
-        let answer = answer.await;
+        let answer = service::or_interrupted(&mut self.interrupts, answer).await;
+        self.watch.waited += asked.elapsed();
         let is_unanswered = |failure: &Failure| failure.stopped_by != StoppedBy::Signal;
         if answer.as_ref().err().is_some_and(is_unanswered) {
             // The next message does not belong on the question's line. After a signal it begins

@@ -1,20 +1,19 @@
 //! `leadload campaigns`: lists the campaigns.
 
+use super::ask::Terminal;
 use super::{directory, service};
-use crate::api::Limits;
 use crate::cli::ListFormat;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Format;
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
-use crate::settings::{Layers, Service, TIMEOUT};
+use crate::settings::{Layers, Service};
 
 /// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
-    let campaigns = service::block_on_or_interrupted(async {
-        let reached = service::reach(&service, Limits::within(TIMEOUT)).await?;
-        let list = reached.client.campaigns().await;
-        list.map_err(directory::list_failure)
+    let campaigns = service::block_on(async {
+        let mut terminal = Terminal::open()?;
+        service::or_interrupted(&mut terminal.interrupts, directory::listed_by(&service)).await
     })?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,

@@ -1,4 +1,4 @@
-//! The campaigns of the service, requested at most once.
+//! The campaigns of the service, and what their names mean.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,14 +6,16 @@ use std::time::Duration;
 use tracing::warn;
 
 use super::service;
-use crate::api::{Client, ListError};
+use crate::api::{Client, Limits, ListError};
 use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
-use crate::source::SourceError;
+use crate::lead::CampaignId;
+use crate::report::{CampaignNames, Lookup};
+use crate::settings::{ImportSettings, Layers, Service, TIMEOUT};
 
 /// The longest wait for a list that is not essential.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(15);
+const MAX_WAIT: Duration = Duration::from_secs(15);
 
 /// The campaigns as the service lists them.
 pub(super) struct Directory {
@@ -89,13 +91,80 @@ impl Directory {
 /// the user may want to stop.
 pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     let intake = intake.clone();
-    service::on_a_thread(move || intake.campaign_names())
-        .await
-        .unwrap_or_else(|| Err(SourceError::BrokeOff.into()))
+    service::on_a_thread(move || intake.campaign_names()).await
+}
+
+/// The campaigns that the token sees.
+pub(super) async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
+    let reached = service::reach(service, Limits::within(TIMEOUT)).await?;
+    reached.client.campaigns().await.map_err(list_failure)
+}
+
+/// What a check knows of campaign names.
+pub(super) struct LookedUp {
+    /// The ids of the names, if they were looked up.
+    pub(super) ids: Option<HashMap<String, CampaignId>>,
+    /// The names of the campaigns by id.
+    pub(super) names: CampaignNames,
+    pub(super) lookup: Lookup,
+}
+
+impl LookedUp {
+    fn without_names(lookup: Lookup) -> LookedUp {
+        LookedUp {
+            ids: None,
+            names: CampaignNames::default(),
+            lookup,
+        }
+    }
+}
+
+/// Looks up all names in rows and flags, if a service is given. No error of the service ends a
+/// check, which needs neither a service nor a token.
+pub(super) async fn look_up(
+    layers: &Layers,
+    settings: &ImportSettings,
+    intake: &Intake,
+) -> Result<LookedUp, Failure> {
+    let mut inputs = intake.inputs.iter();
+    let has_column = inputs.any(|input| input.mapping.campaign_column.is_some());
+    let default = settings.reading.campaign.as_ref();
+    if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
+        return Ok(LookedUp::without_names(Lookup::NotNeeded));
+    }
+    let Ok(service) = Service::new(layers) else {
+        let why = if settings.service.is_empty() {
+            "no service is given"
+        } else {
+            "no access token is given"
+        };
+        return Ok(LookedUp::without_names(Lookup::NotDone(why.to_owned())));
+    };
+    let mut names = names_in(intake).await?;
+    names.note_default(default);
+    if names.is_empty() {
+        return Ok(LookedUp::without_names(Lookup::NotNeeded));
+    }
+    let reached = service::reach(&service, Limits::within(MAX_WAIT)).await?;
+    Ok(match reached.client.campaigns_within(MAX_WAIT).await {
+        Ok(listed) => {
+            let (ids, unclear) = names.resolved(&listed, &intake.names());
+            LookedUp {
+                ids: Some(ids),
+                names: CampaignNames::listed(&listed),
+                lookup: Lookup::Done(unclear),
+            }
+        }
+        Err(error) => {
+            let why = error.reason().to_owned();
+            warn!(event = "warning", "cannot look up campaign names: {why}");
+            LookedUp::without_names(Lookup::NotDone(why))
+        }
+    })
 }
 
 /// The failure if the campaigns cannot be listed.
-pub(super) fn list_failure(error: ListError) -> Failure {
+fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),
         ListError::NoAnswer(_) => StoppedBy::Outage,

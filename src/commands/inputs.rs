@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::anyhow;
-use console::is_dumb;
 use tracing::warn;
 
 use super::request::Request;
@@ -16,7 +15,10 @@ use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;
 use crate::options::{Format, LogFormat, Progress};
 use crate::phone::PhoneReader;
-use crate::report::{DoubtError, Ended, RowTotal, Show, Tally};
+use crate::report::{
+    CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally, console, log_end,
+    stop_text,
+};
 use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
 use crate::screen::SuppressionLists;
 use crate::settings::{
@@ -47,24 +49,18 @@ pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>,
 pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
     let form = form_choice(&request.layers.options().reading);
     let files = request.files.clone();
-    service::on_a_thread(move || {
+    service::on_a_thread(move || -> Result<Vec<InspectedInput>, Failure> {
         let inputs = open_each(&files)?.into_iter();
         let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
         Ok(surveyed.collect::<Result<_, SourceError>>()?)
     })
     .await
-    .unwrap_or_else(broke_off)
 }
 
 /// Inputs whose do-not-call lists are not read yet.
-pub(super) struct Planned(Intake);
+pub(super) struct Planned(pub(super) Intake);
 
 impl Planned {
-    /// The inputs.
-    pub(super) fn so_far(&self) -> &Intake {
-        &self.0
-    }
-
     /// Reads the do-not-call lists.
     pub(super) async fn protected(self, settings: &ReadingSettings) -> Result<Intake, Failure> {
         let Planned(intake) = self;
@@ -74,15 +70,13 @@ impl Planned {
         service::on_a_thread(move || {
             let region = settings.region.as_ref().map(|given| given.region);
             let lists = &settings.suppress;
-            let lists = SuppressionLists::read(lists, &intake.phones, region, settings.doubts)
-                .or_stopped(StoppedBy::Usage)?;
-            Ok(Intake {
+            let lists = SuppressionLists::read(lists, &intake.phones, region, settings.doubts);
+            lists.or_stopped(StoppedBy::Usage).map(|lists| Intake {
                 suppression: Arc::new(lists),
                 ..intake
             })
         })
         .await
-        .unwrap_or_else(broke_off)
     }
 }
 
@@ -92,9 +86,7 @@ pub(super) async fn plan(
     surveyed: Vec<InspectedInput>,
 ) -> Result<Planned, Failure> {
     let settings = settings.clone();
-    service::on_a_thread(move || plan_each(&settings, surveyed))
-        .await
-        .unwrap_or_else(broke_off)
+    service::on_a_thread(move || plan_each(&settings, surveyed)).await
 }
 
 fn plan_each(
@@ -168,10 +160,9 @@ pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Fa
     let inputs = Arc::clone(&intake.inputs);
     service::on_a_thread(move || {
         let inputs = inputs.iter().map(|planned| planned.input.fingerprint());
-        Ok(inputs.collect::<Result<_, SourceError>>()?)
+        inputs.collect::<Result<_, SourceError>>()
     })
     .await
-    .unwrap_or_else(broke_off)
 }
 
 /// The absolute paths of the inputs; `None` for standard input.
@@ -185,12 +176,8 @@ pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     })
 }
 
-pub(super) fn broke_off<T>() -> Result<T, Failure> {
-    Err(SourceError::BrokeOff.into())
-}
-
 /// Opens files that must exist, and each once. Standard input is read to its end.
-pub(super) fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
         let input = Input::open(path)?;
@@ -248,7 +235,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
     let is_watched = !settings.quiet && std::io::stderr().is_terminal();
     match settings.reading.progress {
         Progress::Always => Show::Bar,
-        Progress::Auto if is_watched && !is_dumb() => Show::Bar,
+        Progress::Auto if is_watched && !::console::is_dumb() => Show::Bar,
         Progress::Auto if is_watched => Show::Lines,
         Progress::Auto | Progress::Never => Show::Log,
     }
@@ -289,24 +276,54 @@ fn warn_of_replaced_lists(layers: &Layers) {
     }
 }
 
-/// Warns of a list without rows, which may be an export that went wrong.
-pub(super) fn warn_of_nothing(tally: &Tally) {
-    let rows = tally.counts.total();
-    if rows == 0 {
+/// How a command ended that has read these inputs, as far as nothing stopped it.
+pub(super) fn ended<'a>(
+    settings: &ImportSettings,
+    intake: &'a Intake,
+    tally: &'a Tally,
+    elapsed_s: f64,
+) -> Ended<'a> {
+    Ended {
+        run: None,
+        tally,
+        inputs: intake.names(),
+        stop: None,
+        exit_code: tally.exit_code(None),
+        requests: 0,
+        rows_total: None,
+        elapsed_s,
+        written: Written::default(),
+        sandbox: settings.reading.outputs.sandbox,
+        in_doubt: InDoubt::of(settings.policy.on_uncertain, settings.policy.form),
+        continue_with: None,
+        send_rejects_with: None,
+        campaign_names: CampaignNames::default(),
+        list_notes: ListNotes::of(intake),
+    }
+}
+
+/// Reports how it ended, with `summary` on standard output.
+pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
+    let rows = ended.tally.counts.total();
+    if ended.stop.is_some() {
+        // That is why there are no more rows.
+    } else if rows == 0 {
         warn!(event = "warning", "there are no rows to import");
-    } else if tally.counts.of(Status::Excluded) == rows {
+    } else if ended.tally.counts.of(Status::Excluded) == rows {
         warn!(
             event = "warning",
             "no row matches `--only`, so all are excluded"
         );
     }
-}
-
-/// Logs the notes about files, which the summary has in text form.
-pub(super) fn warn_of_files(ended: &Ended<'_>, format: Format) {
+    // In text form the summary has them.
     if format == Format::Json {
         for note in &ended.written.notes {
             warn!(event = "warning", "{note}");
         }
     }
+    if let Some(stop) = &ended.stop {
+        console::stop(stop.by(), &stop_text(stop));
+    }
+    log_end(ended);
+    console::print(summary).or_stopped(StoppedBy::Disk)
 }

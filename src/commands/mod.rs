@@ -10,9 +10,7 @@ mod directory;
 mod dry_run;
 mod import;
 mod inputs;
-mod lookup;
 mod manual;
-mod places;
 mod questions;
 mod rejects;
 mod request;
@@ -20,7 +18,6 @@ mod runs;
 mod sandbox;
 mod save_mapping;
 mod service;
-mod stopwatch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

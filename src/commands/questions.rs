@@ -26,9 +26,9 @@ use crate::text::{counted, printable};
 /// The columns left for an answer beside its question.
 const WIDTH_OF_ANSWER: usize = 20;
 
-/// Whether the user may be asked about profile and lists: not in a trial, which calls no one,
+/// Whether the user may be asked about lists: not in a trial, which calls no one,
 /// not with `--yes`, and not if a list comes from standard input.
-pub(super) fn can_ask(request: &Request) -> bool {
+fn can_ask(request: &Request) -> bool {
     let options = request.layers.options();
     let reads_input = request.files.iter().any(|path| path.as_os_str() == "-");
     let is_trial = options.connection.sandbox == Some(true);
@@ -36,35 +36,15 @@ pub(super) fn can_ask(request: &Request) -> bool {
     !is_trial && !is_silent && !reads_input && ask::can_ask(options.log.format())
 }
 
-/// Asks for a profile if there are some, and neither a flag nor the environment gives a
-/// service. Returns whether one was chosen.
-pub(super) async fn choose_profile(
-    request: &mut Request,
-    terminal: &mut Terminal,
-) -> Result<bool, Failure> {
-    let profile = request.layers.profile.as_ref();
-    let profile = profile.filter(|profile| profile.name.is_none() && !profile.names.is_empty());
-    let has_service = request.layers.given().connection.base_url.is_some();
-    let Some(profile) = profile.filter(|_| !has_service && can_ask(request)) else {
-        return Ok(false);
-    };
-    note("No service is given. There are these profiles:");
-    let Some(name) = terminal.one_of(&profile.names).await? else {
-        return Ok(false);
-    };
-    request.use_profile(&name)?;
-    Ok(true)
-}
-
-/// Plans the inputs. Where an answer can help, the user is asked, and they are planned again
-/// with the answer.
+/// Plans the inputs and reads the do-not-call lists. Where an answer can help, the user is asked,
+/// and they are planned again with the answer.
 pub(super) async fn plan(
     request: &mut Request,
     settings: &mut ImportSettings,
     mut surveyed: Vec<InspectedInput>,
     unnamed: &OutputChoice,
     terminal: &mut Terminal,
-) -> Result<Planned, Failure> {
+) -> Result<Intake, Failure> {
     loop {
         let planning = inputs::plan(&settings.reading, surveyed);
         let planned = service::or_interrupted(&mut terminal.interrupts, planning).await;
@@ -75,7 +55,8 @@ pub(super) async fn plan(
             None
         };
         let Some(answer) = answer else {
-            return planned;
+            let protecting = planned?.protected(&settings.reading);
+            return service::or_interrupted(&mut terminal.interrupts, protecting).await;
         };
         request.add_answer(answer);
         *settings = request.settings(unnamed)?;
@@ -100,14 +81,11 @@ async fn ask_about(
             }
             _ => Ok(None),
         },
-        Ok(planned) => {
-            let intake = planned.so_far();
-            match &intake.doubt {
-                Some(doubt) if doubt.refuses => doubtful_region(intake, doubt, terminal).await,
-                None if is_missing_region => missing_region(intake, terminal).await,
-                _ => Ok(None),
-            }
-        }
+        Ok(Planned(intake)) => match &intake.doubt {
+            Some(doubt) if doubt.refuses => doubtful_region(intake, doubt, terminal).await,
+            None if is_missing_region => missing_region(intake, terminal).await,
+            _ => Ok(None),
+        },
     }
 }
 

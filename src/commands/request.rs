@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::options::{Given, Options};
+use crate::options::Options;
 use crate::results::OutputChoice;
-use crate::settings::{ImportSettings, Layers, environment};
+use crate::settings::{ImportSettings, Layers};
 
 /// The lists, the options and the command line.
 pub(super) struct Request {
@@ -21,17 +21,6 @@ impl Request {
     pub(super) fn add_answer(&mut self, answer: Options) {
         self.layers.add_answer(answer);
         self.line = self.line.with_typed(&self.files, self.layers.typed());
-    }
-
-    /// Uses a profile, as if `--profile` had been typed.
-    pub(super) fn use_profile(&mut self, name: &str) -> Result<(), Failure> {
-        let mut typed = self.layers.typed();
-        typed.place.profile = Some(Given::text_of(name));
-        let (layers, checked) = Layers::load(typed, environment(), true, true);
-        checked.or_stopped(StoppedBy::Usage)?;
-        self.line = self.line.with_typed(&self.files, layers.typed());
-        self.layers = layers;
-        Ok(())
     }
 
     /// The settings; outputs that are not named go to `unnamed`.

@@ -1,7 +1,6 @@
 //! Connects to the service or the sandbox, and runs async work that signals can interrupt.
 
 use std::future::Future;
-use std::io;
 use std::thread;
 
 use anyhow::anyhow;
@@ -13,7 +12,7 @@ use crate::api::{BaseUrl, Certificates, Client, Limits, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
-use crate::signals::{self, Interrupt, Interrupts};
+use crate::signals::{Interrupt, Interrupts};
 
 /// A client, and the sandbox, which lives as long as this value.
 pub(super) struct Reached {
@@ -32,10 +31,8 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
                 ..SandboxConfig::default()
             };
             // The call blocks until the sandbox listens.
-            let sandbox = on_a_thread(|| Sandbox::start(config))
-                .await
-                .unwrap_or_else(|| Err(io::Error::other("the sandbox did not start")))
-                .or_stopped(StoppedBy::Usage)?;
+            let start = move || Sandbox::start(config).or_stopped(StoppedBy::Usage);
+            let sandbox = on_a_thread(start).await?;
             let base_url =
                 BaseUrl::parse(&sandbox.base_url(), false).or_stopped(StoppedBy::Usage)?;
             let token = Token::from_text(sandbox.token(), "the sandbox's token")
@@ -68,16 +65,6 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     LocalSet::new().block_on(&runtime, work)
 }
 
-/// The same for work that sends no lead and can be dropped at a signal.
-pub(super) fn block_on_or_interrupted<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    block_on(async {
-        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
-        or_interrupted(&mut interrupts, work).await
-    })
-}
-
 /// The result of `work`, unless a signal or the end of `--max-duration` comes first.
 pub(super) async fn or_interrupted<T>(
     interrupts: &mut Interrupts,
@@ -100,12 +87,16 @@ pub(super) async fn or_interrupted<T>(
     Err(Failure::new(by, anyhow!(text)))
 }
 
-/// The result of work that blocks; `None` if its thread dies. If the future is dropped, the
-/// work goes on unobserved.
-pub(super) async fn on_a_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
+/// The result of work that blocks. If the future is dropped, the work goes on unobserved.
+pub(super) async fn on_a_thread<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, Failure>
+where
+    T: Send + 'static,
+    E: Into<Failure> + Send + 'static,
+{
     let (sender, done) = oneshot::channel();
     thread::spawn(move || sender.send(work()));
-    done.await.ok()
+    let died = |_| Failure::new(StoppedBy::Input, anyhow!("a thread of leadload died"));
+    done.await.map_err(died)?.map_err(Into::into)
 }

@@ -787,21 +787,6 @@ fn a_check_knows_the_campaign_by_the_name_that_was_imported() {
         .at(&service)
         .expect(0);
     assert_eq!(output.json()["counts"]["already_imported"], 2);
-    let warned = folder
-        .leadload(&[
-            "check",
-            "leads.csv",
-            "--campaign",
-            "101",
-            "--allow-duplicates",
-        ])
-        .at(&service)
-        .expect(0);
-    assert!(
-        warned
-            .stderr
-            .contains("run 1 has sent leads from these inputs")
-    );
 }
 
 // Elsewhere an open file cannot be deleted.

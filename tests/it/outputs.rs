@@ -492,12 +492,11 @@ fn what_says_where_the_service_is_and_who_asks_is_no_place_for_an_output() {
         "config.toml",
         format!("base_url = \"{}\"\n", service.base_url()),
     );
-    folder.write("ca.pem", "");
-    for output in ["token", "./token", "config.toml", "ca.pem"] {
+    for output in ["token", "./token", "config.toml"] {
         for flag in ["--results", "--rejects"] {
             let refused = folder
                 .leadload(&["import", "leads.csv", "--campaign", "101", flag, output])
-                .args("--token-file token --config config.toml --ca-file ca.pem")
+                .args("--token-file token --config config.toml")
                 .expect(2);
             refused.tells("holds settings, a token or certificates that this command uses");
         }

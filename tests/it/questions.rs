@@ -125,35 +125,6 @@ fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
 }
 
 #[test]
-fn profiles_with_a_service_are_offered_or_listed_where_there_is_no_terminal() {
-    let (folder, service) = (Folder::with_leads("phone\n+447911000001\n"), recorder());
-    folder.write("crm.token", service.token());
-    let url = service.base_url();
-    folder.write(
-        "config.toml",
-        format!("[profiles.crm]\nbase_url = '{url}'\ntoken_file = 'crm.token'\nrate = 'none'\n"),
-    );
-    let args = [
-        "import",
-        "leads.csv",
-        "--campaign",
-        "101",
-        "--config",
-        "config.toml",
-    ];
-    folder
-        .leadload(&args)
-        .expect(2)
-        .tells("hint: choose a profile, for example `--profile crm`; there are `crm`");
-    let mut terminal = Terminal::start(folder.leadload(&args), 100, 40);
-    terminal.wait_for("There are these profiles:\n  1  crm\n");
-    terminal.answer("(Enter to stop):", "1\r");
-    terminal.answer("[y/N]", "y\r");
-    assert_eq!(terminal.end().0, 0);
-    assert_eq!(phones(&service), ["+447911000001"]);
-}
-
-#[test]
 fn an_answer_is_in_the_command_that_is_printed() {
     let list = TWO.replace("+447911000002", "+4479110000");
     let (folder, service) = (Folder::with_leads(&list), recorder());

@@ -9,15 +9,15 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use crate::api::{BaseUrl, Limits, Token};
+use crate::api::{BaseUrl, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::commands::ask::{self, Cancelled, Terminal, note};
-use crate::commands::directory::list_failure;
+use crate::commands::directory::listed_by;
 use crate::commands::service;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Width, console, paragraph};
-use crate::settings::{Connection, Layers, NewProfile, Service, TIMEOUT, WrittenProfile};
+use crate::settings::{Connection, Layers, NewProfile, Service, WrittenProfile};
 use crate::text::{counted, printable, quoted_value};
 
 pub(super) async fn init(layers: &Layers) -> Result<ExitCode, Failure> {
@@ -78,7 +78,8 @@ impl Setup<'_> {
                 let url = &connection.base_url;
                 note(&format!("Asking {url} for its campaigns …"));
             }
-            let trying = try_out(&connection);
+            let service = Service::At(connection.clone());
+            let trying = listed_by(&service);
             let tried = service::or_interrupted(&mut self.terminal.interrupts, trying).await;
             let failure = match tried {
                 Ok(campaigns) => return Ok((connection, campaigns)),
@@ -164,13 +165,6 @@ impl Setup<'_> {
 
 fn refused<T>(text: &'static str) -> Result<T, Failure> {
     Err(Failure::new(StoppedBy::Usage, anyhow!(text)))
-}
-
-/// The campaigns that the token sees.
-async fn try_out(connection: &Connection) -> Result<Vec<Campaign>, Failure> {
-    let service = Service::At(connection.clone());
-    let reached = service::reach(&service, Limits::within(TIMEOUT)).await?;
-    reached.client.campaigns().await.map_err(list_failure)
 }
 
 /// What was written, and what comes next.

@@ -5,36 +5,29 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use tracing::warn;
 
-use super::delivery::Delivered;
+use super::prepared::Import;
 use super::record::Run;
+use super::sending::Delivered;
 use crate::campaign::{Campaign, CampaignBook};
-use crate::command_line::CommandLine;
+use crate::commands::ask::Stopwatch;
 use crate::commands::inputs;
-use crate::commands::stopwatch::Stopwatch;
-use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Intake, OnUncertain};
+use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::intake::OnUncertain;
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
 use crate::report::{
-    CampaignNames, Ended, InDoubt, ListNotes, Listeners, Metrics, Page, PageNotes, RunMode, TRIAL,
-    Tally, console, json_summary, log_end, stop_text, text_summary,
+    CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, TRIAL, Tally, json_summary,
+    stop_text, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
-use crate::settings::ImportSettings;
 use crate::stop::Stop;
 
 /// An import whose rows have been sent, completely or not.
 pub(super) struct Ending<'a> {
-    pub(super) settings: &'a ImportSettings,
-    pub(super) intake: &'a Intake,
+    pub(super) import: &'a Import,
     pub(super) watch: Stopwatch,
-    /// The command that continues it.
-    pub(super) line: CommandLine,
-    pub(super) metrics: Metrics,
-    /// The report, if one is wanted.
     pub(super) report: Option<ReportFile>,
-    /// The names of campaigns, as far as they are known.
     pub(super) campaign_names: CampaignNames,
     /// The run, if there is a ledger.
     pub(super) run: Option<&'a Run>,
@@ -57,25 +50,23 @@ impl Ending<'_> {
             end.stop = Some(unwritten(&error));
             Written::default()
         });
+        let Import {
+            settings, intake, ..
+        } = self.import;
         let by_ledger = self.counted_before(&listeners.tally, ledger.as_ref());
         let tally = by_ledger.as_ref().unwrap_or(&listeners.tally);
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),
-            tally,
-            inputs: self.intake.names(),
-            stop: None,
-            exit_code: tally.exit_code(None),
             requests: end.requests,
             rows_total: listeners.total.get().or(end.rows_total),
-            elapsed_s: self.watch.seconds(),
             written,
-            sandbox: self.settings.reading.outputs.sandbox,
-            in_doubt: self.in_doubt(),
-            continue_with: None,
-            send_rejects_with: None,
             campaign_names: std::mem::take(&mut self.campaign_names),
-            list_notes: ListNotes::of(self.intake),
+            ..inputs::ended(settings, intake, tally, self.watch.seconds())
         };
+        if self.run.is_none() {
+            // Without a ledger rows in doubt are not known the next time.
+            ended.in_doubt = InDoubt::of(OnUncertain::Resend, settings.policy.form);
+        }
         self.stop(&mut ended, end.stop);
         let is_unread = |stop: &Stop| stop.by() == StoppedBy::Usage;
         if !ended.stop.as_ref().is_some_and(is_unread) {
@@ -89,8 +80,8 @@ impl Ending<'_> {
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
             self.stop(&mut ended, Some(by_ledger));
         }
-        self.metrics.end(&ended);
-        let summarised = summarise(&ended, self.settings.reading.format);
+        self.import.metrics.end(&ended);
+        let summarised = summarise(&ended, settings.reading.format);
         // If the console was closed, that is why the run ended.
         if ended.stop.is_none() {
             summarised?;
@@ -106,31 +97,21 @@ impl Ending<'_> {
         let has_more = counts.total() > tally.counts.total();
         has_more.then(|| Tally {
             counts,
-            ..Tally::new(self.intake.inputs.len())
+            ..Tally::new(self.import.intake.inputs.len())
         })
-    }
-
-    /// What the same command would do about rows that the service may have accepted.
-    fn in_doubt(&self) -> InDoubt {
-        let policy = &self.settings.policy;
-        let on_uncertain = match self.run {
-            Some(_) => policy.on_uncertain,
-            // Without a ledger these rows are not known the next time.
-            None => OnUncertain::Resend,
-        };
-        InDoubt::of(on_uncertain, policy.form)
     }
 
     /// Sets why it ended early, if it did, and what follows from that.
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
-        ended.continue_with = stop.is_some().then(|| self.line.clone());
+        let line = &self.import.request.line;
+        ended.continue_with = stop.is_some().then(|| line.clone());
         ended.send_rejects_with = match stop {
             Some(_) => None,
             None => {
                 let rejects = ended.written.rejects_paths().map(Path::to_owned);
                 let rejects: Vec<PathBuf> = rejects.collect();
-                self.line.of_rejects(&rejects, ended.run.is_some())
+                line.of_rejects(&rejects, ended.run.is_some())
             }
         };
         ended.stop = stop;
@@ -144,11 +125,11 @@ impl Ending<'_> {
         };
         let page = Page {
             ended,
-            intake: self.intake,
+            intake: &self.import.intake,
             notes,
-            campaign: self.settings.reading.campaign.as_ref(),
+            campaign: self.import.settings.reading.campaign.as_ref(),
             mode: RunMode::Sent {
-                service: self.settings.service.clone(),
+                service: self.import.settings.service.clone(),
                 goes_on: self.run.is_some_and(|run| run.begun.continues),
             },
         };
@@ -187,21 +168,13 @@ fn unwritten(error: &OutputError) -> Stop {
 }
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
-    if ended.stop.is_none() {
-        inputs::warn_of_nothing(ended.tally);
-    }
-    inputs::warn_of_files(ended, format);
     if ended.sandbox && format == Format::Json {
         // In text form the summary says so.
         warn!(event = "warning", "{TRIAL}");
     }
-    if let Some(stop) = &ended.stop {
-        console::stop(stop.by(), &stop_text(stop));
-    }
-    log_end(ended);
     let summary = match format {
         Format::Text => text_summary(ended),
         Format::Json => json_summary(ended),
     };
-    console::print(&summary).or_stopped(StoppedBy::Disk)
+    inputs::report(ended, format, &summary)
 }

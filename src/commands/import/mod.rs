@@ -1,13 +1,11 @@
 //! `leadload import`: contacts in, leads out, and every row accounted for.
 
 mod confirmation;
-mod delivery;
 mod ending;
 mod identity;
 mod prepared;
 mod record;
 mod sending;
-mod shared_pace;
 mod test_lead;
 
 use std::path::PathBuf;
@@ -16,7 +14,7 @@ use anyhow::anyhow;
 
 use super::ask::{self, Terminal};
 use super::request::Request;
-use super::{check, inputs, places, questions, service};
+use super::{check, inputs, questions, service};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Options;
@@ -28,24 +26,13 @@ use record::Record;
 use sending::send;
 use test_lead::TestLead;
 
-/// Runs the command.
-pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
+pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
     if request.layers.typed().delivery.dry_run == Some(true) {
         return check::run(request, log);
     }
     service::block_on(async {
-        let mut metrics = metrics(&request.files, &request.layers)?;
-        let ended = async {
-            refuse_save_mapping(&request.layers.options())?;
-            let mut terminal = Terminal::open()?;
-            let checking = places::check(&request);
-            service::or_interrupted(&mut terminal.interrupts, checking).await?;
-            if questions::choose_profile(&mut request, &mut terminal).await? {
-                metrics = self::metrics(&request.files, &request.layers)?;
-            }
-            import(request, terminal, log, metrics.clone()).await
-        };
-        let ended = ended.await;
+        let metrics = metrics(&request.files, &request.layers)?;
+        let ended = import(request, Terminal::open()?, log, metrics.clone()).await;
         if let Err(failure) = &ended {
             metrics.fail(failure);
         }
@@ -83,11 +70,12 @@ async fn import(
     log: &Log,
     metrics: Metrics,
 ) -> Result<ExitCode, Failure> {
-    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();
+    refuse_save_mapping(&options)?;
+    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
     let max_duration = options.delivery.max_duration.as_deref();
     // A time that no clock can show never comes.
-    let deadline = max_duration.and_then(|max| terminal.watch.began().checked_add(*max));
+    let deadline = max_duration.and_then(|max| terminal.watch.began.checked_add(*max));
     terminal.interrupts.set_deadline(deadline.map(Into::into));
     let surveying = inputs::survey(&mut request);
     let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
@@ -100,21 +88,19 @@ async fn import(
         return Err(questions::no_campaign());
     }
     if let Some(number) = settings.test_to.clone() {
-        let test = TestLead::new(&number, settings, service)?;
-        return test.send(surveyed, terminal).await;
+        let test = TestLead::new(&number, settings)?;
+        return test.send(&service, surveyed, terminal).await;
     }
     // Before the do-not-call lists are read: opening it may take a long wait.
     let record = Record::open(&settings, &mut terminal).await?;
-    let planned = questions::plan(
+    let planning = questions::plan(
         &mut request,
         &mut settings,
         surveyed,
         &unnamed,
         &mut terminal,
-    )
-    .await?;
-    let protecting = planned.protected(&settings.reading);
-    let intake = service::or_interrupted(&mut terminal.interrupts, protecting).await?;
+    );
+    let intake = planning.await?;
     let import = Import {
         request,
         settings,
@@ -123,7 +109,7 @@ async fn import(
         is_watched,
     };
     let mut prepared = Prepared::new(import, &service, record, &mut terminal).await?;
-    let rows = confirmation::agree(&mut prepared, &mut terminal, log).await?;
+    let rows = prepared.agree(&mut terminal, log).await?;
     send(prepared, rows, terminal, log).await
 }
 

@@ -1,5 +1,7 @@
 //! The ledger of an import, its run, and the right to send.
 
+use std::time::Instant;
+
 use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -8,19 +10,19 @@ use tracing::warn;
 use super::identity;
 use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
+use crate::commands::check::memory_rules;
 use crate::commands::rejects::columns_digest;
-use crate::commands::stopwatch::Stopwatch;
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, PlannedInput};
-use crate::lead::RunId;
+use crate::intake::{Intake, Memory, OnUncertain, PlannedInput};
 use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun, Predecessors,
-    RecentUse, SenderLock, ServiceId,
+    SenderLock, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::options::{Declaration, Given, Options};
-use crate::rate::KnownRate;
+use crate::pipeline::RateController;
+use crate::rate::{KnownRate, RateChoice};
 use crate::report::Ended;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
@@ -54,10 +56,7 @@ pub(super) struct RunLedger {
     pub(super) ledger: Ledger,
     /// What earlier runs have made of the rows, for the thread that prepares them.
     pub(super) memory: Memory,
-    /// What earlier runs have learned of the pace that the service takes.
-    pub(super) known_rate: Option<KnownRate>,
-    /// What was sent to it lately.
-    pub(super) recent: RecentUse,
+    pub(super) pace: RateController,
 }
 
 impl Record {
@@ -71,12 +70,12 @@ impl Record {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let waits = settings.wait.then(|| terminal.watch.clone());
-        let opening = service::on_a_thread(move || {
+        let (waits, began) = (settings.wait, Instant::now());
+        let opening = service::on_a_thread(move || -> Result<Record, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
-            let lock = take_lock(&ledger, service, waits.as_ref())?;
+            let lock = take_lock(&ledger, service, waits)?;
             // No other process can be sending: claims that are open were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
@@ -85,11 +84,11 @@ impl Record {
                 lock,
             })
         });
-        let opened = service::or_interrupted(&mut terminal.interrupts, async {
-            let broke_off = || Err(LedgerError::broke_off().into());
-            opening.await.unwrap_or_else(broke_off)
-        });
-        opened.await.map(Some)
+        let opened = service::or_interrupted(&mut terminal.interrupts, opening).await?;
+        if waits {
+            terminal.watch.waited += began.elapsed();
+        }
+        Ok(Some(opened))
     }
 
     /// What leadload has written in the places of the outputs.
@@ -187,7 +186,7 @@ impl PlannedRun {
     /// What earlier runs have made of the rows, as it is known to the run when it begins.
     pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
         let going_on = self.predecessors.going_on;
-        let rules = rules(settings, self.record.service, going_on, going_on.is_some());
+        let rules = memory_rules(settings, self.record.service, going_on, going_on.is_some());
         Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
 
@@ -199,44 +198,33 @@ impl PlannedRun {
     /// Begins the run, or goes on with it. Whatever else the ledger can refuse it refuses
     /// before that.
     pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
-        let known_rate = self.known_rate()?;
-        let recall = self.record.ledger.recall()?;
         let Record {
             mut ledger,
             service,
             lock,
         } = self.record;
-        let recent = ledger.recent_use(service, Timestamp::now())?;
+        let recall = ledger.recall()?;
+        let pace = pace(&mut ledger, service, &settings.rate)?;
         let begun = ledger.begin(&self.new, Timestamp::now())?;
-        let goes_on = begun.continues;
+        let rules = memory_rules(settings, service, Some(begun.run), begun.continues);
         let of_run = RunLedger {
-            recent,
-            memory: Memory::new(recall, rules(settings, service, Some(begun.run), goes_on)),
+            memory: Memory::new(recall, rules),
             ledger,
-            known_rate,
+            pace,
         };
-        let run = Run { begun, _lock: lock };
-        Ok((run, of_run))
+        Ok((Run { begun, _lock: lock }, of_run))
     }
 }
 
-/// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of
-/// others.
-fn rules(
-    settings: &ImportSettings,
+/// The pace for a service, by what earlier starts have learned and used up of it.
+pub(super) fn pace(
+    ledger: &mut Ledger,
     service: ServiceId,
-    run: Option<RunId>,
-    goes_on: bool,
-) -> MemoryRules {
-    MemoryRules {
-        service,
-        run,
-        goes_on,
-        once: settings.reading.once,
-        on_uncertain: settings.policy.on_uncertain,
-        known_bad: settings.reading.known_bad,
-        allow_duplicates: settings.policy.form.allow_duplicates,
-    }
+    rate: &RateChoice,
+) -> Result<RateController, LedgerError> {
+    let now = Timestamp::now();
+    let recent = ledger.recent_use(service, now)?;
+    Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
 }
 
 /// Without reliable locks two runs could send the same leads.
@@ -249,12 +237,8 @@ fn warn_of_network(place: &LedgerPlace) {
     }
 }
 
-/// The lock, or who has it. While it waits, the watch is paused.
-fn take_lock(
-    ledger: &Ledger,
-    service: ServiceId,
-    waits: Option<&Stopwatch>,
-) -> Result<SenderLock, Failure> {
+/// The lock, or who has it.
+fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderLock, Failure> {
     if let Some(lock) = ledger.try_lock_sender(service)? {
         return Ok(lock);
     }
@@ -266,9 +250,9 @@ fn take_lock(
             format!("another import{by} is about to send, or asks at a terminal whether it may")
         }
     };
-    if let Some(watch) = waits {
+    if waits {
         warn!(event = "waiting", "{who}; waiting until it has ended");
-        return Ok(watch.pause(|| ledger.lock_sender(service))?);
+        return Ok(ledger.lock_sender(service)?);
     }
     let error =
         anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");

@@ -1,19 +1,34 @@
-//! Begins the run and sends its rows.
+//! Begins the run, sends its rows and writes the results.
 
-use super::delivery::Delivery;
+use std::thread;
+
+use anyhow::anyhow;
+use tokio::sync::mpsc;
+
 use super::ending::{Ending, campaign_names};
 use super::prepared::{Import, Prepared};
 use super::record::{PlannedRun, Run, RunLedger};
+use crate::api::Client;
+use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
 use crate::commands::inputs;
 use crate::event::RunEvent;
-use crate::exit::{ExitCode, Failure};
-use crate::intake::Intake;
+use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::intake::{Batch, Intake, KnownBad, Purpose};
+use crate::lead::{RowId, RunId};
+use crate::ledger::{Ledger, LedgerError, LedgerWriter};
+use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::report::{
     Listeners, Log, PageNotes, Width, console, destination_lines, difference_lines, log_import,
     run_line,
 };
+use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
+use crate::signals::Interrupts;
+use crate::stop::Stop;
+
+/// The most batches that wait for the writer.
+const BATCHES_TO_WRITE: usize = 4;
 
 /// Begins the run and sends it; `rows` is their number, if that is known.
 pub(super) async fn send(
@@ -33,30 +48,28 @@ pub(super) async fn send(
         ..
     } = prepared;
     let Import {
-        request,
         settings,
         intake,
         metrics,
         ..
-    } = import;
-    let show = inputs::show(&settings);
+    } = &import;
     let begun = match planned {
-        Some(planned) => Some(begin(planned, &settings, rows.is_some())?),
+        Some(planned) => Some(begin(planned, settings, rows.is_some())?),
         None => None,
     };
     let (run, ledger) = begun.unzip();
-    log_start(&settings, &intake, run.as_ref());
+    log_start(settings, intake, run.as_ref());
     if let Some(run) = &run {
         metrics.name_run(run.begun.run);
     }
+    let show = inputs::show(settings);
     let mut listeners = Listeners::of_import(intake.inputs.len(), show, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
-    find_total(&mut listeners, rows, &intake);
+    find_total(&mut listeners, rows, intake);
     let campaign_names = campaign_names(&book, directory.listed());
     let delivery = Delivery {
-        settings: &settings,
+        import: &import,
         client: reached.client,
-        intake: &intake,
         book,
         writer,
         run: run.as_ref().zip(ledger),
@@ -65,11 +78,8 @@ pub(super) async fn send(
     let delivered = delivery.send(&mut events, terminal.interrupts).await;
     listeners.finish();
     let ending = Ending {
-        settings: &settings,
-        intake: &intake,
+        import: &import,
         watch: terminal.watch,
-        line: request.line,
-        metrics,
         report,
         campaign_names,
         run: run.as_ref(),
@@ -118,4 +128,128 @@ fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
         reading.campaign.as_ref().map(ToString::to_string),
         reading.mapping.campaign_column.as_deref(),
     );
+}
+
+/// What to send, and where.
+struct Delivery<'a> {
+    import: &'a Import,
+    client: Client,
+    book: CampaignBook,
+    writer: Writer,
+    /// The run and its ledger, if there is one.
+    run: Option<(&'a Run, RunLedger)>,
+}
+
+/// What the pipeline and its threads leave behind.
+pub(super) struct Delivered {
+    pub(super) end: End,
+    pub(super) written: Result<Written, OutputError>,
+    pub(super) ledger: Option<Ledger>,
+}
+
+impl Delivery<'_> {
+    async fn send(
+        self,
+        events: &mut dyn FnMut(RunEvent<'_>),
+        interrupts: Interrupts,
+    ) -> Result<Delivered, Failure> {
+        let Import {
+            settings, intake, ..
+        } = self.import;
+        let mut writer = self.writer;
+        let run = self.run.as_ref().map(|(run, _)| run.begun.run);
+        let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+        let (outlet, memory, pace) = match self.run {
+            None => {
+                let pace = RateController::new(&settings.rate, None);
+                (Outlet::Writer(settled), None, pace)
+            }
+            Some((run, of_run)) => {
+                let begun = &run.begun;
+                writer.name_run(begun.run);
+                let outlet = LedgerOutlet {
+                    writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
+                    reached: RowId(begun.reached),
+                    read_to: RowId(begun.read_to),
+                };
+                let outlet = Outlet::Ledger(Box::new(outlet));
+                (outlet, Some(of_run.memory), of_run.pace)
+            }
+        };
+        let writing = thread::spawn(move || write_all(writer, to_write));
+        let inputs = intake.inputs.clone();
+        let pipeline = Pipeline::new(self.client, settings.policy, pace, inputs, outlet, events);
+        let batches = intake.start(self.book, Purpose::Sending, memory);
+        let mut end = pipeline.run(batches, interrupts).await;
+        // The ledger's thread first: it sends the last batches to the writer's.
+        let mut ledger = match end.writer.take().map(LedgerWriter::close) {
+            Some(None) => {
+                end.stop = Some(Stop::worse(end.stop, broken(&LedgerError::broke_off())));
+                None
+            }
+            ledger => ledger.flatten(),
+        };
+        let died = || anyhow!("the thread that writes results died");
+        let writer = writing.join();
+        let writer = writer.map_err(|_| Failure::new(StoppedBy::Disk, died()))?;
+        let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
+        let written = writer
+            .and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
+        Ok(Delivered {
+            end,
+            written,
+            ledger,
+        })
+    }
+}
+
+/// Finishes the output files.
+fn finish(
+    mut writer: Writer,
+    end: &mut End,
+    ledger: Option<(&mut Ledger, RunId)>,
+    keeps_rejects: bool,
+) -> Result<Written, OutputError> {
+    let stopped_by = end.stop.as_ref().map(Stop::by);
+    if stopped_by == Some(StoppedBy::Usage) || !end.is_written_down && end.requests == 0 {
+        // Nothing was sent: dropping the writer removes its files.
+        return Ok(Written::default());
+    }
+    if !end.is_written_down {
+        // The ledger lacks the last rows, so these files are not final; but nothing else has the
+        // outcome of those rows.
+        return writer.set_aside();
+    }
+    let run_end = |end: &End| RunEnd {
+        is_complete: end.stop.is_none(),
+        is_shorter: end.is_shorter,
+        keeps_rejects,
+    };
+    // Before the files get their names, so that they are recognized as ours even after a crash.
+    let sealed = writer.seal(run_end(end))?;
+    if let Some((ledger, run)) = ledger
+        && let Err(error) = ledger.record_outputs(run, &sealed)
+    {
+        end.stop = Some(Stop::worse(end.stop.take(), broken(&error)));
+    }
+    writer.finish(run_end(end))
+}
+
+/// Writes batches until there are no more; on a thread of its own, since files block.
+fn write_all(
+    mut writer: Writer,
+    mut batches: mpsc::Receiver<Batch>,
+) -> Result<Writer, OutputError> {
+    while let Some(batch) = batches.blocking_recv() {
+        if let Err(error) = writer.write(&batch) {
+            writer.leave();
+            return Err(error);
+        }
+    }
+    Ok(writer)
+}
+
+/// The ledger cannot be used any more.
+fn broken(error: &LedgerError) -> Stop {
+    Stop::error(StoppedBy::Ledger, error)
 }

@@ -5,10 +5,15 @@
 //! with duplicates allowed that could be a second call. The request counts towards the rate that
 //! all starts of the program share.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
+use jiff::Timestamp;
+use tokio::time::{Instant, sleep_until};
+use tracing::warn;
 
 use super::prepared::{limits, refuse_results_files};
-use super::shared_pace::SharedPace;
+use super::record::pace;
 use crate::api::wire::LeadForm;
 use crate::campaign::Campaign;
 use crate::commands::ask::Terminal;
@@ -16,23 +21,22 @@ use crate::commands::directory::{self, Directory};
 use crate::commands::{check, inputs, service};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
-use crate::lead::{RowOutcome, Status};
-use crate::ledger::Claim;
+use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
-use crate::report::{
-    CampaignNames, Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text,
-};
-use crate::results::Written;
+use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
 use crate::settings::{ImportSettings, Service};
-use crate::stop::Stop;
+use crate::stop::{Stop, StopReason};
+
+/// A shorter wait is not mentioned.
+const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// A lead to the user's own number.
 pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
-    service: Service,
 }
 
 /// The first ready row, as it is sent.
@@ -44,11 +48,7 @@ struct FirstReady {
 
 impl TestLead {
     /// The lead for a number as typed.
-    pub(super) fn new(
-        typed: &str,
-        settings: ImportSettings,
-        service: Service,
-    ) -> Result<TestLead, Failure> {
+    pub(super) fn new(typed: &str, settings: ImportSettings) -> Result<TestLead, Failure> {
         // The user may live in another country than the people on the list.
         let phones = PhoneReader::new(PhoneRules {
             assume_plus: settings.reading.phones.assume_plus,
@@ -62,16 +62,13 @@ impl TestLead {
             );
             Failure::new(StoppedBy::Usage, error)
         })?;
-        Ok(TestLead {
-            number,
-            settings,
-            service,
-        })
+        Ok(TestLead { number, settings })
     }
 
     /// Sends it with the variables and to the campaign of the first ready row.
     pub(super) async fn send(
         self,
+        service: &Service,
         surveyed: Vec<InspectedInput>,
         mut terminal: Terminal,
     ) -> Result<ExitCode, Failure> {
@@ -85,29 +82,26 @@ impl TestLead {
         let intake = service::or_interrupted(&mut terminal.interrupts, planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
-        let reached = service::reach(&self.service, limits(&self.settings)).await?;
+        let reached = service::reach(service, limits(&self.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         let finding = self.first_ready(&intake, &mut directory);
         let first = service::or_interrupted(&mut terminal.interrupts, finding).await?;
-        let FirstReady { claim, body, .. } = &first;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
-            let policy = &self.settings.policy;
-            let turn = pace.await_turn(&self.settings.rate, policy.max_outage);
+            let turn = pace.await_turn(&self.settings);
             service::or_interrupted(&mut terminal.interrupts, turn).await?;
         }
-        let policy = self.settings.policy;
         let sent = send_once(
             &reached.client,
-            *claim,
-            body.clone(),
-            policy,
+            first.claim,
+            first.body.clone(),
+            self.settings.policy,
             &mut terminal.interrupts,
         )
         .await;
         if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
             // An error only means that a later start may be throttled once.
-            let _ = pace.record_pause(pause);
+            let _ = pace.record(Vec::new(), Some(pause));
         }
         let outcome = sent.outcome.as_ref();
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
@@ -141,7 +135,7 @@ impl TestLead {
         let names = directory::names_in(intake).await?;
         let campaign = self.settings.reading.campaign.as_ref();
         let book = directory.book(&names, campaign, intake).await?;
-        let remembered = check::remember(&self.settings, intake).await?;
+        let remembered = check::remember(&self.settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
@@ -182,7 +176,6 @@ impl TestLead {
         })
     }
 
-    /// Says what came of it.
     fn report(
         &self,
         intake: &Intake,
@@ -193,7 +186,14 @@ impl TestLead {
     ) -> Result<ExitCode, Failure> {
         let Single { outcome, stop, .. } = sent;
         let tally = tally(intake, &first.claim, outcome.as_ref());
-        let ended = self.ended(intake, &tally, stop, elapsed_s);
+        let ended = Ended {
+            exit_code: tally.exit_code(stop.as_ref()),
+            stop,
+            requests: 1,
+            in_doubt: InDoubt::default(),
+            list_notes: ListNotes::default(),
+            ..inputs::ended(&self.settings, intake, &tally, elapsed_s)
+        };
         if let Some(stop) = &ended.stop {
             console::error(&stop_text(stop));
         }
@@ -212,33 +212,6 @@ impl TestLead {
         console::print(&text).or_stopped(StoppedBy::Disk)?;
         Ok(ended.exit_code)
     }
-
-    fn ended<'a>(
-        &self,
-        intake: &'a Intake,
-        tally: &'a Tally,
-        stop: Option<Stop>,
-        elapsed_s: f64,
-    ) -> Ended<'a> {
-        Ended {
-            run: None,
-            tally,
-            inputs: intake.names(),
-            exit_code: tally.exit_code(stop.as_ref()),
-            stop,
-            requests: 1,
-            // Not the whole list was read.
-            rows_total: None,
-            elapsed_s,
-            written: Written::default(),
-            sandbox: self.settings.reading.outputs.sandbox,
-            in_doubt: InDoubt::default(),
-            continue_with: None,
-            send_rejects_with: None,
-            campaign_names: CampaignNames::default(),
-            list_notes: ListNotes::default(),
-        }
-    }
 }
 
 /// The one row, if it has an outcome.
@@ -250,4 +223,72 @@ fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally 
         tally.counts.add(outcome.status);
     }
     tally
+}
+
+/// The pace that the test shares with the runs before and after it. Limits hold for all starts of
+/// the program together, which are recorded in the ledger. A test makes no ledger, and a run that
+/// sends at the same time learns of it only when it is started again.
+struct SharedPace {
+    ledger: Ledger,
+    service: ServiceId,
+}
+
+impl SharedPace {
+    /// Where there is a ledger.
+    fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
+        let place = settings.ledger.place();
+        let Some(place) = place.filter(|place| place.exists()) else {
+            return Ok(None);
+        };
+        let mut ledger = Ledger::open(place)?;
+        let service = ledger.service(&settings.service)?;
+        Ok(Some(SharedPace { ledger, service }))
+    }
+
+    /// Waits until one more request may start, and counts it as started.
+    async fn await_turn(&mut self, settings: &ImportSettings) -> Result<(), Failure> {
+        let now = Timestamp::now();
+        let recent = self.ledger.recent_use(self.service, now)?;
+        let asked = recent.pause.filter(|pause| now < pause.until);
+        let is_longer = |pause: &AskedPause| {
+            now.duration_until(pause.until).unsigned_abs() > settings.policy.max_outage
+        };
+        if let Some(pause) = asked.filter(is_longer) {
+            let stop = Stop::new(StopReason::AskedToWait {
+                until: pause.until,
+                why: ErrorCode::Http(pause.http_status),
+            });
+            return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
+        }
+        let mut pace = pace(&mut self.ledger, self.service, &settings.rate)?;
+        while let Err(when) = pace.try_start() {
+            let left = when.saturating_duration_since(Instant::now());
+            if left >= SHORT_WAIT {
+                let why = match asked {
+                    Some(pause) => format!("as the service asked (HTTP {})", pause.http_status),
+                    None => "since earlier requests have used up what may be sent".to_owned(),
+                };
+                let seconds = left.as_secs_f64().ceil();
+                warn!(
+                    event = "waiting",
+                    "the test lead waits for {seconds:.0} s, {why}"
+                );
+            }
+            sleep_until(when).await;
+        }
+        let started = StartsInSecond {
+            second: Timestamp::now().as_second(),
+            requests: 1,
+        };
+        Ok(self.record(vec![started], None)?)
+    }
+
+    fn record(
+        &mut self,
+        starts: Vec<StartsInSecond>,
+        pause: Option<AskedPause>,
+    ) -> Result<(), LedgerError> {
+        let used = RecentUse { starts, pause };
+        self.ledger.record_use(self.service, used)
+    }
 }
