@@ -13,7 +13,6 @@ use crate::text::printable;
 #[derive(Debug, Clone)]
 pub struct CommandLine {
     args: Vec<OsString>,
-    /// The options among them.
     typed: Options,
     shown: Option<String>,
 }
@@ -121,7 +120,6 @@ mod tests {
         );
     }
 
-    /// The command after this import.
     fn command_for_rejects(line: &str, knows_run: bool) -> String {
         let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let command = crate::cli::parse(&typed).unwrap();

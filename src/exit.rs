@@ -107,7 +107,6 @@ impl fmt::Display for StoppedBy {
 #[derive(Debug)]
 pub struct Failure {
     pub stopped_by: StoppedBy,
-    /// What, where and what next.
     pub error: anyhow::Error,
     /// How many rows the inputs have, where they were read before it ended.
     pub rows_total: Option<u64>,

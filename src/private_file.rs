@@ -25,7 +25,6 @@ pub fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Creates folders for their owner only.
 pub fn folders() -> DirBuilder {
     let mut folders = DirBuilder::new();
     folders.recursive(true);

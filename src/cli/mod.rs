@@ -30,7 +30,6 @@ use crate::text::{looks_secret, shown_name};
     after_long_help = format!("{FIRST_STEPS}\n\n{ENVIRONMENT}\n\n{EXIT_CODES}")
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -85,7 +84,6 @@ Examples:
   leadload check contacts.csv --region GB --rejects to-fix.csv --format json
   leadload check contacts.csv --skip-column notes --save-mapping default";
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Send leads from files of contacts
@@ -130,10 +128,8 @@ Examples:
     Man(ManArgs),
 }
 
-/// The flags of `leadload import` and `leadload check`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ImportArgs {
-    /// How to read and send them.
     #[command(flatten)]
     pub options: Options,
 
@@ -148,14 +144,11 @@ pub struct ImportArgs {
     pub inputs: Vec<PathBuf>,
 }
 
-/// The flags of `leadload campaigns`.
 #[derive(Debug, clap::Args)]
 pub struct CampaignsArgs {
-    /// The settings file and its profile.
     #[command(flatten)]
     pub place: ProfileOptions,
 
-    /// The service.
     #[command(flatten)]
     pub connection: ConnectionOptions,
 
@@ -163,12 +156,10 @@ pub struct CampaignsArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<ListFormat>,
 
-    /// Log lines.
     #[command(flatten)]
     pub log: LogOptions,
 }
 
-/// The format of a list on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// A table
@@ -179,7 +170,6 @@ pub enum ListFormat {
     Csv,
 }
 
-/// The commands below `leadload config`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ConfigCommand {
     /// Set up a profile: asks for address and token, and tries them out
@@ -196,10 +186,8 @@ Examples:
     Show(Box<ConfigShowArgs>),
 }
 
-/// The flags of `leadload config show`, which takes the command line of an import.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConfigShowArgs {
-    /// The options.
     #[command(flatten)]
     pub options: Options,
 
@@ -208,23 +196,18 @@ pub struct ConfigShowArgs {
     pub inputs: Vec<PathBuf>,
 }
 
-/// The flags of `leadload config init`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConfigInitArgs {
-    /// The settings file and the profile's name.
     #[command(flatten)]
     pub place: ProfileOptions,
 
-    /// The service; not asked for when given.
     #[command(flatten)]
     pub connection: ConnectionOptions,
 
-    /// Log lines.
     #[command(flatten)]
     pub log: LogOptions,
 }
 
-/// The flags of `leadload completions`.
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
     /// Shell that the script is for
@@ -232,7 +215,6 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// The flags of `leadload man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
     /// Write a page for every command into this folder

@@ -12,7 +12,6 @@ use crate::lead::{RunId, Status};
 use crate::options::{Format, Given, LogOptions, ProfileOptions, Value};
 use crate::phone::PhoneNumber;
 
-/// The command line of `leadload runs`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_long_help = "\
 RUN is the number of a run, or `last`.
@@ -24,7 +23,6 @@ Examples:
   leadload runs copy --to backup.sqlite3
   leadload runs prune --older-than 90d")]
 pub struct RunsArgs {
-    /// What to do [default: list].
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
 
@@ -32,7 +30,6 @@ pub struct RunsArgs {
     #[arg(long, value_name = "N")]
     pub last: Option<NonZeroU32>,
 
-    /// The settings file and its profile.
     #[command(flatten)]
     pub place: ProfileOptions,
 
@@ -50,12 +47,10 @@ pub struct RunsArgs {
     #[arg(long, value_name = "FORMAT", global = true, help_heading = "Output")]
     pub format: Option<Given<Format>>,
 
-    /// Log lines.
     #[command(flatten)]
     pub log: LogOptions,
 }
 
-/// The commands below `leadload runs`.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum RunsCommand {
     /// List the runs, the latest last
@@ -79,7 +74,6 @@ pub enum RunsCommand {
     Forget(ForgetArgs),
 }
 
-/// The flags of `leadload runs list`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ListArgs {
     /// Only the latest N
@@ -87,7 +81,6 @@ pub struct ListArgs {
     pub last: Option<NonZeroU32>,
 }
 
-/// The flags of `leadload runs show`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ShowArgs {
     /// The number of a run, or `last` [default: last]
@@ -95,7 +88,6 @@ pub struct ShowArgs {
     pub run: RunArg,
 }
 
-/// The flags of `leadload runs export`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ExportArgs {
     /// Numbers of runs, or `last` [default: all]
@@ -115,7 +107,6 @@ pub struct ExportArgs {
     pub results: PathBuf,
 }
 
-/// The flags of `leadload runs copy`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CopyArgs {
     /// File to create; an existing one is not replaced
@@ -123,7 +114,6 @@ pub struct CopyArgs {
     pub to: PathBuf,
 }
 
-/// The flags of `leadload runs prune`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PruneArgs {
     /// Only runs that ended at least this long ago, such as `90d`, `2w` or `12h`
@@ -131,10 +121,8 @@ pub struct PruneArgs {
     pub older_than: SignedDuration,
 }
 
-/// The flags of `leadload runs forget`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ForgetArgs {
-    /// The run or the number.
     #[command(flatten)]
     pub what: ForgetWhat,
 
@@ -161,12 +149,9 @@ const NO_RUN: &str = "write the number of a run, or `last`";
 /// Longer is a phone number rather than a run.
 const MAX_DIGITS: usize = 6;
 
-/// A run as it is named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunArg {
-    /// By its number.
     Number(RunId),
-    /// The one that began last.
     Last,
 }
 
@@ -187,7 +172,6 @@ impl FromStr for RunArg {
     }
 }
 
-/// A phone number as it was sent.
 fn e164(text: &str) -> Result<PhoneNumber, String> {
     PhoneNumber::from_e164(text)
         .map_err(|_| "copy it from the results file, such as `+447911123456`".into())

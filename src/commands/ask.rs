@@ -63,7 +63,6 @@ impl Terminal {
         self.answer(question, read_line).await
     }
 
-    /// Asks for a line that the terminal does not show.
     pub(super) async fn hidden_line(&mut self, question: &str) -> Result<Option<String>, Failure> {
         #[cfg(unix)]
         let _no_echo = NoEcho::begin().or_stopped(StoppedBy::Usage)?;
@@ -148,7 +147,6 @@ pub(super) fn list(at: usize, what: &str) {
     console::note(&format!("  {}  {what}\n", at + 1));
 }
 
-/// Writes a paragraph to standard error.
 pub(super) fn note(text: &str) {
     console::note(&format!("{}\n", paragraph(text, Width::of_stderr())));
 }

@@ -44,7 +44,6 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Reads the rows and reports them.
 async fn check(
     request: &Request,
     settings: &ImportSettings,
@@ -127,9 +126,7 @@ fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> L
 #[derive(Default)]
 pub(super) struct Remembered {
     pub(super) memory: Option<Memory>,
-    /// Ids of campaigns by name, from earlier runs.
     campaign_ids: HashMap<String, CampaignId>,
-    /// The rate of the last run.
     known_rate: Option<KnownRate>,
 }
 

@@ -17,14 +17,12 @@ use crate::settings::{ImportSettings, Layers, Service, TIMEOUT};
 /// The longest wait for a list that is not essential.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
-/// The campaigns as the service lists them.
 pub(super) struct Directory {
     client: Client,
     listed: Option<Vec<Campaign>>,
 }
 
 impl Directory {
-    /// A directory that has not been requested yet.
     pub(super) fn new(client: Client) -> Directory {
         Directory {
             client,
@@ -32,12 +30,10 @@ impl Directory {
         }
     }
 
-    /// The campaigns, if they have been requested.
     pub(super) fn listed(&self) -> Option<&[Campaign]> {
         self.listed.as_deref()
     }
 
-    /// The campaigns.
     pub(super) async fn list(&mut self) -> Result<&[Campaign], Failure> {
         if self.listed.is_none() {
             let listed = self.client.campaigns().await.map_err(list_failure)?;
@@ -163,7 +159,6 @@ pub(super) async fn look_up(
     })
 }
 
-/// The failure if the campaigns cannot be listed.
 fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),

@@ -19,22 +19,17 @@ const START_RATE: Rate = Rate::per_minute(100);
 /// The fastest that `auto` gets.
 const MAX_RATE: Rate = Rate::per_second(10);
 
-/// What is prepared.
 pub(super) struct DryRun<'a> {
     pub(super) intake: &'a Intake,
     pub(super) book: CampaignBook,
     pub(super) memory: Option<Memory>,
-    /// The form of what would be sent.
     pub(super) form: LeadForm,
-    /// What a report needs, if one is wanted.
     pub(super) page: Option<PageNotes>,
 }
 
-/// What was found.
 pub(super) struct Found {
     pub(super) tally: Tally,
     pub(super) findings: Findings,
-    /// What a report needs, if one is wanted.
     pub(super) page: Option<PageNotes>,
 }
 
@@ -99,7 +94,6 @@ fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> 
 }
 
 impl Found {
-    /// The number of rows that would be sent.
     pub(super) fn ready(&self) -> u64 {
         self.tally.counts.of(Status::Ready)
     }

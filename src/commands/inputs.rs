@@ -80,7 +80,6 @@ impl Planned {
     }
 }
 
-/// Maps the columns of the inputs.
 pub(super) async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<InspectedInput>,
@@ -116,7 +115,6 @@ fn plan_each(
     Ok(Planned(intake))
 }
 
-/// Refuses inputs with too many numbers that may be of another country.
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
     match DoubtError::of(intake) {
         None => Ok(()),
@@ -155,7 +153,6 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     Err(Failure::new(StoppedBy::Usage, error).of_rows(rows))
 }
 
-/// The digests of the inputs.
 pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
     let inputs = Arc::clone(&intake.inputs);
     service::on_a_thread(move || {
@@ -193,7 +190,6 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-/// Where the outputs go.
 pub(super) fn output_paths(
     settings: &ImportSettings,
     intake: &Intake,
@@ -241,7 +237,6 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
     }
 }
 
-/// Counts the rows on a thread of its own.
 pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
@@ -252,7 +247,6 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     });
 }
 
-/// Warns that a saved mapping does not send new columns.
 fn warn_of_new_columns(planned: &PlannedInput) {
     if let Some(new) = planned.new_columns_listed() {
         warn!(

@@ -13,7 +13,6 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
 
-/// Prints the completion script for a shell.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "leadload", &mut script);

@@ -55,7 +55,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ended.unwrap_or_else(|failure| report(&failure, wants_json))
 }
 
-/// The options of a command from all sources.
 fn load(command: &Command) -> (Layers, anyhow::Result<()>) {
     let has_profile = match command {
         Command::Config(ConfigCommand::Init(_))
@@ -133,7 +132,6 @@ fn start_log(log: &LogOptions) -> Log {
     Log::start(level, log.format())
 }
 
-/// Reports why a command failed.
 fn report(failure: &Failure, json: bool) -> ExitCode {
     if json {
         // If that fails, the exit code still tells.

@@ -65,7 +65,6 @@ pub(super) async fn plan(
     }
 }
 
-/// Asks where the numbers are, and of which country.
 async fn ask_about(
     planned: &Result<Planned, Failure>,
     is_missing_region: bool,
@@ -247,7 +246,6 @@ pub(super) async fn campaign(
     }
 }
 
-/// The error if no campaign is given.
 pub(super) fn no_campaign() -> Failure {
     let error = anyhow!(
         "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them"

@@ -8,7 +8,6 @@ use crate::options::Options;
 use crate::results::OutputChoice;
 use crate::settings::{ImportSettings, Layers};
 
-/// The lists, the options and the command line.
 pub(super) struct Request {
     pub(super) files: Vec<PathBuf>,
     pub(super) layers: Layers,
@@ -17,7 +16,6 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Adds an answer.
     pub(super) fn add_answer(&mut self, answer: Options) {
         self.layers.add_answer(answer);
         self.line = self.line.with_typed(&self.files, self.layers.typed());

@@ -15,9 +15,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Fault, Outage, OutageStyle, RateLimit, Sandbox, SandboxConfig};
 use crate::signals;
 
-/// The default address.
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
-/// The default length of an outage.
 const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 
 /// Runs the sandbox until Ctrl-C or SIGTERM.

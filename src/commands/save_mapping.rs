@@ -32,7 +32,6 @@ pub(super) fn prepare(
     to_save.map(Some).or_stopped(StoppedBy::Usage)
 }
 
-/// Saves it.
 pub(super) fn write(
     to_save: MappingToSave,
     intake: &Intake,

@@ -73,11 +73,6 @@ fn line_numbers(lines: &[u64], count: u64) -> String {
 }
 
 impl SuppressionLists {
-    /// Makes sure that the lists exist, without reading them.
-    pub fn check_exist(paths: &[PathBuf]) -> Result<()> {
-        paths.iter().try_for_each(|path| open(path).map(drop))
-    }
-
     /// Reads the lists. Numbers in national form are of the country in their row, or else of
     /// `region`; `doubts` turns the doubt rule on for that.
     pub fn read(

@@ -32,8 +32,6 @@ pub struct ReadingSettings {
     pub mapping: MappingSpec,
     pub campaign: Option<CampaignChoice>,
     pub allow_duplicates: bool,
-    /// The profile that allows it, in words, if it was not typed.
-    pub allowed_by: Option<String>,
     pub once: Once,
     pub known_bad: KnownBad,
     /// Where results, rejects and the report go.
@@ -69,7 +67,6 @@ impl ReadingSettings {
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,
             allow_duplicates,
-            allowed_by: layers.profile_giving(|given| given.delivery.allow_duplicates.is_some()),
             once: settled(&delivery.once)?,
             known_bad: settled(&delivery.known_bad)?,
             outputs: output_choices(layers, unnamed),

@@ -646,7 +646,7 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(Output::of(child).code, 5);
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &duplicates).expect(2);
-    refused.tells("has leads of a run that the ledger does not know, and with `--allow-duplicates` they would be made, and called, again");
+    refused.tells("has leads of a run that the ledger does not know, and with duplicates allowed they would be made, and called, again");
     assert_eq!(service.stats().lead_requests, requests);
     let again = ["--allow-duplicates", "--again", "--limit", "1"];
     folder.import_leads(&service, &again).expect(0);

@@ -103,7 +103,6 @@ impl Setup<'_> {
         }
     }
 
-    /// Asks before anything is replaced.
     async fn confirm(&mut self) -> Result<(), Failure> {
         if !self.new.replaces() {
             return Ok(());
@@ -149,7 +148,6 @@ impl Setup<'_> {
         }
     }
 
-    /// Asks for the token, which is not shown.
     async fn ask_token(&mut self) -> Result<Token, Failure> {
         let question = "Access token (it is not shown; paste it and press Enter):";
         loop {

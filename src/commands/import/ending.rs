@@ -34,7 +34,6 @@ pub(super) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Records and reports how it ended.
     pub(super) fn close(
         mut self,
         delivered: Delivered,
@@ -101,7 +100,6 @@ impl Ending<'_> {
         })
     }
 
-    /// Sets why it ended early, if it did, and what follows from that.
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
         let line = &self.import.request.line;

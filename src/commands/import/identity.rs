@@ -38,7 +38,6 @@ pub(super) fn options(
     options
 }
 
-/// Something that is found of an input.
 type Found = fn(&PlannedInput) -> Value;
 
 /// How each input is read and mapped.

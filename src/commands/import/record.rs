@@ -121,8 +121,7 @@ impl Record {
         };
         let predecessors = self.ledger.predecessors(&new)?;
         if form.allow_duplicates && !settings.again && predecessors.going_on.is_none() {
-            let allowed_by = settings.reading.allowed_by.as_deref();
-            self.refuse_what_was_sent(&new, paths, allowed_by)?;
+            self.refuse_what_was_sent(&new, paths)?;
         }
         Ok(PlannedRun {
             record: self,
@@ -133,12 +132,7 @@ impl Record {
     }
 
     /// With duplicates allowed, only this prevents that a list is called twice.
-    fn refuse_what_was_sent(
-        &self,
-        new: &NewRun,
-        paths: &OutputPaths,
-        allowed_by: Option<&str>,
-    ) -> Result<(), Failure> {
+    fn refuse_what_was_sent(&self, new: &NewRun, paths: &OutputPaths) -> Result<(), Failure> {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
@@ -156,18 +150,8 @@ impl Record {
             ),
             (None, None) => return Ok(()),
         };
-        let (with, without) = match allowed_by {
-            None => (
-                "`--allow-duplicates`".to_owned(),
-                "leave `--allow-duplicates` out",
-            ),
-            Some(profile) => (
-                format!("`allow_duplicates`, which {profile} sets,"),
-                "take that out there",
-            ),
-        };
         let error = anyhow!(
-            "{what}, and with {with} they would be made, and called, again\n\nhint: {without} to send only what is new; `--again` sends everything again; {more}"
+            "{what}, and with duplicates allowed they would be made, and called, again\n\nhint: leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }

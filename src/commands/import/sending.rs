@@ -130,13 +130,11 @@ fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
     );
 }
 
-/// What to send, and where.
 struct Delivery<'a> {
     import: &'a Import,
     client: Client,
     book: CampaignBook,
     writer: Writer,
-    /// The run and its ledger, if there is one.
     run: Option<(&'a Run, RunLedger)>,
 }
 
@@ -203,7 +201,6 @@ impl Delivery<'_> {
     }
 }
 
-/// Finishes the output files.
 fn finish(
     mut writer: Writer,
     end: &mut End,
@@ -249,7 +246,6 @@ fn write_all(
     Ok(writer)
 }
 
-/// The ledger cannot be used any more.
 fn broken(error: &LedgerError) -> Stop {
     Stop::error(StoppedBy::Ledger, error)
 }

@@ -33,7 +33,6 @@ use crate::stop::{Stop, StopReason};
 /// A shorter wait is not mentioned.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
-/// A lead to the user's own number.
 pub(super) struct TestLead {
     number: PhoneNumber,
     settings: ImportSettings,
@@ -47,7 +46,6 @@ struct FirstReady {
 }
 
 impl TestLead {
-    /// The lead for a number as typed.
     pub(super) fn new(typed: &str, settings: ImportSettings) -> Result<TestLead, Failure> {
         // The user may live in another country than the people on the list.
         let phones = PhoneReader::new(PhoneRules {
@@ -236,7 +234,7 @@ struct SharedPace {
 impl SharedPace {
     /// Where there is a ledger.
     fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
-        let place = settings.ledger.place();
+        let place = settings.ledger.as_ref();
         let Some(place) = place.filter(|place| place.exists()) else {
             return Ok(None);
         };

@@ -104,7 +104,6 @@ impl KnownRuns {
     }
 }
 
-/// All runs, or the newest ones.
 fn list(
     layers: &Layers,
     last: Option<NonZeroU32>,
