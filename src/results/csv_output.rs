@@ -67,12 +67,6 @@ impl CsvOutput {
         written.map_err(|error| self.error(cause_of(error)))
     }
 
-    /// The writer, for a record that is made as it is written.
-    pub(super) fn writer(&mut self) -> &mut csv::Writer<OutputFile> {
-        &mut self.0
-    }
-
-    /// Hands what has been written to the operating system.
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
         self.0.flush().map_err(|error| self.error(error))
     }

@@ -1,12 +1,11 @@
 //! The lines of a results file, of an import or an export.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::csv_output::{CsvForm, CsvOutput, cause_of};
+use super::csv_output::{CsvForm, CsvOutput};
 use super::formula::harmless;
 use super::{KnownOutputs, OutputError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
@@ -115,78 +114,55 @@ impl ShownTime {
     }
 }
 
-/// The lines of a results file, wherever they go.
+/// A results file on its way to its place, with its header and the lines so far.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct ResultsCsv {
+    pub(super) csv: CsvOutput,
+    delimiter: u8,
     /// There are several inputs.
     with_file: bool,
     /// There are several runs.
     with_run: bool,
-    delimiter: u8,
     /// When the row that came last was settled.
     settled_at: ShownTime,
 }
 
-impl Lines {
-    pub(super) fn new(with_file: bool, with_run: bool, delimiter: u8) -> Lines {
-        Lines {
-            with_file,
-            with_run,
-            delimiter,
-            settled_at: ShownTime::default(),
-        }
-    }
-
-    /// Creates a file with its header, behind which the columns in `kept` stand.
-    pub(super) fn begin_file(
-        &self,
+impl ResultsCsv {
+    /// Behind the columns of all results stand those in `kept`.
+    pub(super) fn create(
         path: &Path,
         form: CsvForm,
+        (with_file, with_run): (bool, bool),
         kept: &[&str],
         known: &KnownOutputs,
-    ) -> Result<CsvOutput, OutputError> {
+    ) -> Result<ResultsCsv, OutputError> {
         let mut csv = CsvOutput::create(path, form, known)?;
-        let header: Vec<&str> = self.header().collect();
-        let names = header.iter().chain(kept);
+        let file = with_file.then_some(FILE_COLUMN);
+        let header = all_cells(file, COLUMNS, with_run.then_some(RUN_COLUMN));
+        let names = header.chain(kept.iter().copied());
         csv.record(names.map(|name| harmless(name.as_bytes(), form.delimiter)))?;
         // Now, so that a full disk is found out.
         csv.flush()?;
-        Ok(csv)
+        Ok(ResultsCsv {
+            csv,
+            delimiter: form.delimiter,
+            with_file,
+            with_run,
+            settled_at: ShownTime::default(),
+        })
     }
 
-    pub(super) fn write_to_file(
-        &mut self,
-        line: &ResultsLine<'_>,
-        csv: &mut CsvOutput,
-    ) -> Result<(), OutputError> {
-        let written = self.write(line, csv.writer());
-        written.map_err(|error| csv.error(error))
-    }
-
-    pub(super) fn header(&self) -> impl Iterator<Item = &'static str> {
-        let file = self.with_file.then_some(FILE_COLUMN);
-        all_cells(file, COLUMNS, self.with_run.then_some(RUN_COLUMN))
-    }
-
-    pub(super) fn write<W: Write>(
-        &mut self,
-        line: &ResultsLine<'_>,
-        to: &mut csv::Writer<W>,
-    ) -> io::Result<()> {
-        let run = line.run.map(|run| run.to_string()).unwrap_or_default();
-        let (with_file, with_run) = (self.with_file, self.with_run);
+    pub(super) fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+        let file = self.with_file.then_some(line.file);
+        let run = line.run.filter(|_| self.with_run);
+        let run = run.map(|run| run.to_string());
         let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
-        let all = all_cells(
-            with_file.then_some(line.file),
-            cells,
-            with_run.then_some(&run),
-        )
-        .chain(kept);
+        let all = all_cells(file, cells, run.as_deref()).chain(kept);
         let delimiter = self.delimiter;
-        let all = all.map(|cell| harmless(cell.as_bytes(), delimiter));
-        to.write_record(all).map_err(cause_of)
+        self.csv
+            .record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::csv_output::{CsvForm, CsvOutput};
-use super::results_csv::{Lines, ResultsLine};
+use super::csv_output::CsvForm;
+use super::results_csv::{ResultsCsv, ResultsLine};
 use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError};
 use crate::intake::{PlannedInput, PreparedRow};
@@ -40,8 +40,7 @@ fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
 
 #[derive(Debug)]
 pub(super) struct ResultsFile {
-    csv: CsvOutput,
-    lines: Lines,
+    lines: ResultsCsv,
     inputs: Vec<InputNames>,
     rows: u64,
 }
@@ -52,11 +51,9 @@ impl ResultsFile {
         inputs: &[PlannedInput],
         known: &KnownOutputs,
     ) -> Result<Self, OutputError> {
-        let form = form(inputs);
-        let lines = Lines::new(inputs.len() > 1, false, form.delimiter);
+        let extra = (inputs.len() > 1, false);
         Ok(ResultsFile {
-            csv: lines.begin_file(path, form, &kept_names(inputs), known)?,
-            lines,
+            lines: ResultsCsv::create(path, form(inputs), extra, &kept_names(inputs), known)?,
             inputs: inputs
                 .iter()
                 .map(|planned| InputNames {
@@ -97,18 +94,23 @@ impl ResultsFile {
             run: None,
             kept: &kept,
         };
-        self.lines.write_to_file(&line, &mut self.csv)
+        self.lines.write(&line)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.flush()
+        self.lines.csv.flush()
     }
 
     pub(super) fn leave(&self) {
-        self.csv.leave();
+        self.lines.csv.leave();
     }
 
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
-        SealedFile::new(self.csv.into_file()?, OutputKind::Results, self.rows, None)
+        SealedFile::new(
+            self.lines.csv.into_file()?,
+            OutputKind::Results,
+            self.rows,
+            None,
+        )
     }
 }
