@@ -6,16 +6,17 @@
 mod picked;
 mod unclear;
 
-pub use picked::{Unclear, picked};
+pub use picked::picked;
 pub use unclear::{NamedRows, NamesInRows, UnclearNames};
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use anyhow::anyhow;
 use thiserror::Error;
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
-use crate::text::{listed, printable, shown_name};
+use crate::text::{printable, shown_name};
 
 /// A campaign as the service lists it. Only the id and the name are relied on:
 /// neither the forms of times nor the set of statuses are stated anywhere.
@@ -40,9 +41,16 @@ const ACTIVE: [&str; 12] = [
 impl Campaign {
     pub fn lead_campaign(&self) -> Result<CampaignId, CampaignError> {
         let id = self.id.parse().map(CampaignId);
-        id.map_err(|_| CampaignError::NotAnInteger {
-            name: self.name.clone(),
-            id: self.id.clone(),
+        id.map_err(|_| CampaignError {
+            problem: "not_an_integer",
+            names: vec![self.name.clone()],
+            ids: vec![self.id.clone()],
+            what: format!(
+                "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
+                shown_name(&self.name),
+                printable(&self.id)
+            ),
+            hint: "this looks like another product's API; check the base URL".to_owned(),
         })
     }
 
@@ -73,20 +81,16 @@ impl fmt::Display for CampaignChoice {
     }
 }
 
-/// All digits, but more than an id can have.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}\n\nhint: `leadload campaigns` lists the campaigns with their ids", self.what())]
-pub struct IdTooLong(String);
-
-impl IdTooLong {
-    fn what(&self) -> String {
-        format!("`{}` is too long for a campaign id", self.0)
-    }
-}
-
 impl CampaignChoice {
+    /// Reads a flag's value.
+    pub fn given(text: &str) -> anyhow::Result<Option<CampaignChoice>> {
+        CampaignChoice::parse(text).map_err(|error| {
+            anyhow!("{error}\n\nhint: `leadload campaigns` lists the campaigns with their ids")
+        })
+    }
+
     /// Reads a flag's value or a cell; none where there is only white space.
-    pub fn parse(text: &str) -> Result<Option<CampaignChoice>, IdTooLong> {
+    pub fn parse(text: &str) -> Result<Option<CampaignChoice>, String> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(None);
@@ -94,80 +98,23 @@ impl CampaignChoice {
         if !text.bytes().all(|b| b.is_ascii_digit()) {
             return Ok(Some(CampaignChoice::Name(text.to_owned())));
         }
-        match text.parse() {
-            Ok(id) => Ok(Some(CampaignChoice::Id(CampaignId(id)))),
-            Err(_) => Err(IdTooLong(text.to_owned())),
-        }
+        let id = text.parse().map(CampaignId);
+        let id = id.map_err(|_| format!("`{text}` is too long for a campaign id"))?;
+        Ok(Some(CampaignChoice::Id(id)))
     }
 }
 
-/// Names that do not each mean one campaign.
+/// Names that do not each mean one campaign, all for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}\n\nhint: {}", self.what_and_hint().0, self.what_and_hint().1)]
-pub enum CampaignError {
-    Unknown {
-        names: Vec<String>,
-        /// The existing name most like the first of them.
-        nearest: Option<String>,
-        existing: Vec<String>,
-    },
-    Ambiguous {
-        name: String,
-        ids: Vec<String>,
-    },
-    /// The campaign's id is not the integer that the lead endpoint takes.
-    NotAnInteger {
-        name: String,
-        id: String,
-    },
-}
-
-impl CampaignError {
-    pub fn names(&self) -> &[String] {
-        match self {
-            CampaignError::Unknown { names, .. } => names,
-            CampaignError::Ambiguous { name, .. } | CampaignError::NotAnInteger { name, .. } => {
-                std::slice::from_ref(name)
-            }
-        }
-    }
-
-    /// What is wrong, and what to do about it.
-    fn what_and_hint(&self) -> (String, String) {
-        match self {
-            CampaignError::Unknown {
-                names,
-                nearest,
-                existing,
-            } => (
-                format!("no campaign is called {}", listed(names)),
-                match nearest {
-                    Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
-                    None => String::new(),
-                } + &if existing.is_empty() {
-                    "the service lists no campaign for this token".to_owned()
-                } else {
-                    format!("the campaigns are {}", listed(existing))
-                },
-            ),
-            CampaignError::Ambiguous { name, ids } => (
-                format!(
-                    "several campaigns are called `{}`: their ids are {}",
-                    shown_name(name),
-                    ids.join(", ")
-                ),
-                "give the id instead of the name".to_owned(),
-            ),
-            CampaignError::NotAnInteger { name, id } => (
-                format!(
-                    "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
-                    shown_name(name),
-                    printable(id)
-                ),
-                "this looks like another product's API; check the base URL".to_owned(),
-            ),
-        }
-    }
+#[error("{what}\n\nhint: {hint}")]
+pub struct CampaignError {
+    /// The reason as JSON has it.
+    pub problem: &'static str,
+    pub names: Vec<String>,
+    /// The ids that the service lists under the name.
+    pub ids: Vec<String>,
+    what: String,
+    hint: String,
 }
 
 /// Two keys are equal if and only if the campaigns are.
@@ -218,7 +165,7 @@ impl CampaignBook {
     /// The campaign of a row whose campaign cell, if there is one, is `cell`.
     pub fn of(&mut self, cell: Option<&str>) -> Result<RowCampaign, RowOutcome> {
         let choice = CampaignChoice::parse(cell.unwrap_or_default())
-            .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error.what()))?
+            .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error))?
             .or_else(|| self.default.clone());
         // A name and an id that mean one campaign must be one key.
         let choice = match choice {

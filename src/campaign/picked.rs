@@ -2,55 +2,41 @@
 //!
 //! Rule: no guess. With the wrong campaign, people get the wrong call.
 
-use thiserror::Error;
-
 use super::Campaign;
 use crate::text::{listed, shown_name};
 
-/// An answer that means no campaign, or more than one.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unclear {
-    #[error("no campaign is meant by `{}`", shown_name(.0))]
-    Nothing(String),
-    /// Several have it in their names.
-    #[error("`{}` may mean {}: type more of the name, or the number", shown_name(.0), listed(.1))]
-    Several(String, Vec<String>),
-    /// One has this number in the list, and another has it for its id.
-    #[error("{0} is the number of one campaign and the id of another: type the name")]
-    NumberAndId(String),
-}
-
 /// The one campaign that is meant: by its number in the list (from 1), by its id, by its
 /// name or by part of that, in any case.
-pub fn picked<'a>(answer: &str, list: &'a [Campaign]) -> Result<&'a Campaign, Unclear> {
+pub fn picked<'a>(answer: &str, list: &'a [Campaign]) -> Result<&'a Campaign, String> {
     let answer = answer.trim();
     let number = answer.parse::<usize>().ok();
     let by_number = number.and_then(|number| list.get(number.checked_sub(1)?));
     let by_id = list.iter().find(|campaign| campaign.id == answer);
     match (by_number, by_id) {
         (Some(one), Some(other)) if one != other => {
-            return Err(Unclear::NumberAndId(answer.to_owned()));
+            return Err(format!(
+                "{answer} is the number of one campaign and the id of another: type the name"
+            ));
         }
         (Some(campaign), _) | (None, Some(campaign)) => return Ok(campaign),
         (None, None) => {}
     }
     let typed = answer.to_lowercase();
-    let named = |is_meant: &dyn Fn(&str) -> bool| -> Vec<&'a Campaign> {
-        let named = list.iter();
-        named
-            .filter(|campaign| is_meant(campaign.name.trim().to_lowercase().as_str()))
-            .collect()
-    };
-    let mut meant = named(&|name| name == typed);
+    let name = |campaign: &Campaign| campaign.name.trim().to_lowercase();
+    let mut meant: Vec<&Campaign> = list.iter().filter(|c| name(c) == typed).collect();
     if meant.is_empty() {
-        meant = named(&|name| name.contains(&typed));
+        meant = list.iter().filter(|c| name(c).contains(&typed)).collect();
     }
     match meant[..] {
         [campaign] => Ok(campaign),
-        [] => Err(Unclear::Nothing(answer.to_owned())),
+        [] => Err(format!("no campaign is meant by `{}`", shown_name(answer))),
         _ => {
-            let names = meant.iter().map(|campaign| campaign.name.clone());
-            Err(Unclear::Several(answer.to_owned(), names.collect()))
+            let names: Vec<&String> = meant.iter().map(|campaign| &campaign.name).collect();
+            Err(format!(
+                "`{}` may mean {}: type more of the name, or the number",
+                shown_name(answer),
+                listed(&names)
+            ))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
-use crate::text::{counted, in_lines, nearest, shown_name};
+use crate::text::{counted, in_lines, listed, nearest, shown_name};
 
 const MAX_PLACES: usize = 3;
 
@@ -67,18 +67,38 @@ impl NamesInRows {
                     Ok(id) => drop(ids.insert(name.clone(), id)),
                     Err(error) => errors.push(error),
                 },
-                ref several => errors.push(CampaignError::Ambiguous {
-                    name: name.clone(),
-                    ids: several.iter().map(|campaign| campaign.id.clone()).collect(),
-                }),
+                ref several => {
+                    let ids = several.iter().map(|campaign| campaign.id.clone());
+                    let ids: Vec<String> = ids.collect();
+                    errors.push(CampaignError {
+                        problem: "ambiguous",
+                        names: vec![name.clone()],
+                        what: format!(
+                            "several campaigns are called `{}`: their ids are {}",
+                            shown_name(name),
+                            ids.join(", ")
+                        ),
+                        ids,
+                        hint: "give the id instead of the name".to_owned(),
+                    });
+                }
             }
         }
         if let Some(first) = unknown.first() {
-            let existing: Vec<String> = list.iter().map(|c| c.name.clone()).collect();
-            let unknown = CampaignError::Unknown {
-                nearest: nearest(first, &existing).map(str::to_owned),
+            let existing: Vec<&str> = list.iter().map(|c| c.name.as_str()).collect();
+            let meant = nearest(first, &existing);
+            let meant = meant.map(|name| format!("did you mean `{}`? ", shown_name(name)));
+            let hint = if existing.is_empty() {
+                "the service lists no campaign for this token".to_owned()
+            } else {
+                format!("the campaigns are {}", listed(&existing))
+            };
+            let unknown = CampaignError {
+                problem: "unknown",
+                what: format!("no campaign is called {}", listed(&unknown)),
                 names: unknown,
-                existing,
+                ids: Vec::new(),
+                hint: meant.unwrap_or_default() + &hint,
             };
             errors.insert(0, unknown);
         }
@@ -103,14 +123,14 @@ impl UnclearNames {
     /// Each name with what is wrong with it, and the rows that have it.
     pub fn names(&self) -> impl Iterator<Item = (&CampaignError, &str, NamedRows)> {
         self.errors.iter().flat_map(move |error| {
-            let names = error.names().iter();
+            let names = error.names.iter();
             names.map(move |name| (error, name.as_str(), self.names.of(name)))
         })
     }
 
     /// What is wrong in a sentence each, and behind them where the names are.
     pub fn lines(&self) -> Vec<String> {
-        let errors = self.errors.iter().map(|error| error.what_and_hint().0);
+        let errors = self.errors.iter().map(|error| error.what.clone());
         let mut lines: Vec<String> = errors.collect();
         let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
         let in_rows: Vec<_> = self
@@ -129,8 +149,8 @@ impl UnclearNames {
     }
 
     pub fn hint(&self) -> String {
-        let hints = self.errors.iter().map(|error| error.what_and_hint().1);
-        let mut hints: Vec<String> = hints.collect();
+        let hints = self.errors.iter().map(|error| error.hint.as_str());
+        let mut hints: Vec<&str> = hints.collect();
         hints.dedup();
         hints.join("; ")
     }

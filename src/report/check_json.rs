@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::findings::{Checked, Lookup};
 use super::json::{line, summary, text};
 use super::tally::Tally;
-use crate::campaign::{CampaignError, UnclearNames};
+use crate::campaign::UnclearNames;
 use crate::intake::PlannedInput;
 use crate::mapping::ColumnRole;
 use crate::source::Content;
@@ -136,17 +136,12 @@ fn lookup(lookup: &Lookup, inputs: &[&str]) -> Value {
     };
     let names = lookup.unclear().into_iter().flat_map(UnclearNames::names);
     let unclear = names.map(|(error, campaign, named)| {
-        let (problem, ids) = match error {
-            CampaignError::Ambiguous { ids, .. } => ("ambiguous", json!(ids)),
-            CampaignError::NotAnInteger { id, .. } => ("not_an_integer", json!([id])),
-            CampaignError::Unknown { .. } => ("unknown", json!([])),
-        };
         let first = named.first.iter();
         let first = first.map(|(file, line)| json!({ "file": name(inputs, *file), "line": line }));
         json!({
             "name": campaign,
-            "problem": problem,
-            "ids": ids,
+            "problem": error.problem,
+            "ids": error.ids,
             "rows": named.rows,
             "first": first.collect::<Value>(),
         })

@@ -26,7 +26,7 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow
 
 pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
     let text = options.mapping.campaign.as_deref();
-    Ok(CampaignChoice::parse(text.map_or("", String::as_str))?)
+    CampaignChoice::given(text.map_or("", String::as_str))
 }
 
 /// The rate of any number of `--rate` flags.

@@ -63,7 +63,7 @@ fn chosen<'k>(known: &'k KnownRuns, args: &ExportArgs) -> Result<Vec<&'k RunReco
 /// The chosen campaign: an id, or a name that one of the runs was started with.
 fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>, Failure> {
     let given = args.campaign.as_deref().unwrap_or_default();
-    let name = match CampaignChoice::parse(given).or_stopped(StoppedBy::Usage)? {
+    let name = match CampaignChoice::given(given).or_stopped(StoppedBy::Usage)? {
         None => return Ok(None),
         Some(CampaignChoice::Id(id)) => return Ok(Some(id)),
         Some(CampaignChoice::Name(name)) => name,
