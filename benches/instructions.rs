@@ -15,7 +15,6 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::hint::black_box;
-use std::iter;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
@@ -30,6 +29,7 @@ use leadload::lead::{CampaignId, RowId};
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use leadload::source::{FormChoice, Input, RowBatch};
+use reqwest::header::HeaderMap;
 
 /// Goes through a path so many times, with a list that has as many rows or more.
 type Walk = fn(usize, &Path);
@@ -181,7 +181,7 @@ fn judge_rejected(times: usize, _: &Path) {
 
 fn judge_often(times: usize, status: u16, body: &[u8]) {
     for _ in 0..times {
-        let head = Head::read(status, iter::empty(), SystemTime::UNIX_EPOCH);
+        let head = Head::read(status, &HeaderMap::new(), SystemTime::UNIX_EPOCH);
         let verdict = judge(&head, black_box(body));
         let verdict: Verdict = verdict.presentable(str::to_owned);
         black_box(verdict);

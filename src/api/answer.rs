@@ -27,7 +27,7 @@ impl Answer {
     pub(crate) fn lost(head: Option<&Head>, lost: Lost) -> Answer {
         let verdict = match head {
             // Any refusal that arrived in full says all that matters, …
-            Some(head) if lost.has_arrived() && !head.is_success() => {
+            Some(head) if matches!(lost, Lost::Packed(_)) && !head.is_success() => {
                 verdict::judge(head, lost.to_string().as_bytes())
             }
             // … and so does a head that refuses for now.
@@ -54,14 +54,19 @@ impl Answer {
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use reqwest::header::{HeaderName, HeaderValue};
+
     use super::*;
     use crate::api::verdict::{FatalCause, Wait};
 
+    const DAMAGED: &str = "the answer is compressed, and damaged";
+
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_bytes()));
-        Head::read(status, headers, SystemTime::UNIX_EPOCH)
+        let headers = headers.iter().map(|(name, value)| {
+            let name = HeaderName::try_from(*name).unwrap();
+            (name, HeaderValue::try_from(*value).unwrap())
+        });
+        Head::read(status, &headers.collect(), SystemTime::UNIX_EPOCH)
     }
 
     #[test]
@@ -108,10 +113,10 @@ mod tests {
                 },
             ),
         ] {
-            let answer = Answer::lost(Some(&head(status, &[])), Lost::Damaged);
+            let answer = Answer::lost(Some(&head(status, &[])), Lost::Packed(DAMAGED));
             assert_eq!(answer.verdict, verdict);
         }
-        let answer = Answer::lost(Some(&head(429, &[])), Lost::UnknownPacking);
+        let answer = Answer::lost(Some(&head(429, &[])), Lost::Packed("unknown"));
         assert!(matches!(answer.verdict, Verdict::RetryLater { .. }));
     }
 }

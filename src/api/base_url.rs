@@ -1,9 +1,8 @@
 //! Where the service is.
 
 use std::fmt;
-use std::net::IpAddr;
 
-use thiserror::Error;
+use anyhow::{Result, anyhow, bail, ensure};
 use url::{Host, Url};
 
 use crate::text::{looks_secret, quoted_unless_secret};
@@ -12,49 +11,43 @@ use crate::text::{looks_secret, quoted_unless_secret};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum BaseUrlError {
-    #[error("{} is not a URL\n\nhint: {}", quoted_unless_secret(.0), match BaseUrl::with_https(.0) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => "a base URL looks like `https://app.example.com`".to_owned(),
-    })]
-    NotAUrl(String),
-    #[error(
-        "the base URL has {0}, which it must not have\n\nhint: a base URL looks like `https://app.example.com`"
-    )]
-    Surplus(&'static str),
-    #[error(
-        "`{0}` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
-    )]
-    Insecure(String),
-}
-
 impl BaseUrl {
     /// Reads a base URL; plain `http` only to this computer unless `insecure_http`.
-    pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl, BaseUrlError> {
+    pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl> {
         let text = text.trim();
-        let not_a_url = || BaseUrlError::NotAUrl(text.to_owned());
-        let mut url = Url::parse(text).map_err(|_| not_a_url())?;
-        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(not_a_url());
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(BaseUrlError::Surplus("a user name or password"));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(BaseUrlError::Surplus("a query or fragment"));
+        let url = Url::parse(text).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let mut url = url.ok_or_else(|| {
+            let hint = match BaseUrl::with_https(text) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "a base URL looks like `https://app.example.com`".to_owned(),
+            };
+            anyhow!(
+                "{} is not a URL\n\nhint: {hint}",
+                quoted_unless_secret(text)
+            )
+        })?;
+        let surplus = if !url.username().is_empty() || url.password().is_some() {
+            Some("a user name or password")
+        } else if url.query().is_some() || url.fragment().is_some() {
+            Some("a query or fragment")
+        } else {
+            None
+        };
+        if let Some(surplus) = surplus {
+            bail!(
+                "the base URL has {surplus}, which it must not have\n\nhint: a base URL looks like `https://app.example.com`"
+            );
         }
         let path = url.path().trim_end_matches('/');
-        let path = match path.strip_suffix("/api") {
-            Some(path) => path.trim_end_matches('/'),
-            None => path,
-        };
-        let path = path.to_owned();
+        let path = path.strip_suffix("/api").unwrap_or(path);
+        let path = path.trim_end_matches('/').to_owned();
         url.set_path(&path);
         let base = BaseUrl(url);
-        if base.0.scheme() == "http" && !base.is_loopback() && !insecure_http {
-            return Err(BaseUrlError::Insecure(base.to_string()));
-        }
+        ensure!(
+            base.is_https() || base.is_loopback() || insecure_http,
+            "`{base}` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
+        );
         Ok(base)
     }
 
@@ -68,8 +61,8 @@ impl BaseUrl {
     /// Whether it is this computer, which is never reached through a proxy.
     pub fn is_loopback(&self) -> bool {
         match self.0.host() {
-            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-            Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
             Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
             None => false,
         }
@@ -99,6 +92,11 @@ impl fmt::Display for BaseUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn refused(text: &str, insecure_http: bool, reason: &str) {
+        let error = BaseUrl::parse(text, insecure_http).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
 
     #[test]
     fn the_name_of_a_host_alone_is_meant_to_be_reached_by_https() {
@@ -149,10 +147,7 @@ mod tests {
             "http://localhost.example.com",
             "http://10.0.0.1",
         ] {
-            assert!(
-                matches!(BaseUrl::parse(text, false), Err(BaseUrlError::Insecure(_))),
-                "{text}"
-            );
+            refused(text, false, "plain http");
             assert!(BaseUrl::parse(text, true).is_ok(), "{text}");
         }
     }
@@ -166,20 +161,14 @@ mod tests {
             "https://",
             "/api",
         ] {
-            assert!(
-                matches!(BaseUrl::parse(text, true), Err(BaseUrlError::NotAUrl(_))),
-                "{text}"
-            );
+            refused(text, true, "is not a URL");
         }
         for text in [
             "https://me:secret@example.com",
             "https://example.com/?a=b",
             "https://example.com/#a",
         ] {
-            assert!(
-                matches!(BaseUrl::parse(text, true), Err(BaseUrlError::Surplus(_))),
-                "{text}"
-            );
+            refused(text, true, "which it must not have");
         }
     }
 }

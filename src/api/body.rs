@@ -4,16 +4,14 @@
 //! stay as they came until they are needed, and what is wrong inside one of the others does
 //! not matter.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::complaints::{Complaint, Complaints, are_complaints, joined, sentences};
-use super::sentence::{About, Presence, duplicate, is_about_balance, presence};
+use super::complaints::{Complaints, are_complaints, joined, sentences};
+use super::sentence::{Noun, Presence, duplicate, is_about_balance, presence};
 use super::wait::Wait;
 
 pub(super) struct Body<'a> {
@@ -59,14 +57,13 @@ impl<'a> Object<'a> {
 
     /// The id in the field: a whole number or a text, as it is written.
     fn id(&self, field: &str) -> Option<String> {
-        let value = self.get(field)?;
-        let digits = value.get().strip_prefix('-').unwrap_or(value.get());
+        let raw = self.get(field)?;
+        let digits = raw.get().strip_prefix('-').unwrap_or(raw.get());
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(value.get().to_owned());
+            return Some(raw.get().to_owned());
         }
-        let text = text(value)?;
-        let id = text.trim();
-        (!id.is_empty()).then(|| id.to_owned())
+        let id = value(raw)?.as_str()?.trim().to_owned();
+        (!id.is_empty()).then_some(id)
     }
 
     fn is(&self, field: &str, json: &str) -> bool {
@@ -75,23 +72,16 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The items of a list, if it is one.
 fn items(json: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(json).ok()
 }
 
-fn text(value: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    let text: Option<Text<'_>> = serde_json::from_str(value.get()).ok();
-    text.map(|Text(text)| text)
-}
-
-fn value(value: &RawValue) -> Option<Value> {
-    serde_json::from_str(value.get()).ok()
+fn value(raw: &RawValue) -> Option<Value> {
+    serde_json::from_str(raw.get()).ok()
 }
 
 impl<'a> Body<'a> {
-    /// Reads what arrived, as text: bytes that are not text are replaced.
     pub(super) fn read(text: &'a str) -> Body<'a> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let json = Object::read(text).or_else(|| match *items(text)? {
@@ -104,20 +94,21 @@ impl<'a> Body<'a> {
         let others = others.filter(|value| !value.get().starts_with('"'));
         let complaints =
             Complaints::read(field("errors").and_then(value), others.filter_map(value));
+        // Neither a page nor JSON.
+        let plain = text.trim();
+        let is_sentence =
+            plain.len() <= LONGEST_SENTENCE && !plain.starts_with(['<', '{', '[', '"']);
         Body {
             complaints,
             data: json.as_ref().and_then(|json| json.object("data")),
-            plain: if json.is_none() { sentence(text) } else { None },
+            plain: (json.is_none() && is_sentence).then_some(plain),
             json,
         }
     }
 
+    /// Whether it is JSON of the kind that answers are.
     pub(super) fn is_object(&self) -> bool {
         self.json.is_some()
-    }
-
-    fn field(&self, field: &str) -> Option<&'a RawValue> {
-        self.json.as_ref()?.get(field)
     }
 
     /// The id of the lead, in any of the places where services put it. Beside `data` or `lead`
@@ -139,10 +130,8 @@ impl<'a> Body<'a> {
 
     /// The wait in the field `retry_after`, which may also be inside `error` or `data`.
     pub(super) fn retry_after(&self) -> Wait {
-        let error = self.field("error");
-        let error = error.and_then(|error| Object::read(error.get()));
-        let places = [&self.json, &error, &self.data];
-        places
+        let error = self.json.as_ref().and_then(|json| json.object("error"));
+        [&self.json, &error, &self.data]
             .into_iter()
             .flatten()
             .filter_map(|place| value(place.get("retry_after")?))
@@ -167,62 +156,38 @@ impl<'a> Body<'a> {
         has_it.then(|| "the service lists this number as blacklisted: it will not be called".into())
     }
 
-    /// The sentences in a field that is about nothing in particular.
-    fn general(&self, field: &str) -> Option<Cow<'a, str>> {
-        let raw = self.field(field)?;
-        text(raw).or_else(|| {
-            let value = value(raw)?;
-            (!are_complaints(&value)).then(|| Cow::Owned(sentences(&value)))
-        })
-    }
-
-    /// The general sentence: the first that there is, and what it says in detail.
-    fn message(&self) -> String {
-        let first = |fields: &[&str]| {
-            let texts = fields.iter().filter_map(|field| self.general(field));
-            let mut texts = texts.map(|text| text.trim().to_owned());
-            texts.find(|text| !text.is_empty())
-        };
-        match (first(&HEADINGS), first(&[DETAIL])) {
-            (Some(heading), Some(detail)) => with_detail(heading, &detail),
-            (Some(text), None) | (None, Some(text)) => text,
-            (None, None) => first(&[ERROR_CODE]).unwrap_or_else(|| {
-                let mut general = self.complaints.general.iter().map(String::as_str);
-                let general = general.find(|text| !text.is_empty()).or(self.plain);
-                general.unwrap_or_default().trim().to_owned()
-            }),
-        }
+    /// The sentences in these fields, where they are about nothing in particular.
+    fn general(&self, fields: &[&str]) -> impl Iterator<Item = String> {
+        let fields = fields
+            .iter()
+            .filter_map(|field| self.json.as_ref()?.get(field));
+        let values = fields.filter_map(value);
+        let values = values.filter(|value| !are_complaints(value));
+        values
+            .map(|value| sentences(&value))
+            .filter(|text| !text.is_empty())
     }
 
     /// All general sentences, in lower case.
     fn general_text(&self) -> String {
-        let fields = HEADINGS.into_iter().chain([DETAIL, ERROR_CODE]);
-        let in_fields = fields.filter_map(|field| self.general(field));
-        let complaints = self.complaints.general.iter().map(String::as_str);
-        let others = complaints.chain(self.plain).map(Cow::Borrowed);
-        let texts: Vec<Cow<'_, str>> = in_fields.chain(others).collect();
+        let mut texts: Vec<String> = self.general(&HEADINGS).collect();
+        texts.extend(self.general(&[DETAIL, ERROR_CODE]));
+        texts.extend(self.complaints.general.iter().cloned());
+        texts.extend(self.plain.map(str::to_owned));
         texts.join("\n").to_lowercase()
     }
 
     /// Whether sentences about the lead say that it exists. Where single fields are complained about,
     /// those on the others are not about the lead, unless they say so: another field may have
     /// "already been taken" too.
-    fn find_out(&self, what: impl Fn(&str, About) -> Option<Presence>) -> Option<Presence> {
+    fn find_out(&self, what: impl Fn(&str, Option<Noun>) -> Option<Presence>) -> Option<Presence> {
         let of_fields = &self.complaints.of_fields;
         if of_fields.is_empty() {
-            return what(&self.general_text(), About::Anything);
+            return what(&self.general_text(), None);
         }
-        let places = of_fields.iter().filter_map(|complaint| {
-            let about = if complaint.is_about_number() {
-                About::Lead
-            } else if complaint.is_about_campaign() {
-                About::Other
-            } else {
-                return None;
-            };
-            what(&complaint.text.to_lowercase(), about)
-        });
-        places.min()
+        let said = of_fields.iter();
+        said.filter_map(|said| what(&said.text.to_lowercase(), Some(said.about()?)))
+            .min()
     }
 
     /// Whether it says that the lead is there already, and where.
@@ -243,7 +208,8 @@ impl<'a> Body<'a> {
             let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
             has(&["campaign", "kampagne"]) && !has(&["phone", "number", "telefon", "nummer"])
         } else {
-            of_fields.iter().any(Complaint::is_about_campaign)
+            let mut said = of_fields.iter();
+            said.any(|said| said.about() == Some(Noun::Other))
         };
         names_campaign && self.presence().is_none()
     }
@@ -253,37 +219,26 @@ impl<'a> Body<'a> {
         self.complaints.of_fields.is_empty() && is_about_balance(&self.general_text())
     }
 
-    /// What the service said, for people; not masked yet.
+    /// What the service said, for people: what is wrong in general, and then in detail. Not
+    /// masked yet.
     pub(super) fn text(&self, status: u16) -> String {
-        let message = self.message();
+        let first = |fields: &[&str]| self.general(fields).next().unwrap_or_default();
+        let (heading, detail) = (first(&HEADINGS), first(&[DETAIL]));
         let of_fields = self.complaints.of_fields.iter().map(|of| of.text.as_str());
         let details = of_fields.chain(self.complaints.general.iter().map(String::as_str));
-        let details = joined(details.filter(|text| !message.contains(text)), "; ");
-        match joined([message.as_str(), &details].into_iter(), ": ").as_str() {
-            "" => format!("HTTP {status}"),
-            said => format!("HTTP {status}: {said}"),
+        let details = [detail.as_str()].into_iter().chain(details);
+        let details = joined(details.filter(|text| !heading.contains(text)), "; ");
+        let said = joined([heading.as_str(), &details], ": ");
+        let rest = || {
+            self.general(&[ERROR_CODE])
+                .next()
+                .or(self.plain.map(str::to_owned))
+        };
+        match Some(said).filter(|said| !said.is_empty()).or_else(rest) {
+            Some(said) if !said.is_empty() => format!("HTTP {status}: {said}"),
+            _ => format!("HTTP {status}"),
         }
     }
-}
-
-/// What is wrong in general, and then in detail (RFC 9457: `title`, `detail`).
-fn with_detail(heading: String, detail: &str) -> String {
-    if heading.contains(detail) {
-        heading
-    } else if detail.contains(heading.as_str()) {
-        detail.to_owned()
-    } else {
-        joined([heading.as_str(), detail].into_iter(), ": ")
-    }
-}
-
-/// The body as a sentence; none where it is a page, or JSON of any kind.
-fn sentence(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let is_sentence = text.len() <= LONGEST_SENTENCE
-        && !text.starts_with(['<', '{', '['])
-        && serde_json::from_str::<IgnoredAny>(text).is_err();
-    is_sentence.then_some(text)
 }
 
 #[cfg(test)]

@@ -1,50 +1,26 @@
 //! Certificates that are trusted besides the system's.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use anyhow::{Context, Result, anyhow, ensure};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use thiserror::Error;
 
 use crate::text::quoted_unless_secret;
 
 #[derive(Debug, Clone, Default)]
-pub struct Certificates(Vec<reqwest::Certificate>);
-
-#[derive(Debug, Error)]
-pub enum CertificatesError {
-    #[error(
-        "cannot read the certificate file {}: {error}\n\nhint: check the name, and that you may read the file",
-        quoted(path)
-    )]
-    Unreadable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error(
-        "there is no certificate in {}\n\nhint: `--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form",
-        quoted(path)
-    )]
-    Nothing { path: PathBuf },
-    #[error(
-        "certificate {number} in {} is damaged\n\nhint: fetch or export the file again, whole and as PEM",
-        quoted(path)
-    )]
-    Damaged { path: PathBuf, number: usize },
-}
-
-fn quoted(path: &Path) -> String {
-    quoted_unless_secret(&path.display().to_string())
-}
+pub struct Certificates(pub(super) Vec<reqwest::Certificate>);
 
 impl Certificates {
     /// Reads a PEM file (RFC 7468) with one certificate or several. All of them are looked
     /// at here, so that none is refused when the first connection is made.
-    pub fn from_file(path: &Path) -> Result<Certificates, CertificatesError> {
-        let bytes = std::fs::read(path).map_err(|error| CertificatesError::Unreadable {
-            path: path.to_owned(),
-            error,
+    pub fn from_file(path: &Path) -> Result<Certificates> {
+        let quoted = quoted_unless_secret(&path.display().to_string());
+        let bytes = std::fs::read(path).map_err(|error| {
+            anyhow!(
+                "cannot read the certificate file {quoted}: {error}\n\nhint: check the name, and that you may read the file"
+            )
         })?;
         // Editors put a byte order mark before the first line, which is none then.
         let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
@@ -55,22 +31,18 @@ impl Certificates {
                 RootCertStore::empty().add(der.clone()).ok()?;
                 reqwest::Certificate::from_der(&der).ok()
             });
-            certificates.push(certificate.ok_or_else(|| CertificatesError::Damaged {
-                path: path.to_owned(),
-                number: index + 1,
+            certificates.push(certificate.with_context(|| {
+                let number = index + 1;
+                format!(
+                    "certificate {number} in {quoted} is damaged\n\nhint: fetch or export the file again, whole and as PEM"
+                )
             })?);
         }
-        if certificates.is_empty() {
-            Err(CertificatesError::Nothing {
-                path: path.to_owned(),
-            })
-        } else {
-            Ok(Certificates(certificates))
-        }
-    }
-
-    pub(super) fn into_inner(self) -> Vec<reqwest::Certificate> {
-        self.0
+        ensure!(
+            !certificates.is_empty(),
+            "there is no certificate in {quoted}\n\nhint: `--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form"
+        );
+        Ok(Certificates(certificates))
     }
 }
 
@@ -78,7 +50,7 @@ impl Certificates {
 mod tests {
     use super::*;
 
-    fn read(bytes: impl AsRef<[u8]>) -> Result<usize, CertificatesError> {
+    fn read(bytes: impl AsRef<[u8]>) -> Result<usize> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
         std::fs::write(&path, bytes).unwrap();
@@ -110,11 +82,9 @@ mod tests {
             certificate().signing_key.serialize_pem().as_bytes(),
         ] {
             let error = read(bytes).unwrap_err();
-            assert!(
-                matches!(error, CertificatesError::Nothing { .. }),
-                "{error}"
-            );
-            assert!(error.to_string().contains("ca.pem"), "{error}");
+            let error = error.to_string();
+            assert!(error.contains("no certificate in"), "{error}");
+            assert!(error.contains("ca.pem"), "{error}");
         }
     }
 
@@ -129,11 +99,8 @@ mod tests {
             other[..other.len() / 2].to_owned(),
             format!("{begin}\n{end}\n"),
         ] {
-            let error = read(format!("{one}{damaged}")).unwrap_err();
-            assert!(
-                matches!(error, CertificatesError::Damaged { number: 2, .. }),
-                "{damaged}: {error}"
-            );
+            let error = read(format!("{one}{damaged}")).unwrap_err().to_string();
+            assert!(error.starts_with("certificate 2 in"), "{damaged}: {error}");
         }
     }
 

@@ -15,14 +15,15 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use anyhow::{Result, anyhow};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
 use reqwest::{Method, Request, Response, Url};
-use thiserror::Error;
 use tracing::{Level, enabled};
 
+use super::head;
 use super::packed::unpacked;
 use super::tokens::Tokens;
 use super::unread;
@@ -95,15 +96,6 @@ struct Service {
     tokens: Tokens,
 }
 
-/// The HTTP library makes no client: mostly because https is impossible where the system
-/// trusts no certificate at all. What is behind its error says more than the error.
-#[derive(Debug, Error)]
-#[error(
-    "cannot set up the HTTP client: {}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
-    .0.source().map_or_else(|| .0.to_string(), ToString::to_string)
-)]
-pub struct ClientError(reqwest::Error);
-
 pub(super) struct Received {
     head: Head,
     pub(super) body: Bytes,
@@ -112,12 +104,6 @@ pub(super) struct Received {
 pub(super) struct Failed {
     head: Option<Head>,
     lost: Lost,
-}
-
-impl Failed {
-    pub(super) fn is_lasting(&self) -> bool {
-        self.lost.is_lasting()
-    }
 }
 
 impl Received {
@@ -134,7 +120,7 @@ impl Client {
         token: Token,
         certificates: Certificates,
         limits: Limits,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let mut builder = reqwest::Client::builder()
@@ -154,12 +140,19 @@ impl Client {
             // None is needed, so that the sandbox works where the system has none.
             builder.tls_certs_only([])
         } else {
-            builder.tls_certs_merge(certificates.into_inner())
+            builder.tls_certs_merge(certificates.0)
         };
         // Fails only where the program has chosen one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = builder.build().map_err(|error| {
+            // What is behind the library's error says more than the error.
+            let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            anyhow!(
+                "cannot set up the HTTP client: {cause}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`"
+            )
+        })?;
         Ok(Client {
-            http: builder.build().map_err(ClientError)?,
+            http,
             service: Arc::new(Service {
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
@@ -231,17 +224,17 @@ impl Client {
     ) -> Result<Received, Failed> {
         request
             .headers_mut()
-            .insert(AUTHORIZATION, token.authorization());
+            .insert(AUTHORIZATION, token.header.clone());
         let response = self.http.execute(request).await.map_err(|error| Failed {
             head: None,
             lost: Lost::of(&error),
         })?;
-        let headers = response.headers().iter();
-        let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let head = Head::read(response.status().as_u16(), headers, SystemTime::now());
-        let location = response.headers().get(LOCATION);
-        let head = head.with_location(response.url(), location.map(HeaderValue::as_bytes));
-        let encodings = response.headers().get_all(CONTENT_ENCODING);
+        let headers = response.headers();
+        let mut head = Head::read(response.status().as_u16(), headers, SystemTime::now());
+        let location = headers.get(LOCATION);
+        let location = location.filter(|_| response.status().is_redirection());
+        head.redirects_to = location.and_then(|location| head::target(response.url(), location));
+        let encodings = headers.get_all(CONTENT_ENCODING);
         let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {

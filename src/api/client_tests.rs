@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::super::verdict::{FatalCause, NotSent, Wait};
+use super::super::verdict::{FatalCause, Wait};
 use super::super::{ListError, Quota};
 use super::*;
 use crate::lead::ErrorCode;
@@ -379,13 +379,17 @@ async fn without_a_connection_nothing_was_sent_and_it_is_said_why() {
     let tls = |url: &str| url.replace("http://", "https://");
     let soon = Duration::from_millis(300);
     for (url, timeout, reason) in [
-        (format!("http://{refusing}"), LONG, NotSent::Refused),
-        (tls(&silent), soon, NotSent::NoTime),
-        (tls(&plain), LONG, NotSent::NoTls),
-        (tls(&closing), LONG, NotSent::BrokeOff),
+        (format!("http://{refusing}"), LONG, "it was refused"),
+        (tls(&silent), soon, "there was none within the time limit"),
+        (tls(&plain), LONG, "TLS cannot be agreed on"),
+        (tls(&closing), LONG, "it was closed while it was being made"),
     ] {
         let answer = post(&client_with(&url, Limits::within(timeout))).await;
-        assert_eq!(not_sent_by(&answer), reason.to_string(), "{url}");
+        assert_eq!(
+            not_sent_by(&answer),
+            format!("no connection to the service: {reason}"),
+            "{url}"
+        );
         assert_eq!(answer.http_status, None);
     }
 }

@@ -7,6 +7,8 @@
 
 use serde_json::{Map, Value};
 
+use super::sentence::Noun;
+
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
     /// About one field each.
@@ -17,13 +19,10 @@ pub(super) struct Complaints {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// The field's name, in lower case.
+    /// With the objects around it, as `variables.city` or `/data/phone_number`.
     field: String,
     pub(super) text: String,
 }
-
-/// What may precede a field's own name.
-const WRAPPERS: &[&str] = &["body", "data", "attributes", "request", "payload", "query"];
 
 /// Where an object names the field that it is about.
 #[rustfmt::skip]
@@ -55,7 +54,7 @@ impl Complaints {
         match holder {
             Value::Object(by_field) => {
                 let of_fields = by_field.iter().map(|(field, said)| Complaint {
-                    field: own_name(field),
+                    field: field.clone(),
                     text: sentences(said),
                 });
                 self.of_fields.extend(of_fields);
@@ -67,29 +66,34 @@ impl Complaints {
 
     fn add(&mut self, item: &Value) {
         let text = sentences(item);
-        let Some((fields, field)) = item.as_object().and_then(|f| Some((f, field(f)?))) else {
-            return self.general.push(text);
-        };
-        let text = if fields.contains_key("loc") {
-            with_name(&field, text)
-        } else {
-            text
-        };
-        self.of_fields.push(Complaint { field, text });
+        match item.as_object().and_then(field) {
+            // FastAPI's sentences do not name their field.
+            Some(field) if item.get("loc").is_some() => {
+                let text = format!("{field}: {text}");
+                self.of_fields.push(Complaint { field, text });
+            }
+            Some(field) => self.of_fields.push(Complaint { field, text }),
+            None => self.general.push(text),
+        }
     }
 }
 
 impl Complaint {
-    /// Whether it is about the lead's number, or about the lead itself.
-    pub(super) fn is_about_number(&self) -> bool {
-        const OF_LEAD: [&str; 3] = ["phone", "lead", "contact"];
-        const OF_OTHERS: [&str; 4] = ["variable", "mail", "name", "campaign"];
-        let names = |words: &[&str]| words.iter().any(|word| self.field.contains(word));
-        names(&OF_LEAD) && !names(&OF_OTHERS)
-    }
-
-    pub(super) fn is_about_campaign(&self) -> bool {
-        self.field.starts_with("campaign")
+    /// What the field is: the lead or its number, the campaign, or something that says
+    /// nothing about either.
+    pub(super) fn about(&self) -> Option<Noun> {
+        let field = self.field.to_lowercase();
+        let names = |words: &[&str]| words.iter().any(|word| field.contains(word));
+        let own_name = field.rsplit(['.', '/']).next().unwrap_or_default();
+        if names(&["variable"]) {
+            None
+        } else if own_name.starts_with("campaign") {
+            Some(Noun::Other)
+        } else if names(&["phone", "lead", "contact"]) && !names(&["mail", "name", "campaign"]) {
+            Some(Noun::Lead)
+        } else {
+            None
+        }
     }
 }
 
@@ -106,44 +110,19 @@ pub(super) fn are_complaints(value: &Value) -> bool {
     }
 }
 
+/// The field that an object names, unless that is the whole body.
 fn field(fields: &Map<String, Value>) -> Option<String> {
-    let named = FIELD_KEYS.iter().find_map(|key| fields.get(*key))?;
-    let name = match named {
-        Value::String(name) => own_name(name),
+    let name = match FIELD_KEYS.iter().find_map(|key| fields.get(*key))? {
+        Value::String(name) => name.clone(),
         Value::Array(path) => {
-            let part = |part: &Value| {
-                part.as_str()
-                    .map_or_else(|| part.to_string(), str::to_owned)
-            };
-            own_name(&path.iter().map(part).collect::<Vec<_>>().join("."))
+            let names = path.iter().filter_map(Value::as_str);
+            let names: Vec<&str> = names.filter(|name| *name != "body").collect();
+            names.join(".")
         }
         Value::Object(source) => return field(source),
         _ => return None,
     };
-    (!name.is_empty() && !WRAPPERS.contains(&name.as_str())).then_some(name)
-}
-
-/// A field's name without the objects around it: `body.phone_number`,
-/// `/data/attributes/phone_number`.
-fn own_name(path: &str) -> String {
-    let path = path.to_lowercase();
-    let parts = path.split(['.', '/', '#']).filter(|part| !part.is_empty());
-    let parts: Vec<&str> = parts.collect();
-    let outer = parts.iter().take_while(|part| WRAPPERS.contains(part));
-    let outer = outer.count().min(parts.len().saturating_sub(1));
-    parts[outer..].join(".")
-}
-
-/// A sentence with its field, where it does not name it itself, as in FastAPI.
-fn with_name(field: &str, text: String) -> String {
-    let words = field.split(|c: char| !c.is_alphabetic());
-    let mut words = words.filter(|word| !word.is_empty());
-    let said = text.to_lowercase();
-    if text.is_empty() || words.any(|word| said.contains(word)) {
-        text
-    } else {
-        format!("{field}: {text}")
-    }
+    (!name.is_empty()).then_some(name)
 }
 
 /// The sentences that a value is, has in a list, or has in the field for them or else in any
@@ -171,9 +150,9 @@ pub(super) fn sentences(value: &Value) -> String {
 }
 
 /// Sentences one after another, with `between` behind one that has no punctuation.
-pub(super) fn joined<'t>(said: impl Iterator<Item = &'t str>, between: &str) -> String {
+pub(super) fn joined<'t>(said: impl IntoIterator<Item = &'t str>, between: &str) -> String {
     let mut text = String::new();
-    for sentence in said.filter(|sentence| !sentence.is_empty()) {
+    for sentence in said.into_iter().filter(|sentence| !sentence.is_empty()) {
         let is_ended = text.ends_with(['.', '!', '?', ':', ';']);
         if !text.is_empty() {
             text.push_str(if is_ended { " " } else { between });

@@ -5,6 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::Url;
+use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 
 use super::Quota;
 use crate::text::looks_secret;
@@ -19,43 +20,21 @@ pub struct Head {
     pub(super) now: SystemTime,
 }
 
-const HEADERS: [&str; 2] = ["date", "retry-after"];
-
 impl Head {
-    /// Reads the headers, whose names are in small letters. `now` is the time by our clock.
-    pub fn read<'a>(
-        status: u16,
-        headers: impl Iterator<Item = (&'a str, &'a [u8])>,
-        now: SystemTime,
-    ) -> Head {
-        // There are few, and most that are looked for are not there.
-        let is_known = |name: &str| HEADERS.contains(&name) || Quota::HEADERS.contains(&name);
-        let known: Vec<(&str, &[u8])> = headers.filter(|(name, _)| is_known(name)).collect();
-        let header = |name: &str| {
-            let mut named = known.iter().filter(|(known, _)| *known == name);
-            named.next().map(|(_, value)| *value)
-        };
-        let text = |name: &str| std::str::from_utf8(header(name)?).ok();
-        let now = service_time(text("date"), now);
+    /// `now` is the time by our clock.
+    pub fn read(status: u16, headers: &HeaderMap, now: SystemTime) -> Head {
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let now = service_time(date, now);
         // Lossy, since it matters that it is there.
+        let retry_after = headers.get(RETRY_AFTER);
         let retry_after =
-            header("retry-after").map(|value| String::from_utf8_lossy(value).into_owned());
+            retry_after.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         Head {
             status,
             retry_after,
-            quota: Quota::read(text, now),
+            quota: Quota::read(headers, now),
             redirects_to: None,
             now,
-        }
-    }
-
-    /// The same with the header `Location` of the answer to a request to `asked`.
-    pub(super) fn with_location(self, asked: &Url, location: Option<&[u8]>) -> Head {
-        let is_redirect = (300..400).contains(&self.status);
-        let location = location.filter(|_| is_redirect);
-        Head {
-            redirects_to: location.and_then(|location| target(asked, location)),
-            ..self
         }
     }
 
@@ -84,8 +63,8 @@ const MAX_LOCATION: usize = 4096;
 /// The address that `location` names in an answer to a request to `asked`, as it may be
 /// shown: user names, queries and fragments may hold secrets, and so may a part of a path
 /// that is a long word.
-fn target(asked: &Url, location: &[u8]) -> Option<String> {
-    let location = std::str::from_utf8(location).ok()?;
+pub(super) fn target(asked: &Url, location: &HeaderValue) -> Option<String> {
+    let location = std::str::from_utf8(location.as_bytes()).ok()?;
     if location.len() > MAX_LOCATION {
         return None;
     }
@@ -101,6 +80,10 @@ fn target(asked: &Url, location: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn value(bytes: &[u8]) -> HeaderValue {
+        HeaderValue::from_bytes(bytes).unwrap()
+    }
 
     #[test]
     fn without_a_date_that_can_be_read_our_clock_counts() {
@@ -134,9 +117,12 @@ mod tests {
                 "https://app.example.com:8443/reset/…/now",
             ),
             ("/17|secret", "https://app.example.com:8443/…"),
-            ("/a\u{1b}[2Jb", "https://app.example.com:8443/a%1B[2Jb"),
+            ("/a\tb", "https://app.example.com:8443/ab"),
         ] {
-            assert_eq!(target(&asked, location.as_bytes()).as_deref(), Some(shown));
+            assert_eq!(
+                target(&asked, &value(location.as_bytes())).as_deref(),
+                Some(shown)
+            );
         }
         let long = format!("/{}", "a/".repeat(MAX_LOCATION));
         for none in [
@@ -145,8 +131,8 @@ mod tests {
             "https://",
             &long,
         ] {
-            assert_eq!(target(&asked, none.as_bytes()), None, "{none}");
+            assert_eq!(target(&asked, &value(none.as_bytes())), None, "{none}");
         }
-        assert_eq!(target(&asked, b"\xFF"), None);
+        assert_eq!(target(&asked, &value(b"\xFF")), None);
     }
 }

@@ -12,6 +12,7 @@ use super::verdict::{FatalCause, Verdict};
 use super::wire::CampaignPage;
 use crate::backoff;
 use crate::campaign::Campaign;
+use crate::lead::ErrorCode;
 
 /// How often a page is requested. Listing changes nothing, so that any failure may be tried
 /// again; but the user waits for it.
@@ -117,7 +118,6 @@ impl Client {
                 Ok(received) if received.is_success() => return Ok(received),
                 other => other,
             };
-            let is_lasting = matches!(&received, Err(failed) if failed.is_lasting());
             // Judged as a lead request would be: refusals are the same.
             let verdict = self.judge(&received);
             let text = verdict.refusal().unwrap_or_default().to_owned();
@@ -126,13 +126,17 @@ impl Client {
                     return Err(ListError::Refused { cause, text });
                 }
                 // The same request would get the same answer.
-                Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
-                    return Err(ListError::NoAnswer(text));
-                }
-                Verdict::NeverTaken { .. } if is_lasting => return Err(ListError::NoAnswer(text)),
-                Verdict::PerhapsTaken { .. } if is_lasting => {
-                    return Err(ListError::Unreadable(text));
-                }
+                Verdict::Rejected { text, .. }
+                | Verdict::Duplicate { text, .. }
+                | Verdict::NeverTaken {
+                    text,
+                    is_lasting: true,
+                    ..
+                } => return Err(ListError::NoAnswer(text)),
+                Verdict::PerhapsTaken {
+                    code: ErrorCode::UnreadableAnswer,
+                    text,
+                } => return Err(ListError::Unreadable(text)),
                 Verdict::RetryLater { wait, .. } => wait.time(),
                 _ => None,
             };

@@ -27,10 +27,10 @@ mod wait;
 pub mod wire;
 
 pub use answer::Answer;
-pub use base_url::{BaseUrl, BaseUrlError};
-pub use certificates::{Certificates, CertificatesError};
-pub use client::{Client, ClientError, Limits};
+pub use base_url::BaseUrl;
+pub use certificates::Certificates;
+pub use client::{Client, Limits};
 pub use head::Head;
 pub use list::ListError;
 pub use quota::Quota;
-pub use token::{Token, TokenError};
+pub use token::Token;

@@ -10,6 +10,10 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::verdict::Lost;
 
+const UNKNOWN: Lost =
+    Lost::Packed("the answer is compressed in a way that is not known here (`Content-Encoding`)");
+const DAMAGED: Lost = Lost::Packed("the answer is compressed, and damaged");
+
 /// At most `most` bytes of a body that is compressed as the values of `Content-Encoding` say.
 pub(super) fn unpacked<'a>(
     encodings: impl Iterator<Item = &'a str>,
@@ -26,7 +30,7 @@ pub(super) fn unpacked<'a>(
         return Ok(body);
     }
     let [encoding] = &encodings[..] else {
-        return Err(Lost::UnknownPacking);
+        return Err(UNKNOWN);
     };
     let unpacked = match encoding.as_str() {
         "gzip" | "x-gzip" => read(MultiGzDecoder::new(&*body), most),
@@ -34,9 +38,9 @@ pub(super) fn unpacked<'a>(
         "deflate" => {
             read(ZlibDecoder::new(&*body), most).or_else(|| read(DeflateDecoder::new(&*body), most))
         }
-        _ => return Err(Lost::UnknownPacking),
+        _ => return Err(UNKNOWN),
     };
-    unpacked.map(Bytes::from).ok_or(Lost::Damaged)
+    unpacked.map(Bytes::from).ok_or(DAMAGED)
 }
 
 fn read(unpacked: impl Read, most: usize) -> Option<Vec<u8>> {
@@ -97,15 +101,15 @@ mod tests {
     fn what_cannot_be_unpacked_is_reported() {
         let cut = |body: Vec<u8>| body[..body.len() - 3].to_vec();
         for (encodings, body, lost) in [
-            (&["br"][..], TEXT.to_vec(), Lost::UnknownPacking),
-            (&["gzip, br"], TEXT.to_vec(), Lost::UnknownPacking),
-            (&["gzip", "gzip"], gzip(&gzip(TEXT)), Lost::UnknownPacking),
-            (&["gzip"], TEXT.to_vec(), Lost::Damaged),
-            (&["gzip"], cut(gzip(TEXT)), Lost::Damaged),
-            (&["gzip"], zlib(TEXT), Lost::Damaged),
-            (&["deflate"], TEXT.to_vec(), Lost::Damaged),
-            (&["deflate"], cut(zlib(TEXT)), Lost::Damaged),
-            (&["deflate"], cut(raw(TEXT)), Lost::Damaged),
+            (&["br"][..], TEXT.to_vec(), UNKNOWN),
+            (&["gzip, br"], TEXT.to_vec(), UNKNOWN),
+            (&["gzip", "gzip"], gzip(&gzip(TEXT)), UNKNOWN),
+            (&["gzip"], TEXT.to_vec(), DAMAGED),
+            (&["gzip"], cut(gzip(TEXT)), DAMAGED),
+            (&["gzip"], zlib(TEXT), DAMAGED),
+            (&["deflate"], TEXT.to_vec(), DAMAGED),
+            (&["deflate"], cut(zlib(TEXT)), DAMAGED),
+            (&["deflate"], cut(raw(TEXT)), DAMAGED),
         ] {
             assert_eq!(unpack(encodings, body), Err(lost), "{encodings:?}");
         }
@@ -141,7 +145,7 @@ mod tests {
             let is_nothing = body.is_empty();
             match unpack(&["gzip"], body) {
                 Ok(unpacked) => prop_assert!(unpacked == text || is_nothing),
-                Err(lost) => prop_assert_eq!(lost, Lost::Damaged),
+                Err(lost) => prop_assert_eq!(lost, DAMAGED),
             }
             // It has no checksum.
             if let Ok(unpacked) = unpack(&["deflate"], text) {

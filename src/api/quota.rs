@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use reqwest::header::HeaderMap;
+
 /// `X-RateLimit-Limit`, `-Remaining` and `-Reset`, as far as an answer has them and they
 /// make sense.
 ///
@@ -26,38 +28,22 @@ const LONGEST_SPAN: Duration = Duration::from_secs(31 * 24 * 3600);
 /// is in 2001.
 const FIRST_EPOCH_SECOND: f64 = 1e9;
 
-/// The same in milliseconds.
-const FIRST_EPOCH_MILLISECOND: f64 = 1e12;
-
 impl Quota {
-    pub(super) const HEADERS: [&str; 6] = [
-        "x-ratelimit-limit",
-        "x-ratelimit-remaining",
-        "x-ratelimit-reset",
-        "ratelimit-limit",
-        "ratelimit-remaining",
-        "ratelimit-reset",
-    ];
-
-    /// Reads the headers that `header` finds by their names, in small letters. `now` is
-    /// what epoch times are compared with.
+    /// `now` is what epoch times are compared with.
     ///
     /// Where there is no `X-RateLimit-…`, the names without `X-` are looked for: those of the
     /// IETF's draft-ietf-httpapi-ratelimit-headers up to -06, before one field took the
     /// place of the three.
-    pub(super) fn read<'a>(
-        header: impl Fn(&str) -> Option<&'a str>,
-        now: SystemTime,
-    ) -> Option<Quota> {
-        let number = |at: usize| {
-            let text = header(Quota::HEADERS[at]).or_else(|| header(Quota::HEADERS[at + 3]))?;
+    pub(super) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Quota> {
+        let number = |name: &str| {
+            let value = headers.get(name).or_else(|| headers.get(&name[2..]))?;
             // The drafts let spans follow: `100, 100;w=60`.
-            text.split([',', ';']).next().map(str::trim)
+            value.to_str().ok()?.split([',', ';']).next().map(str::trim)
         };
-        let limit = number(0).and_then(|text| text.parse::<NonZeroU32>().ok());
-        let remaining = number(1).and_then(|text| text.parse().ok());
+        let limit = number("x-ratelimit-limit").and_then(|text| text.parse::<NonZeroU32>().ok());
+        let remaining = number("x-ratelimit-remaining").and_then(|text| text.parse().ok());
         let remaining = remaining.filter(|&rest| limit.is_none_or(|limit| rest <= limit.get()));
-        let reset = number(2).and_then(|text| time_until(text, now));
+        let reset = number("x-ratelimit-reset").and_then(|text| time_until(text, now));
         let quota = Quota {
             limit,
             remaining,
@@ -68,18 +54,13 @@ impl Quota {
 }
 
 /// Seconds from `now`, or a time since 1970 in seconds (as GitHub has it, and the vendor's
-/// guide) or in milliseconds.
+/// guide).
 fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
     let number: f64 = text.parse().ok()?;
     let seconds = if number < FIRST_EPOCH_SECOND {
         number
     } else {
-        let epoch = if number < FIRST_EPOCH_MILLISECOND {
-            number
-        } else {
-            number / 1000.0
-        };
-        epoch - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
+        number - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
     };
     // What is now or over says nothing of when there are more.
     let is_sensible = seconds > 0.0 && seconds <= LONGEST_SPAN.as_secs_f64();
@@ -91,6 +72,7 @@ fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use reqwest::header::{HeaderName, HeaderValue};
 
     /// 2026-11-21T00:00:00Z.
     const NOW_S: u64 = 1_795_219_200;
@@ -99,12 +81,16 @@ mod tests {
         UNIX_EPOCH + Duration::from_secs(NOW_S)
     }
 
-    fn read(headers: &[(&str, &str)]) -> Option<Quota> {
-        let header = |name: &str| {
-            let mut named = headers.iter().filter(|(n, _)| *n == name);
-            named.next().map(|(_, value)| *value)
-        };
-        Quota::read(header, now())
+    fn headers(headers: &[(&'static str, &str)]) -> HeaderMap {
+        let named = headers.iter().filter_map(|(name, value)| {
+            let value = HeaderValue::from_str(value).ok()?;
+            Some((HeaderName::from_static(name), value))
+        });
+        named.collect()
+    }
+
+    fn read(all: &[(&'static str, &str)]) -> Option<Quota> {
+        Quota::read(&headers(all), now())
     }
 
     fn limit(text: &str) -> Option<u32> {
@@ -186,7 +172,7 @@ mod tests {
             ("0.5".to_owned(), Some(Duration::from_millis(500))),
             ("86400".to_owned(), Some(Duration::from_secs(86_400))),
             ((NOW_S + 30).to_string(), Some(seconds(30))),
-            (format!("{}", (NOW_S + 30) * 1000), Some(seconds(30))),
+            (format!("{}", (NOW_S + 30) * 1000), None),
             (
                 (NOW_S + 86400).to_string(),
                 Some(Duration::from_secs(86_400)),
@@ -215,13 +201,13 @@ mod tests {
             reset in ".*|[0-9.eE+-]{1,20}",
             before_1970 in any::<bool>(),
         ) {
-            let header = |name: &str| match name {
-                "x-ratelimit-limit" => Some(limit.as_str()),
-                "x-ratelimit-remaining" => Some(remaining.as_str()),
-                _ => Some(reset.as_str()),
-            };
+            let headers = headers(&[
+                ("x-ratelimit-limit", &limit),
+                ("x-ratelimit-remaining", &remaining),
+                ("x-ratelimit-reset", &reset),
+            ]);
             let now = if before_1970 { UNIX_EPOCH - Duration::from_secs(1) } else { now() };
-            if let Some(quota) = Quota::read(header, now) {
+            if let Some(quota) = Quota::read(&headers, now) {
                 prop_assert!(quota.reset.is_none_or(|r| !r.is_zero() && r <= LONGEST_SPAN));
                 if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {
                     prop_assert!(remaining <= limit.get());

@@ -11,6 +11,7 @@
 //! is a rejected row that the user looks at, while a `duplicate` that is none hides a person
 //! who was never imported.
 
+use std::mem;
 use std::sync::LazyLock;
 
 use crate::text::WordLists;
@@ -26,19 +27,10 @@ pub(super) enum Presence {
     Elsewhere,
 }
 
-/// What a sentence is about where it does not say so itself.
+/// What a word or a field names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
-    /// The lead or its number: the sentence is on that field.
-    Lead,
-    /// Nothing in particular.
-    Anything,
-    /// Something else: the sentence is on another field.
-    Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Noun {
+pub(super) enum Noun {
+    /// The lead or its number.
     Lead,
     Other,
 }
@@ -53,37 +45,35 @@ pub(super) fn is_about_balance(text: &str) -> bool {
     has("of the account") && (!is_of_text || has("period"))
 }
 
-/// Whether a text in lower case says that the lead exists already, and where.
-pub(super) fn presence(text: &str, about: About) -> Option<Presence> {
-    if !has_hint(text) {
+/// Whether a text in lower case says that the lead exists already, and where. It is on the
+/// field `about`, if on one.
+pub(super) fn presence(text: &str, about: Option<Noun>) -> Option<Presence> {
+    // Most texts have none of these, and each answer has a text.
+    let hints = ["already", "exist", "bereits", "schon", "unique"];
+    if !hints.iter().any(|hint| text.contains(hint)) {
         return None;
     }
     let found = nearest(text, |clause| says_it_exists(clause, about))?;
-    let is_denied = ["not in this campaign", "nicht in dieser kampagne"];
-    if is_denied.iter().any(|words| text.contains(words)) {
-        Some(Presence::Elsewhere)
+    let denials = ["not in this campaign", "nicht in dieser kampagne"];
+    let is_denied = denials.iter().any(|words| text.contains(words));
+    Some(if is_denied {
+        Presence::Elsewhere
     } else {
-        Some(found)
-    }
-}
-
-/// Whether it has a word without which it does not say that. Most texts have none, and each
-/// answer has a text.
-fn has_hint(text: &str) -> bool {
-    let mut beginnings = text.as_bytes().windows(4);
-    // already, exists, bereits, schon, unique
-    beginnings.any(|four| matches!(four, b"alre" | b"exis" | b"bere" | b"scho" | b"uniq"))
+        found
+    })
 }
 
 /// The same where it is called a duplicate.
-pub(super) fn duplicate(text: &str, about: About) -> Option<Presence> {
+pub(super) fn duplicate(text: &str, about: Option<Noun>) -> Option<Presence> {
     const WORDS: [&str; 4] = ["duplica", "duplik", "dublette", "doppelt"];
-    if !WORDS.iter().any(|word| text.contains(word)) {
-        return None;
-    }
+    let is_meant = |word: &str| WORDS.iter().any(|meant| word.starts_with(meant));
     nearest(text, |clause| {
-        let is_meant = |word: &str| WORDS.iter().any(|meant| word.starts_with(meant));
-        splits(clause, is_meant).any(|(before, after)| is_duplicate(before, after, about))
+        splits(clause, is_meant).any(|(before, after)| {
+            let named = after.iter().find_map(|word| noun(word));
+            let mut denials = ["not", "perhaps", "measures"].iter();
+            named.or_else(|| subject(before)).or(about) != Some(Noun::Other)
+                && !denials.any(|list| any(before, list))
+        })
     })
 }
 
@@ -95,37 +85,32 @@ fn nearest(text: &str, says_it: impl Fn(&[&str]) -> bool) -> Option<Presence> {
     clauses.map(|clause| place(&clause)).min()
 }
 
+/// The words of each clause: one ends with its line, at punctuation and before a conjunction.
 fn clauses(text: &str) -> Vec<Vec<&str>> {
     let mut clauses = Vec::new();
     for line in text.lines() {
-        clauses.push(Vec::new());
+        let mut clause = Vec::new();
         for piece in line.split_whitespace() {
-            add_words(piece, &mut clauses);
+            if piece.starts_with('(') || ["-", "–", "—"].contains(&piece) {
+                clauses.push(mem::take(&mut clause));
+            }
+            for word in piece.split(|c: char| !c.is_alphanumeric()) {
+                if among("conjunctions", word) {
+                    clauses.push(mem::take(&mut clause));
+                } else if !word.is_empty() {
+                    clause.push(word);
+                }
+            }
+            // `email: has already been taken`
+            let is_name = |word: &&str| *word == "id" || noun(word).is_some();
+            let is_label = piece.ends_with(':') && clause.iter().all(is_name);
+            if piece.ends_with(['.', ',', ';', ':', '!', '?', ')']) && !is_label {
+                clauses.push(mem::take(&mut clause));
+            }
         }
+        clauses.push(clause);
     }
     clauses
-}
-
-/// Adds the words of a piece without white space to the last clause, and begins others
-/// where its punctuation or a conjunction does.
-fn add_words<'t>(piece: &'t str, clauses: &mut Vec<Vec<&'t str>>) {
-    if piece.starts_with('(') || ["-", "–", "—"].contains(&piece) {
-        clauses.push(Vec::new());
-    }
-    for word in piece.split(|c: char| !c.is_alphanumeric()) {
-        if among("conjunctions", word) {
-            clauses.push(Vec::new());
-        } else if let Some(clause) = clauses.last_mut().filter(|_| !word.is_empty()) {
-            clause.push(word);
-        }
-    }
-    let last = clauses.last().map(Vec::as_slice).unwrap_or_default();
-    // `email: has already been taken`
-    let is_name = |word: &&str| *word == "id" || noun(word).is_some();
-    let is_label = piece.ends_with(':') && last.iter().all(is_name);
-    if piece.ends_with(['.', ',', ';', ':', '!', '?', ')']) && !is_label {
-        clauses.push(Vec::new());
-    }
 }
 
 fn among(list: &str, word: &str) -> bool {
@@ -146,17 +131,28 @@ fn splits<'a, 't>(
     meant.map(|(at, _)| (&clause[..at], &clause[at + 1..]))
 }
 
-fn says_it_exists(clause: &[&str], about: About) -> bool {
+fn says_it_exists(clause: &[&str], about: Option<Noun>) -> bool {
     let splits_at = |list| splits(clause, move |word| among(list, word));
     if any(clause, "already") {
         return splits_at("already").any(|(before, after)| is_already(before, after, about));
     }
+    let is_of_lead = |before| subject(before).or(about) == Some(Noun::Lead);
+    let exists = splits_at("exists").any(|(before, after)| {
+        let mut open = ["not", "perhaps", "demands"].iter();
+        is_of_lead(before) && !open.any(|list| any(before, list)) && !any(after, "denied")
+    });
+    // `must be unique`, `is not unique`, `validation.unique`
     let mut unique = splits(clause, |word| word == "unique");
-    splits_at("exists").any(|(before, after)| exists(before, after, about))
-        || unique.any(|(before, _)| is_not_unique(before, about))
+    exists
+        || unique.any(|(before, _)| match before.last() {
+            Some(&"validation") => about != Some(Noun::Other),
+            Some(&("be" | "not")) => is_of_lead(before),
+            _ => false,
+        })
 }
 
-fn is_already(before: &[&str], after: &[&str], about: About) -> bool {
+/// Whether the words around `already` say that the lead is there.
+fn is_already(before: &[&str], after: &[&str], about: Option<Noun>) -> bool {
     let is_of_many = matches!((before, after), ([.., "that" | "which"], ["exist", ..]));
     if is_of_many || is_left_open(before) {
         return false;
@@ -167,74 +163,41 @@ fn is_already(before: &[&str], after: &[&str], about: About) -> bool {
     };
     // "The campaign already has this lead", "you have already added this lead".
     let verb = after.first().copied().unwrap_or_default();
-    let is_active = any(&before[before.len().saturating_sub(2)..], "active");
-    if among("has", verb) || is_active {
-        let verbs = ["has", "done", "done to a lead"];
-        let has_verb = verbs.iter().any(|list| among(list, verb));
-        return names_one_lead(&after[usize::from(has_verb)..]);
-    }
-    if names_one_lead(after) {
+    let mut verbs = ["has", "done", "done to a lead"].iter();
+    let is_verb = verbs.any(|list| among(list, verb));
+    if names_one_lead(&after[usize::from(is_verb)..]) {
         return true;
     }
-    match (subject(before), about) {
-        (Some(Noun::Lead), _) | (None, About::Lead) => {
-            is_there(before, after, "done")
-                || is_there(before, after, "done to a lead")
-                || is_in(after).is_some()
+    if among("has", verb) || any(&before[before.len().saturating_sub(2)..], "active") {
+        return false;
+    }
+    // What it is already in, if that is not a state.
+    let place = match after {
+        [word, state, ..] if among("in", word) && among("states", state) => None,
+        [word, place @ ..] if among("in", word) => Some(place),
+        _ => None,
+    };
+    match subject(before).or(about) {
+        Some(Noun::Lead) => {
+            place.is_some() || is_there(before, after, &["exists", "done", "done to a lead"])
         }
-        (None, About::Anything) => {
-            is_there(before, after, "done") || is_in(after).is_some_and(|rest| any(rest, "places"))
+        None => {
+            place.is_some_and(|place| any(place, "places"))
+                || is_there(before, after, &["exists", "done"])
         }
-        (Some(Noun::Other), _) | (None, About::Other) => false,
+        Some(Noun::Other) => false,
     }
 }
 
-/// Whether the words around `already` say that something is there.
-fn is_there(before: &[&str], after: &[&str], done: &str) -> bool {
-    let is_done = |word: &&str| among("exists", word) || among(done, word);
+/// Whether the words around `already` say that something is there, by verbs in these lists.
+fn is_there(before: &[&str], after: &[&str], verbs: &[&str]) -> bool {
+    let is_verb = |word: &&str| verbs.iter().any(|list| among(list, word));
     let is_in_campaign =
         matches!(before, [.., word, _, place] if among("in", word) && among("places", place));
-    after.first().is_some_and(is_done)
-        || before.last().is_some_and(is_done)
+    after.first().is_some_and(is_verb)
+        || before.last().is_some_and(is_verb)
         || is_in_campaign
         || any(after, "done in German")
-}
-
-/// What it is already in, if that is not a state.
-fn is_in<'a>(after: &'a [&'a str]) -> Option<&'a [&'a str]> {
-    match after {
-        [word, rest @ ..] if among("in", word) => {
-            let is_state = rest.first().is_some_and(|word| among("states", word));
-            (!is_state).then_some(rest)
-        }
-        _ => None,
-    }
-}
-
-fn exists(before: &[&str], after: &[&str], about: About) -> bool {
-    let is_open = ["not", "perhaps", "demands"]
-        .iter()
-        .any(|list| any(before, list));
-    is_of_lead(before, about) && !is_open && !any(after, "denied")
-}
-
-/// `… must be unique`, `… is not unique`, `validation.unique`.
-fn is_not_unique(before: &[&str], about: About) -> bool {
-    match before.last() {
-        Some(&"validation") => about != About::Other,
-        Some(&("be" | "not")) => is_of_lead(before, about),
-        _ => false,
-    }
-}
-
-fn is_duplicate(before: &[&str], after: &[&str], about: About) -> bool {
-    let named = after.iter().find_map(|word| noun(word));
-    let named = named.or_else(|| subject(before));
-    let named = named.or((about == About::Other).then_some(Noun::Other));
-    let is_denied = ["not", "perhaps", "measures"]
-        .iter()
-        .any(|list| any(before, list));
-    named != Some(Noun::Other) && !is_denied
 }
 
 /// Whether it is denied, demanded or only supposed.
@@ -248,13 +211,6 @@ fn is_left_open(before: &[&str]) -> bool {
 fn is_of_blocked(clause: &[&str]) -> bool {
     let mut pairs = clause.windows(2);
     any(clause, "blocked") || pairs.any(|pair| pair == ["not", "call"])
-}
-
-fn is_of_lead(before: &[&str], about: About) -> bool {
-    match subject(before) {
-        Some(noun) => noun == Noun::Lead,
-        None => about == About::Lead,
-    }
 }
 
 /// The last thing that is named and not only describes another, or any of several.

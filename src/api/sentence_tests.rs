@@ -3,7 +3,7 @@
 use super::*;
 
 fn of(text: &str) -> Option<Presence> {
-    presence(&text.to_lowercase(), About::Anything)
+    presence(&text.to_lowercase(), None)
 }
 
 #[test]
@@ -158,15 +158,19 @@ fn another_campaign_is_not_this_one() {
 #[test]
 fn what_a_sentence_is_about_may_be_said_by_the_field_that_it_stands_beside() {
     for (text, about, is_said) in [
-        ("exists", About::Lead, true),
-        ("has already been used", About::Lead, true),
-        ("must be unique", About::Lead, true),
-        ("validation.unique", About::Lead, true),
-        ("the email has already been taken", About::Lead, false),
-        ("has already been taken", About::Other, false),
-        ("validation.unique", About::Other, false),
-        ("the lead is already in this campaign", About::Other, true),
-        ("has already been used", About::Anything, false),
+        ("exists", Some(Noun::Lead), true),
+        ("has already been used", Some(Noun::Lead), true),
+        ("must be unique", Some(Noun::Lead), true),
+        ("validation.unique", Some(Noun::Lead), true),
+        ("the email has already been taken", Some(Noun::Lead), false),
+        ("has already been taken", Some(Noun::Other), false),
+        ("validation.unique", Some(Noun::Other), false),
+        (
+            "the lead is already in this campaign",
+            Some(Noun::Other),
+            true,
+        ),
+        ("has already been used", None, false),
     ] {
         assert_eq!(presence(text, about).is_some(), is_said, "{text} {about:?}");
     }
@@ -184,17 +188,10 @@ fn a_duplicate_is_one_unless_that_is_denied_or_said_of_something_else() {
         "doppelte nummer",
         "duplikat",
     ] {
-        assert_eq!(
-            duplicate(text, About::Anything),
-            Some(Presence::Here),
-            "{text}"
-        );
+        assert_eq!(duplicate(text, None), Some(Presence::Here), "{text}");
     }
     let elsewhere = "duplicate of a lead in another campaign";
-    assert_eq!(
-        duplicate(elsewhere, About::Anything),
-        Some(Presence::Elsewhere)
-    );
+    assert_eq!(duplicate(elsewhere, None), Some(Presence::Elsewhere));
     for text in [
         "not a duplicate: invalid number",
         "no duplicate found",
@@ -205,7 +202,7 @@ fn a_duplicate_is_one_unless_that_is_denied_or_said_of_something_else() {
         "the name is a duplicate",
         "it must not be a duplicate",
     ] {
-        assert_eq!(duplicate(text, About::Anything), None, "{text}");
+        assert_eq!(duplicate(text, None), None, "{text}");
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow, ensure};
+use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
-use thiserror::Error;
 
 use super::mask::masked;
 use crate::text::quoted_unless_secret;
@@ -17,46 +18,31 @@ const MIN_MASKED: usize = 8;
 pub struct Token {
     secret: SecretString,
     /// The value of the header `Authorization`, marked so that it is not printed.
-    header: HeaderValue,
+    pub(super) header: HeaderValue,
     /// The file that it was read from.
     file: Option<PathBuf>,
 }
 
-/// Why there is no usable token. Never quotes what was read.
-#[derive(Debug, Error)]
-pub enum TokenError {
-    #[error("cannot read the token file {}: {error}\n\nhint: check the name, and that you may read the file", quoted_unless_secret(&path.display().to_string()))]
-    Unreadable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("{from} is empty\n\nhint: it must hold the access token and nothing else")]
-    Empty { from: String },
-    /// More than one line, or characters that no HTTP header can carry.
-    #[error(
-        "{from} does not hold a token: a token is one line of plain characters\n\nhint: it must hold the access token and nothing else"
-    )]
-    NotOneLine { from: String },
-}
-
 impl Token {
     /// Reads a token file. A byte order mark, UTF-16, a final newline or a
-    /// leading `Bearer ` do no harm.
-    pub fn from_file(path: &Path) -> Result<Token, TokenError> {
-        let bytes = std::fs::read(path).map_err(|error| TokenError::Unreadable {
-            path: path.to_owned(),
-            error,
+    /// leading `Bearer ` do no harm. No error quotes what was read.
+    pub fn from_file(path: &Path) -> Result<Token> {
+        let quoted = quoted_unless_secret(&path.display().to_string());
+        let bytes = std::fs::read(path).map_err(|error| {
+            anyhow!(
+                "cannot read the token file {quoted}: {error}\n\nhint: check the name, and that you may read the file"
+            )
         })?;
-        let from = format!(
-            "the token file {}",
-            quoted_unless_secret(&path.display().to_string())
-        );
-        let Some(text) = decoded(&bytes) else {
-            return Err(TokenError::NotOneLine { from });
+        // A token is ASCII, so that a zero byte gives UTF-16 away without a mark.
+        let encoding = match bytes[..] {
+            [_, 0, ..] => UTF_16LE,
+            [0, _, ..] => UTF_16BE,
+            _ => UTF_8,
         };
+        let (text, _, _) = encoding.decode(&bytes);
         Ok(Token {
             file: Some(path.to_owned()),
-            ..Token::from_text(&text, &from)?
+            ..Token::from_text(&text, &format!("the token file {quoted}"))?
         })
     }
 
@@ -69,25 +55,19 @@ impl Token {
     }
 
     /// Reads a token from text; `from` says in messages where it comes from.
-    pub fn from_text(text: &str, from: &str) -> Result<Token, TokenError> {
+    pub fn from_text(text: &str, from: &str) -> Result<Token> {
+        const HINT: &str = "it must hold the access token and nothing else";
         let text = text.trim_start_matches('\u{FEFF}').trim();
-        let token = match text.split_at_checked("Bearer".len()) {
-            Some((scheme, rest))
-                if scheme.eq_ignore_ascii_case("Bearer")
-                    && (rest.is_empty() || rest.starts_with(char::is_whitespace)) =>
-            {
-                rest.trim()
-            }
-            _ => text,
-        };
-        if token.is_empty() {
-            return Err(TokenError::Empty { from: from.into() });
-        }
-        let header = Some(token).filter(|token| token.bytes().all(|b| b.is_ascii_graphic()));
-        let header = header.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
-        let Some(Ok(mut header)) = header else {
-            return Err(TokenError::NotOneLine { from: from.into() });
-        };
+        let (scheme, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let has_scheme = scheme.eq_ignore_ascii_case("Bearer");
+        let token = if has_scheme { rest.trim() } else { text };
+        ensure!(!token.is_empty(), "{from} is empty\n\nhint: {HINT}");
+        // Nothing else can be in an HTTP header.
+        ensure!(
+            token.bytes().all(|b| b.is_ascii_graphic()),
+            "{from} does not hold a token: a token is one line of plain characters\n\nhint: {HINT}"
+        );
+        let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;
         header.set_sensitive(true);
         Ok(Token {
             secret: SecretString::from(token),
@@ -99,10 +79,6 @@ impl Token {
     /// The token itself, for the sandbox, which compares it.
     pub(crate) fn expose(&self) -> &str {
         self.secret.expose_secret()
-    }
-
-    pub(super) fn authorization(&self) -> HeaderValue {
-        self.header.clone()
     }
 
     /// `text` with the token, and with its part behind a `|` (the secret half of
@@ -117,27 +93,11 @@ impl Token {
     }
 }
 
-/// The text of a token file that may be UTF-8 or UTF-16 (as some editors save it).
-fn decoded(bytes: &[u8]) -> Option<String> {
-    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-        String::from_utf16(&units.collect::<Vec<_>>()).ok()
-    };
-    match bytes {
-        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // A token is ASCII, so that a zero byte gives UTF-16 away without a mark.
-        [_, 0, ..] => utf16(bytes, u16::from_le_bytes),
-        [0, _, ..] => utf16(bytes, u16::from_be_bytes),
-        _ => String::from_utf8(bytes.to_vec()).ok(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<String, TokenError> {
+    fn read(bytes: &[u8]) -> Result<String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         std::fs::write(&path, bytes).unwrap();
@@ -166,15 +126,17 @@ mod tests {
 
     #[test]
     fn an_empty_or_torn_token_is_refused_without_being_quoted() {
-        assert!(matches!(read(b" \n"), Err(TokenError::Empty { .. })));
-        assert!(matches!(read(b"Bearer \n"), Err(TokenError::Empty { .. })));
+        for empty in [b" \n".as_slice(), b"Bearer \n"] {
+            let error = read(empty).unwrap_err().to_string();
+            assert!(error.contains("is empty"), "{error}");
+        }
         for bytes in [
             b"secret-1\nsecret-2".as_slice(),
             b"secret\xFF\xFF",
             b"sec ret",
         ] {
             let error = read(bytes).unwrap_err();
-            assert!(matches!(error, TokenError::NotOneLine { .. }));
+            assert!(error.to_string().contains("does not hold a token"));
             assert!(!format!("{error} {error:?}").contains("sec"), "{error:?}");
         }
     }
@@ -196,7 +158,7 @@ mod tests {
     #[test]
     fn neither_debug_nor_the_header_shows_the_token() {
         let token = Token::from_text("1|abcdefgh", "test").unwrap();
-        let shown = format!("{token:?} {:?}", token.authorization());
+        let shown = format!("{token:?} {:?}", token.header);
         assert!(!shown.contains("abcdefgh"), "{shown}");
     }
 

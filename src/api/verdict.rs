@@ -15,7 +15,7 @@
 
 use super::Head;
 use super::body::Body;
-pub use super::lost::{Lost, NotSent};
+pub use super::lost::Lost;
 use super::sentence::Presence;
 pub use super::wait::{LONGEST_WAIT, Wait};
 use crate::exit::StoppedBy;
@@ -162,15 +162,15 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
 pub fn judge_lost(lost: Lost) -> Verdict {
     let text = lost.to_string();
     let code = match lost {
-        Lost::NotSent(_) => {
+        Lost::NotSent { is_lasting, .. } => {
             return Verdict::NeverTaken {
                 code: ErrorCode::Connection,
                 text,
-                is_lasting: lost.is_lasting(),
+                is_lasting,
             };
         }
         Lost::TimedOut => ErrorCode::Timeout,
-        Lost::NotHttp | Lost::UnknownPacking | Lost::Damaged => ErrorCode::UnreadableAnswer,
+        Lost::NotHttp | Lost::Packed(_) => ErrorCode::UnreadableAnswer,
         Lost::Broken => ErrorCode::Connection,
     };
     Verdict::PerhapsTaken { code, text }

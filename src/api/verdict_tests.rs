@@ -662,13 +662,14 @@ fn rows_28_and_29_any_other_5xx_may_follow_the_insert() {
 
 #[test]
 fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
-    for reason in [NotSent::Refused, NotSent::Untrusted, NotSent::Closed] {
+    for is_lasting in [true, false] {
+        let why = "it was refused";
         assert_eq!(
-            judge_lost(Lost::NotSent(reason)),
+            judge_lost(Lost::NotSent { why, is_lasting }),
             Verdict::NeverTaken {
                 code: ErrorCode::Connection,
-                text: reason.to_string(),
-                is_lasting: reason == NotSent::Untrusted,
+                text: format!("no connection to the service: {why}"),
+                is_lasting,
             }
         );
     }

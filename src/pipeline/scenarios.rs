@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
 use super::tests::prepare_list;
@@ -132,9 +133,12 @@ impl LeadSender for Line {
                 Err(_) => lost(Lost::TimedOut),
                 Ok(Outcome::Dropped) => lost(Lost::Broken),
                 Ok(Outcome::Answer(status, headers, body)) => {
-                    let headers = headers.iter();
-                    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
-                    Answer::of(&Head::read(status, headers, line.service.now()), &body)
+                    let headers = headers.iter().map(|(name, value)| {
+                        let name = HeaderName::try_from(name.as_str()).unwrap();
+                        (name, HeaderValue::try_from(value.as_str()).unwrap())
+                    });
+                    let head = Head::read(status, &headers.collect(), line.service.now());
+                    Answer::of(&head, &body)
                 }
             }
         }
