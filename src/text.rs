@@ -110,11 +110,11 @@ pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
 pub fn shortened(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
-        Some(_) => {
-            let mut short: String = text.chars().take(max.saturating_sub(1)).collect();
-            short.push('…');
-            short
-        }
+        Some(_) => text
+            .chars()
+            .take(max.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
     }
 }
 
@@ -163,14 +163,11 @@ pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -
 
 /// `` `a`, `b` or `c` ``.
 pub fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| format!("`{}`", word.as_ref()))
-        .collect();
-    match words.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} or {last}", before.join(", ")),
-        None => String::new(),
+    let words: Vec<String> = words.iter().map(|w| format!("`{}`", w.as_ref())).collect();
+    match &words[..] {
+        [] => String::new(),
+        [word] => word.clone(),
+        [before @ .., last] => format!("{} or {last}", before.join(", ")),
     }
 }
 
@@ -189,24 +186,15 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
 /// Where rows are of which the first few are known, each by its input (from 0) and its
 /// line: `in lines 3, 7`, `the first in line 3 of a.csv`.
 pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
-    let begin = if first.len() as u64 == rows {
-        "in"
-    } else {
-        "the first in"
-    };
-    let several_files = inputs.len() > 1;
-    let places: Vec<String> = first
-        .iter()
-        .map(|(file, line)| {
-            if several_files {
-                let file = inputs.get(*file).copied().unwrap_or_default();
-                format!("line {line} of {}", printable(file))
-            } else {
-                line.to_string()
-            }
-        })
-        .collect();
-    let noun = match (several_files, places.len()) {
+    let is_all = first.len() as u64 == rows;
+    let begin = if is_all { "in" } else { "the first in" };
+    let has_several_files = inputs.len() > 1;
+    let places = first.iter().map(|(file, line)| match inputs.get(*file) {
+        Some(file) if has_several_files => format!("line {line} of {}", printable(file)),
+        _ => line.to_string(),
+    });
+    let places: Vec<String> = places.collect();
+    let noun = match (has_several_files, places.len()) {
         (true, _) => "",
         (false, 1) => "line ",
         (false, _) => "lines ",

@@ -1,7 +1,5 @@
 //! What is sent and received, in the form of the interface document.
 
-use std::fmt;
-
 use bytes::Bytes;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -28,9 +26,10 @@ pub struct LeadForm {
 }
 
 #[derive(Serialize)]
-struct LeadBody<C, V> {
-    phone_number: DisplayAsText<PhoneNumber>,
-    campaign_id: C,
+struct LeadBody<V> {
+    #[serde(serialize_with = "as_text")]
+    phone_number: PhoneNumber,
+    campaign_id: Option<CampaignId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<V>,
     // Spelled so in the interface document.
@@ -45,7 +44,7 @@ impl LeadForm {
         campaign: CampaignId,
         variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
     ) -> Bytes {
-        self.json(phone, campaign, variables).into()
+        self.json(phone, Some(campaign), variables).into()
     }
 
     /// The same to be shown, with `null` for a campaign that is not known yet; never sent.
@@ -59,15 +58,15 @@ impl LeadForm {
         String::from_utf8_lossy(&json).into_owned()
     }
 
-    fn json<'a, C: Serialize>(
+    fn json<'a>(
         &self,
         phone: PhoneNumber,
-        campaign: C,
+        campaign: Option<CampaignId>,
         variables: impl Iterator<Item = (&'a str, &'a str)> + Clone,
     ) -> Vec<u8> {
         let has_variables = variables.clone().next().is_some();
         let body = LeadBody {
-            phone_number: DisplayAsText(phone),
+            phone_number: phone,
             campaign_id: campaign,
             variables: has_variables.then_some(Variables {
                 pairs: variables,
@@ -100,12 +99,8 @@ pub fn values_in(body: &[u8]) -> Vec<String> {
     values
 }
 
-struct DisplayAsText<T>(T);
-
-impl<T: fmt::Display> Serialize for DisplayAsText<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
+fn as_text<S: Serializer>(phone: &PhoneNumber, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(phone)
 }
 
 struct Variables<I> {
@@ -115,19 +110,13 @@ struct Variables<I> {
 
 impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Variables<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let object = Object(self.pairs.clone());
         match self.shape {
-            VariablesShape::Object => object.serialize(serializer),
-            VariablesShape::Array => [object].serialize(serializer),
+            VariablesShape::Object => serializer.collect_map(self.pairs.clone()),
+            VariablesShape::Array => serializer.collect_seq([Variables {
+                pairs: self.pairs.clone(),
+                shape: VariablesShape::Object,
+            }]),
         }
-    }
-}
-
-struct Object<I>(I);
-
-impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Object<I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.clone())
     }
 }
 
