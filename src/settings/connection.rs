@@ -96,16 +96,14 @@ pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>> {
     let connection = &options.connection;
     let allows_http = connection.insecure_http == Some(true);
     let url = connection.base_url.as_ref();
-    Ok(url
-        .map(|url| BaseUrl::parse(url, allows_http))
-        .transpose()?)
+    url.map(|url| BaseUrl::parse(url, allows_http)).transpose()
 }
 
 pub(super) fn token(layers: &Layers) -> Result<Token> {
     match layers.given().connection.token_file.as_deref() {
         Some(TokenSource::File(path)) => return token_in(path),
         Some(TokenSource::Text(text)) => {
-            return Ok(Token::from_text(text.expose_secret(), "LEADLOAD_TOKEN")?);
+            return Token::from_text(text.expose_secret(), "LEADLOAD_TOKEN");
         }
         None => {}
     }

@@ -187,7 +187,7 @@ fn set(
 fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
     let url = options.connection.base_url.as_ref();
     let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
-    let url = url.map_err(|error| ("base_url", error.into()));
+    let url = url.map_err(|error| ("base_url", error));
     url.and_then(|()| check_alone(options)).err()
 }
 

@@ -82,7 +82,7 @@ impl<'a> NewProfile<'a> {
     /// An address that the user has typed.
     pub fn address(&self, text: &str) -> Result<BaseUrl> {
         let allows_http = self.connection.insecure_http == Some(true);
-        Ok(BaseUrl::parse(text, allows_http)?)
+        BaseUrl::parse(text, allows_http)
     }
 
     /// The connection that the profile would make.
