@@ -50,7 +50,8 @@ impl Campaign {
                 shown_name(&self.name),
                 printable(&self.id)
             ),
-            hint: "this looks like another product's API; check the base URL".to_owned(),
+            hint: "this looks like another product's API; check the address of the service"
+                .to_owned(),
         })
     }
 

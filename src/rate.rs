@@ -81,7 +81,7 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse(text).ok_or(
-            "write how many requests in what time, a day at most, such as `20/s`, `100/min`, `20/10s` or `0.5/s`",
+            "write requests per time span, such as `20/s`, `100/min`, `20/10s` or `0.5/s`; the span is at most a day",
         )
     }
 }

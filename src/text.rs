@@ -68,7 +68,7 @@ pub fn looks_secret(text: &str) -> bool {
 /// The text in backquotes, unless it looks like a token.
 pub fn quoted_unless_secret(text: &str) -> String {
     if looks_secret(text) {
-        "(not shown, since it looks like a token)".into()
+        "`…` (hidden, since it looks like a token)".into()
     } else {
         format!("`{}`", printable(text))
     }
@@ -259,7 +259,7 @@ mod tests {
             ("Germny", "`Germny`"),
             ("+44 7911 123456", "`+…`"),
             ("x=447911123456", "`x=…`"),
-            ("17|abc", "(not shown, since it looks like a token)"),
+            ("17|abc", "`…` (hidden, since it looks like a token)"),
         ] {
             assert_eq!(quoted_value(typed), shown);
         }

@@ -20,10 +20,10 @@ impl BaseUrl {
         let mut url = url.ok_or_else(|| {
             let hint = match BaseUrl::with_https(text) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "a base URL looks like `https://app.example.com`".to_owned(),
+                None => "the address of a service looks like `https://app.example.com`".to_owned(),
             };
             anyhow!(
-                "{} is not a URL\n\nhint: {hint}",
+                "{} is not an http or https URL\n\nhint: {hint}",
                 quoted_unless_secret(text)
             )
         })?;
@@ -36,7 +36,7 @@ impl BaseUrl {
         };
         if let Some(surplus) = surplus {
             bail!(
-                "the base URL has {surplus}, which it must not have\n\nhint: a base URL looks like `https://app.example.com`"
+                "the address of the service has {surplus}, which it must not have\n\nhint: the address of a service looks like `https://app.example.com`"
             );
         }
         let path = url.path().trim_end_matches('/');
@@ -161,7 +161,7 @@ mod tests {
             "https://",
             "/api",
         ] {
-            refused(text, true, "is not a URL");
+            refused(text, true, "is not an http or https URL");
         }
         for text in [
             "https://me:secret@example.com",

@@ -35,15 +35,15 @@ pub enum ListError {
     #[error("the service refuses to list the campaigns: {text}\n\nhint: {}", match cause {
         FatalCause::Token | FatalCause::Forbidden => "check the token, and that it belongs to this service",
         FatalCause::Payment | FatalCause::Balance => "check the account's balance",
-        _ => "check the base URL",
+        _ => "check the address of the service",
     })]
     Refused { cause: FatalCause, text: String },
     #[error(
-        "the campaigns cannot be listed: {0}\n\nhint: check the base URL and the connection, then run the same command again"
+        "the campaigns cannot be listed: {0}\n\nhint: check the address of the service and the connection, then run the same command again"
     )]
     NoAnswer(String),
     #[error(
-        "the answer of the service is not a list of campaigns ({0})\n\nhint: check the base URL"
+        "the answer of the service is not a list of campaigns ({0})\n\nhint: check the address of the service"
     )]
     Unreadable(String),
 }
@@ -156,7 +156,8 @@ fn read_page(body: &[u8]) -> Result<CampaignPage, ListError> {
         let place = format!("line {}, column {}", error.line(), error.column());
         ListError::Unreadable(format!("it cannot be read at {place}"))
     })?;
-    CampaignPage::read(&json).ok_or_else(|| ListError::Unreadable("it has no campaigns".into()))
+    CampaignPage::read(&json)
+        .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))
 }
 
 /// The next page's address: followed on the same host only, since the token goes

@@ -112,7 +112,7 @@ fn of_a_certificate(error: &CertificateError) -> &'static str {
     use CertificateError as Bad;
     match error {
         Bad::UnknownIssuer | Bad::BadSignature => {
-            "its certificate is not trusted (`--ca-file` names further authorities)"
+            "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)"
         }
         Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
             "its certificate is for another host name"

@@ -95,7 +95,10 @@ impl NamesInRows {
             };
             let unknown = CampaignError {
                 problem: "unknown",
-                what: format!("no campaign is called {}", listed(&unknown)),
+                what: match unknown.len() {
+                    1 => format!("no campaign is called {}", listed(&unknown)),
+                    _ => format!("no campaigns are called {}", listed(&unknown)),
+                },
                 names: unknown,
                 ids: Vec::new(),
                 hint: meant.unwrap_or_default() + &hint,
@@ -194,7 +197,7 @@ mod tests {
         assert_eq!(unclear, None);
         assert_eq!(
             said(&[("spring", 2), ("x", 3)]),
-            "no campaign is called `spring`, `x`\n\
+            "no campaigns are called `spring`, `x`\n\
              \x20 `spring`: 1 row, in line 2\n\
              \x20 `x`: 1 row, in line 3\n\n\
              hint: did you mean `Spring`? the campaigns are `Spring`, `News`, `News`, `Uuid`"

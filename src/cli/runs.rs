@@ -55,16 +55,16 @@ pub struct RunsArgs {
 pub enum RunsCommand {
     /// List the runs, the latest last
     List(ListArgs),
-    /// Show a run: starts, inputs, outputs, options
+    /// Show a run: when it ran, inputs, outputs, options
     Show(ShowArgs),
-    /// Write a results file of the rows that runs sent or refused
+    /// Write a results file of the rows that were sent or found invalid
     Export(ExportArgs),
-    /// Make a backup of the ledger, also while a run is being sent
+    /// Make a backup of the ledger, also during a run
     ///
     /// Do not copy the ledger's own file instead: the last entries of a killed run may be in the
     /// files beside it.
     Copy(CopyArgs),
-    /// Remove cells, texts and file names of old runs
+    /// Remove cells, error messages and file names of old runs
     ///
     /// Numbers, campaigns and lead ids stay, so no lead is sent twice.
     Prune(PruneArgs),
@@ -174,7 +174,7 @@ impl FromStr for RunArg {
 
 fn e164(text: &str) -> Result<PhoneNumber, String> {
     PhoneNumber::from_e164(text)
-        .map_err(|_| "copy it from the results file, such as `+447911123456`".into())
+        .map_err(|_| "write it as in the results file, such as `+447911123456`".into())
 }
 
 /// The statuses of rows that were sent or refused.

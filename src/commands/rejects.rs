@@ -71,7 +71,7 @@ fn warn_of_unknown_run(input: &InspectedInput, run: RunId, layers: &Layers) {
     };
     warn!(
         event = "warning",
-        "`{}` has rejects of run {run}, but the ledger has no such run of a list with these columns to this service: mapping, campaign, region, `--only` and do-not-call lists come from {sources} alone",
+        "`{}` has rejects of run {run}, but this ledger has no such run, or only one with another service or other columns. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
         input.input.name()
     );
 }

@@ -256,7 +256,7 @@ fn doubtful(region: Region, why: &str) -> RowOutcome {
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(
-            "completed as a number of {country}, it may be another person's: {why}; write it with + and calling code, or its country into a column (--phone-rule possible takes it as it is)"
+            "read as a number of {country}, it may be another person's: {why}; write it with + and the calling code, or put its country into a column (if it is correct, use --phone-rule possible)"
         ),
     )
 }

@@ -42,7 +42,7 @@ impl LedgerError {
     pub(super) fn not_a_ledger(place: &LedgerPlace) -> LedgerError {
         LedgerError::new(
             format!("`{place}` is not a ledger of leadload"),
-            "name another file with `--ledger`; where there is none, a new ledger is made",
+            "name another file with `--ledger`; an import creates it if it does not exist",
         )
     }
 
@@ -76,7 +76,7 @@ impl LedgerError {
             None if is_unreadable(&error) => return LedgerError::damaged(place, error),
             Some(ErrorCode::DiskFull) => (
                 "cannot grow: the disk is full".to_owned(),
-                "make room, then run the same command again",
+                "free space on that disk, then run the same command again",
             ),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
                 "is locked by another program".to_owned(),

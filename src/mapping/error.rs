@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::spec::PHONE_COLUMN;
 use crate::shell::quoted;
-use crate::text::{grouped, listed, shown_name};
+use crate::text::{counted, grouped, listed, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
@@ -125,7 +125,7 @@ impl MappingError {
                     candidates_listed(candidates, *rows)
                 ),
                 format!(
-                    "say which to call, in order: of each row the first usable number is taken. For all of them, {}",
+                    "choose one with `--phone-column`, or several in order of preference: each row uses its first usable number. For all of them: {}",
                     phone_column_flags(candidates)
                 ),
             ),
@@ -138,13 +138,12 @@ fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
     let candidates = candidates.iter();
     let listed = candidates.map(|PhoneCandidate { label, numbers, .. }| match rows {
         0 => label.clone(),
-        _ => format!("{label} in {}", grouped(*numbers as u64)),
+        _ => format!("{label} in {}", counted(*numbers as u64, "row")),
     });
     let listed = listed.collect::<Vec<_>>().join(", ");
     match rows {
-        0 => listed,
-        1 => format!("{listed} of the first row"),
-        _ => format!("{listed} of the first {} rows", grouped(rows as u64)),
+        0 | 1 => listed,
+        _ => format!("{listed}, of the first {}", grouped(rows as u64)),
     }
 }
 

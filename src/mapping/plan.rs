@@ -451,7 +451,7 @@ fn header_is_data(
     is_data.then(|| {
         let input = columns.input;
         MappingError::other(
-            format!("the first row of `{input}` (line {line}) looks like data, not like a header: it holds what a contact holds"),
+            format!("the first row of `{input}` (line {line}) looks like a contact, not like column headers"),
             "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
         )
     })

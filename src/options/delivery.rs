@@ -25,12 +25,12 @@ options! {
         #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
         rate: Vec<Given<RateChoice>> => Delivery { default: Some("auto") };
 
-        /// The most requests in flight; `auto` finds out how many the service can handle
+        /// Maximum number of requests in flight; `auto` finds out how many the service can handle
         /// [default: auto]
         #[arg(long, value_name = "N|auto")]
         concurrency: Given<ConcurrencyChoice> => Delivery { default: Some("auto") };
 
-        /// The most attempts for each row; refusals that ask to retry later do not count
+        /// Maximum number of attempts for each row; refusals that ask to retry later do not count
         /// [default: 8]
         #[arg(long, value_name = "N")]
         max_attempts: Given<NonZeroU32> => Delivery { default: Some("8") };
@@ -58,15 +58,15 @@ options! {
         #[arg(long, value_name = "DURATION")]
         max_duration: Given<Duration> => Delivery;
 
-        /// Stop when no row has been answered for this long [default: 1h]
+        /// Stop when the service has given no answer about any row for this long [default: 1h]
         #[arg(long, value_name = "DURATION")]
         max_outage: Given<Duration> => Delivery { default: Some("1h") };
 
-        /// Stop when N rows in a row were rejected for the same reason [default: 50]
+        /// Stop when N consecutive rows were rejected for the same reason [default: 50]
         #[arg(long, value_name = "N")]
         stop_after: Given<NonZeroU32> => Delivery { default: Some("50") };
 
-        /// Let the service make a second lead for a number that a campaign already has, and send
+        /// Let the service create a second lead for a number that a campaign already has, and send
         /// repeated numbers of the input
         #[arg(long, action = clap::ArgAction::SetTrue)]
         allow_duplicates: bool => Delivery { is_identity: true };

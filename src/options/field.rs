@@ -223,7 +223,10 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
             "write it without quotes, such as `100`",
         )),
         (Form::Switch, _) => Err(Wrong::form("`true` or `false`", "write it without quotes")),
-        (Form::File | Form::Text, _) => Err(Wrong::form("one text", "write it in quotes")),
+        (Form::File | Form::Text, _) => Err(Wrong::form(
+            "a single value",
+            "write one number, or one text in quotes",
+        )),
     }
 }
 
@@ -233,7 +236,7 @@ fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
         Json::String(text) if !name.contains('=') => Ok(format!("{name}={text}").into()),
         Json::Number(number) if !name.contains('=') => Ok(format!("{name}={number}").into()),
         _ => Err(Wrong::form(
-            "names without `=` and texts",
+            "a table of texts, with names without `=`",
             "write each entry like `source = \"fair\"`",
         )),
     }

@@ -19,11 +19,11 @@ options! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         rejects: Given<PathBuf> => List { is_output: true };
 
-        /// Write a report: one HTML page with charts, without other files
+        /// Write a report: one self-contained HTML page
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         report: Given<PathBuf> => List { is_output: true };
 
-        /// Write metrics of the run to this file, in the text format of Prometheus (`import` only)
+        /// Write metrics of the run to this file, in Prometheus text format (`import` only)
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         metrics_file: Given<PathBuf> => Delivery { is_output: true };
 

@@ -30,7 +30,7 @@ options! {
         #[arg(long, value_name = "NAME")]
         sheet: Given<String> => Reading;
 
-        /// Only the first N data rows
+        /// Read only the first N data rows
         #[arg(long, value_name = "N")]
         limit: Given<u64> => List { is_identity: true };
 
@@ -43,20 +43,20 @@ options! {
 options! {
     #[command(next_help_heading = "Mapping")]
     pub struct MappingOptions {
-        /// Campaign: its id, or the name of exactly one
+        /// Campaign: its id, or its name if no other has the same
         #[arg(long, value_name = "ID_OR_NAME")]
         campaign: Given<String> => Mapping {
             is_kept_with_mapping: false,
             is_repeated_after_check: true
         };
 
-        /// Column with each row's campaign; --campaign is for empty cells
+        /// Column with each row's campaign; rows with an empty cell use --campaign
         #[arg(long, value_name = "COL")]
         campaign_column: Given<String> => Mapping { names_columns: true };
 
         /// Column with the phone number [default: detected]
         ///
-        /// Repeatable: in each row, the first column with a usable number counts.
+        /// Repeatable: each row uses the first column with a usable number.
         #[arg(long, value_name = "COL")]
         phone_column: Vec<Given<String>> => Mapping { names_columns: true };
 
@@ -108,11 +108,11 @@ options! {
 options! {
     #[command(next_help_heading = "Phone numbers")]
     pub struct PhoneOptions {
-        /// Country of numbers without +, such as GB, or `none`
+        /// Country of numbers without one, such as GB, or `none`
         #[arg(long, value_name = "CC")]
         region: Given<Option<Region>> => Mapping { is_identity: true };
 
-        /// Column with each row's country, `auto` or `none`; --region is for empty cells [default: auto]
+        /// Column with each row's country, `auto` or `none`; rows with an empty cell use --region [default: auto]
         ///
         /// A country is an ISO code, its name in English or in its own language, or a calling
         /// code such as +49. `auto` uses columns whose header means country and whose cells are
@@ -128,7 +128,7 @@ options! {
         #[arg(long, value_name = "RULE")]
         phone_rule: Given<PhoneRule> => Mapping { default: Some("possible"), is_identity: true };
 
-        /// Only numbers of these countries
+        /// Send only to numbers of these countries
         #[arg(long, value_name = "CC,…", value_delimiter = <Region as Value>::SEPARATOR)]
         countries: Vec<Given<Region>> => Mapping { is_identity: true };
 

@@ -150,7 +150,7 @@ impl Value for u64 {
 
     fn parse(text: &str) -> Result<u64, String> {
         text.parse()
-            .map_err(|_| "write a whole number from 0 on".into())
+            .map_err(|_| "write a whole number from 0 to 18446744073709551615".into())
     }
 }
 
@@ -354,8 +354,8 @@ words! {
         Skip = "skip", "Skip them";
     }
     VariablesShape {
-        Array = "array", "`[{\"name\":\"Ada\"}]`, as in the interface document";
-        Object = "object", "`{\"name\":\"Ada\"}`, as newer deployments document it";
+        Array = "array", "`[{\"name\":\"Ada\"}]`, as in the API documentation of the service";
+        Object = "object", "`{\"name\":\"Ada\"}`, as newer versions of the service expect it";
     }
     Format {
         Text = "text", "For people";

@@ -26,7 +26,7 @@ pub enum PhoneProblem {
     #[error("the phone number has a 0 where the country's calling code belongs")]
     LeadingZero,
     #[error(
-        "the phone number has no country: write it with `+` and the calling code, or give --region{}",
+        "the phone number has no country: write it with `+` and the calling code, or name its country with --region{}",
         if *.has_code { " (or --assume-plus, if the calling code is there and only the `+` is lost)" } else { "" }
     )]
     NoCountry {
@@ -37,7 +37,7 @@ pub enum PhoneProblem {
     #[error("the phone number has an extension, which cannot be dialled: give the direct number")]
     Extension,
     #[error(
-        "a spreadsheet has damaged the phone number: format the column as text in the program it comes from, and export it again"
+        "a spreadsheet has damaged the phone number: export the list again, and open it so that the phone column stays text"
     )]
     Damaged,
     #[error("the phone cell holds more than one number: keep the one to call")]
@@ -49,7 +49,7 @@ pub enum PhoneProblem {
     #[error("the phone number is too long for a number {}", .0)]
     TooLong(Origin),
     /// A number of digits that is between possible ones.
-    #[error("the phone number has a digit too few or too many for a number {}", .0)]
+    #[error("the phone number has too few or too many digits for a number {}", .0)]
     WrongLength(Origin),
     #[error("the phone number is not in use: there are no such numbers {}", .0)]
     NotInUse(Origin),

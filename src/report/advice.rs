@@ -173,7 +173,7 @@ fn unreadable(by_same_command: bool) -> Advice {
     Advice {
         title: "The answer of the service could not be read",
         meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
-        short: "the answer could not be read; check the base URL",
+        short: "the answer could not be read; check the address of the service",
         steps: if by_same_command {
             &[CHECK_ADDRESS, BY_SAME_COMMAND]
         } else {
@@ -211,7 +211,7 @@ fn uncertain(in_doubt: InDoubt) -> Advice {
     };
     Advice {
         title: "May or may not have become leads",
-        meaning: "The service was asked to make these leads, and its answer was lost. Some of them may be there already.",
+        meaning: "The service was asked to create these leads, and its answer was lost. Some of them may be there already.",
         short,
         steps,
     }
@@ -279,7 +279,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: SEE_RESULTS,
             steps: &[
                 Step::Plain(
-                    "Compare with where the list comes from: mostly a digit is missing or is there twice.",
+                    "Compare with where the list comes from: usually a digit is missing or is there twice.",
                 ),
                 Step::Plain("Look for a calling code that is there twice, or a wrong one."),
                 Step::Plain(
@@ -293,7 +293,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: SEE_RESULTS,
             steps: &[
                 Step::Plain(
-                    "Compare with where the list comes from: mostly a digit is wrong, or two are swapped.",
+                    "Compare with where the list comes from: usually a digit is wrong, or two are swapped.",
                 ),
                 Step::Flag {
                     with_flags: "If you know that the number rings, import it with `--phone-rule possible`.",
@@ -330,7 +330,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::PhoneDoubtful => Advice {
             title: "Perhaps a number of another country",
-            meaning: "The number has no calling code. With the country that is set for the whole list it would be a working number; but it is not written as numbers there are, no such numbers are in use there, or the rest of the list is of another country.",
+            meaning: "The number has no country code, and it does not look like a number of the country that is set for the list: numbers there are written in another way, no such numbers are in use there, or the rest of the list is from another country.",
             short: SEE_RESULTS,
             steps: &[
                 AS_TEXT,
@@ -338,10 +338,10 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                     "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
                 ),
                 Step::Plain(
-                    "If the list has a column with countries, fill it in for these rows: it goes before the country of the whole list.",
+                    "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
                 ),
                 Step::Flag {
-                    with_flags: "If you know that they are right as they are, import them with `--phone-rule possible`.",
+                    with_flags: "If you know that they are correct, import them with `--phone-rule possible`.",
                     without_flags: "If you know that they are right as they are, say so and go on.",
                 },
             ],
@@ -360,8 +360,8 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::FieldCount => Advice {
             title: "Cells missing, or too many",
-            meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Mostly there is a comma or a line break in a cell that has no quotes around it.",
-            short: "look for a missing or surplus comma or quote in the row; in the rejects, clear its leadload_error_code when it is fixed",
+            meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
+            short: "put each cell of the row under its header (often a comma or a quote is missing, or there is one too many); in the rejects, then clear its cell leadload_error_code",
             steps: &[
                 Step::Plain(
                     "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
@@ -408,7 +408,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::Encoding => Advice {
             title: "Letters that cannot be read",
-            meaning: "The row has bytes that are no characters in the encoding of the file: often accented letters from another program.",
+            meaning: "Some letters of the row cannot be read, because they are not in the encoding of the file. Usually these are letters such as ä and é from another program.",
             short: "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
             steps: &[
                 Step::Plain(
@@ -429,16 +429,16 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
 
 pub fn meaning(status: Status) -> &'static str {
     match status {
-        Status::Created => "the service made the lead",
+        Status::Created => "the service created the lead",
         Status::Duplicate => "the campaign had the number already",
         Status::Repeated => "the number is in an earlier row; not sent",
-        Status::AlreadyImported => "an earlier run settled it; not sent",
+        Status::AlreadyImported => "an earlier run has imported it; not sent",
         Status::Excluded => "left out by --only; not sent",
         Status::Suppressed => "on a do-not-call list; not sent",
         Status::Invalid => "cannot be sent as it is",
         Status::Rejected => "the service refused the row",
         Status::Failed => "not delivered, and safe to send again",
-        Status::Uncertain => "may or may not have been taken",
+        Status::Uncertain => "the service may have it",
         Status::Ready => "would be sent",
     }
 }

@@ -53,12 +53,12 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
         by_row, by_region, ..
     } = evidence;
     let by_row = by_row.iter().map(|(region, completed)| {
-        format!("{} with {} by row", counted(*completed), region.name())
+        format!("{} read as {} (by row)", counted(*completed), region.name())
     });
     let given = intake.region.as_ref().filter(|_| by_region.numbers > 0);
     let by_region = given.map(|given| {
         let numbers = counted(*by_region);
-        format!("{numbers} with {} by {}", given.region.name(), given.from)
+        format!("{numbers} read as {} ({})", given.region.name(), given.from)
     });
     let parts: Vec<String> = by_row.chain(by_region).collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -69,7 +69,7 @@ impl Country {
     pub(super) fn name(&self) -> String {
         match self.region {
             Some(region) => format!("{region} {}", region.name()),
-            None => format!("+{}, no country's range", self.calling_code),
+            None => format!("+{}, country unclear", self.calling_code),
         }
     }
 

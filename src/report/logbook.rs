@@ -150,8 +150,11 @@ impl Logbook {
                 event = "stopping",
                 stopped_by = by.as_str(),
                 in_flight,
-                "stopping ({by}); waiting for {}",
-                counted(*in_flight as u64, "answer")
+                "stopping ({by}){}",
+                match in_flight {
+                    0 => String::new(),
+                    _ => format!("; waiting for {}", counted(*in_flight as u64, "answer")),
+                }
             ),
             RunEvent::Pulse(pulse) => {
                 self.held_at = self.held_at.filter(|_| pulse.pause.is_some());

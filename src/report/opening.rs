@@ -114,7 +114,7 @@ fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)>
     let mut lines = form(planned);
     lines.push(("phone", format!("{} (--phone-column)", listed(&phones))));
     lines.extend(country(intake, planned).map(|country| ("country", country)));
-    lines.extend(completed.map(|completed| ("completed", completed)));
+    lines.extend(completed.map(|completed| ("no code", completed)));
     lines.extend(only(planned).map(|only| ("only", only)));
     lines.push(("variables", variables(planned)));
     lines.extend(planned.footer().iter().map(footer));

@@ -31,19 +31,19 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             (what.to_owned(), then(check))
         }
         StopReason::UnreadableAnswers(answers) => (
-            format!("{answers} answers in a row could not be read"),
-            then("check the base URL, which may not be the service's address"),
+            format!("{answers} consecutive answers could not be read"),
+            then("check the address of the service, which may not be the service's address"),
         ),
         StopReason::NoUsableAnswer { rows, .. } => (
-            format!("the first {rows} rows brought no usable answer"),
-            then("check the base URL and the connection"),
+            format!("the service gave no usable answer to the first {rows} rows"),
+            then("check the address of the service and the connection"),
         ),
         StopReason::NoConnection(why) => (
             why.clone(),
             Some(format!("when that is fixed, {RUN_AGAIN}")),
         ),
         StopReason::RejectedAlike(rows) => (
-            format!("the service has rejected {rows} rows in a row for the same reason"),
+            format!("the service has rejected {rows} consecutive rows for the same reason"),
             Some(format!(
                 "fix what these rows have in common, here or at the service, then {RUN_AGAIN}; they are in the rejects file. `--stop-after` allows more"
             )),
@@ -56,7 +56,7 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             let last = detail.clone().or(last.map(code_text));
             let last = last.map(|last| format!(" ({last})")).unwrap_or_default();
             (
-                format!("the service has answered nothing about any row since {since:.0}{last}"),
+                format!("the service has given no answer about any row since {since:.0}{last}"),
                 Some(format!(
                     "when it is back, {RUN_AGAIN}; `--max-outage` says how long to wait for it"
                 )),
@@ -109,7 +109,7 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             )
         }
         StopReason::TestThrottled { until, .. } => (
-            "the service takes no leads just now".to_owned(),
+            "the service takes no leads at the moment".to_owned(),
             Some(match until {
                 Some(until) => format!("test again after {until:.0}"),
                 None => "test again later".to_owned(),
@@ -144,11 +144,11 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
             "check the token; a new one may be needed",
         ),
         FatalCause::Forbidden => (
-            "the service does not allow this token to make leads",
+            "the service does not allow this token to create leads",
             "check what the token is allowed to do, and that no firewall is in between",
         ),
         FatalCause::Payment | FatalCause::Balance => (
-            "the service stops taking leads because of the account's balance or plan",
+            "the service takes no more leads because of the account's balance or plan",
             "check the account's balance and limits",
         ),
         FatalCause::Campaign => (
@@ -157,11 +157,11 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
         ),
         FatalCause::Redirect => (
             "the service redirects to another address",
-            "check the base URL",
+            "check the address of the service",
         ),
         FatalCause::NotTheService => (
-            "what answers at this address is not the lead service",
-            "check the base URL",
+            "this address does not seem to be the calling service",
+            "check the address of the service",
         ),
     }
 }

@@ -138,24 +138,24 @@ impl OutputError {
 pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
     let folder = folder_of(path).display();
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on that disk".to_owned(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free space on that disk".to_owned(),
         ErrorKind::FileTooLarge => {
             "lift the limit on the size of files (`ulimit -f`), if it is not the disk's own"
                 .to_owned()
         }
         ErrorKind::NotFound | ErrorKind::NotADirectory if folder_of(path).is_file() => {
-            format!("name a folder, which `{folder}` is not")
+            format!("remove the file `{folder}`, which is in the place of a folder")
         }
         // Such as a folder that the system makes up.
         ErrorKind::NotFound if folder_of(path).is_dir() => {
-            format!("find out why no file can be made in the folder `{folder}`")
+            format!("make sure that files can be created in the folder `{folder}`")
         }
-        ErrorKind::NotFound | ErrorKind::NotADirectory => format!("make the folder `{folder}`"),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => format!("create the folder `{folder}`"),
         ErrorKind::PermissionDenied if is_read_only(path) => {
-            format!("get the right to write `{}`", path.display())
+            format!("get permission to write `{}`", path.display())
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            format!("get the right to write in the folder `{folder}`")
+            format!("get permission to write in the folder `{folder}`")
         }
         _ => "fix that".to_owned(),
     }
@@ -182,8 +182,11 @@ mod tests {
         let above = folder.path().display();
         let path = folder.path().join("a/b/config.toml");
         for (kind, advice) in [
-            (ErrorKind::PermissionDenied, "get the right to write in"),
-            (ErrorKind::NotFound, "find out why no file can be made in"),
+            (ErrorKind::PermissionDenied, "get permission to write in"),
+            (
+                ErrorKind::NotFound,
+                "make sure that files can be created in",
+            ),
         ] {
             assert_eq!(
                 what_to_fix_with_folders(&path, &kind.into()),
@@ -212,10 +215,10 @@ mod tests {
     #[test]
     fn every_reason_why_a_file_cannot_be_written_says_what_to_do() {
         for (kind, advice) in [
-            (ErrorKind::StorageFull, "make room on that disk, or choose"),
+            (ErrorKind::StorageFull, "free space on that disk, or choose"),
             (
                 ErrorKind::QuotaExceeded,
-                "make room on that disk, or choose",
+                "free space on that disk, or choose",
             ),
             (
                 ErrorKind::FileTooLarge,
@@ -223,15 +226,15 @@ mod tests {
             ),
             (
                 ErrorKind::NotFound,
-                "make the folder `out`, or choose another",
+                "create the folder `out`, or choose another",
             ),
             (
                 ErrorKind::PermissionDenied,
-                "get the right to write in the folder `out`",
+                "get permission to write in the folder `out`",
             ),
             (
                 ErrorKind::ReadOnlyFilesystem,
-                "get the right to write in the folder `out`",
+                "get permission to write in the folder `out`",
             ),
             (
                 ErrorKind::Other,

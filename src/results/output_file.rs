@@ -542,7 +542,7 @@ mod tests {
         let path = place.folder.path().join("out").join("r.csv");
         let error = OutputFile::create(&path, b"", |_, _| false).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("hint: make the folder `"), "{text}");
+        assert!(text.contains("hint: create the folder `"), "{text}");
     }
 
     /// Root may write there all the same.
@@ -561,7 +561,7 @@ mod tests {
             Err(error) => {
                 assert!(is_refused);
                 let text = error.to_string();
-                assert!(text.contains("hint: get the right to write in"), "{text}");
+                assert!(text.contains("hint: get permission to write in"), "{text}");
             }
         }
     }

@@ -122,7 +122,7 @@ impl SuppressionList {
         let (count, lines) = (gathered.unreadable, &gathered.first_unreadable);
         ensure!(
             count == 0 || has_none,
-            "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix the lines or remove them, or give `--region` if the numbers are in national form, `--assume-plus` if they have lost their +; a country in the line must be a known one",
+            "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones",
             counted(count, "line"),
             line_numbers(lines, count)
         );
@@ -222,7 +222,7 @@ impl<'p> Gathered<'p> {
         let of = region.in_sentence();
         ensure!(
             !is_wrong_for(region, &self.evidence),
-            "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them\n\nhint: nothing was sent, since the list would protect no one on it; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+            "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them\n\nhint: nothing was sent, since nobody on the list would be left out; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
         );
         let count = self.evidence.by_region.foreign;
         ensure!(

@@ -473,7 +473,7 @@ fn a_profile_that_is_not_there_gets_those_that_are() {
         let text = complaint(toml, &["campaigns", "--profile", name]);
         let shown = name.replace("447911000001", "…");
         assert!(
-            text.starts_with(&format!("there is no profile `{shown}` in `")),
+            text.starts_with(&format!("there is not a profile `{shown}` in `")),
             "{text}"
         );
         assert!(text.ends_with(told), "{text}");

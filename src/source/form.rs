@@ -64,7 +64,7 @@ impl Input {
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
         if let Some((what, hint)) = not_a_list(&first) {
             let what = format!(
-                "`{}` is {what}, from which no rows can be read",
+                "`{}` is {what}: rows are read only from CSV files and spreadsheets",
                 self.name()
             );
             return Err(SourceError::unusable(what, hint));
@@ -151,11 +151,11 @@ fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
         (b"\x89PNG", "a picture", EXPORT),
         (b"\xFF\xD8\xFF", "a picture", EXPORT),
         (b"{\\rtf", "a document (RTF)", EXPORT),
-        (b"BZh", "packed by bzip2", UNPACK),
-        (b"\xFD7zXZ\0", "packed by xz", UNPACK),
+        (b"BZh", "compressed by bzip2", UNPACK),
+        (b"\xFD7zXZ\0", "compressed by xz", UNPACK),
         (b"7z\xBC\xAF\x27\x1C", "a 7z archive", UNPACK),
         (b"Rar!\x1A\x07", "a RAR archive", UNPACK),
-        (b"\x1F\x8B", "packed twice", UNPACK),
+        (b"\x1F\x8B", "compressed twice", UNPACK),
     ];
     let magic = magics.iter().find(|(magic, ..)| first.starts_with(magic));
     if let Some((_, what, hint)) = magic {
@@ -203,7 +203,7 @@ mod tests {
             (b"\xEF\xBB\xBF\n<HTML><body>phone", "a web page or XML"),
             (b"<?xml version=\"1.0\"?>", "a web page or XML"),
             (b"BEGIN:VCARD\r\n", "a file of vCards"),
-            (b"BZh91AY", "packed by bzip2"),
+            (b"BZh91AY", "compressed by bzip2"),
         ] {
             assert_eq!(what(first), Some(name));
         }

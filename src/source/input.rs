@@ -52,6 +52,10 @@ impl Input {
                 format!("cannot read `{name}`: there is no such file"),
                 match nearest_file(path) {
                     Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
+                    // Word and mail programs write these for what is typed.
+                    None if name.contains(['“', '”', '„', '–', '—']) => {
+                        "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)".to_owned()
+                    }
                     None => "check the name and the folder".to_owned(),
                 },
             ));

@@ -89,7 +89,7 @@ fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: say which to call, in order: of each row the first usable number is taken. For all of them, --phone-column Mobile --phone-column Phone"
+        "2 columns of `leads.csv` have phone numbers: column 1 (`Mobile`), column 3 (`Phone`)\n\nhint: choose one with `--phone-column`, or several in order of preference: each row uses its first usable number. For all of them: --phone-column Mobile --phone-column Phone"
     );
 }
 
@@ -145,7 +145,7 @@ fn unknown_campaigns_are_listed_with_those_that_exist() {
     assert_eq!(
         message(&folder, &["leads.csv", "--campaign-column", "list"]),
         format!(
-            "no campaign is called `Sprung promo`, `Zzz`\n  `Sprung promo`: 1 row, in line 2\n  `Zzz`: 1 row, in line 3\n\nhint: did you mean `Spring promo`? {existing}"
+            "no campaigns are called `Sprung promo`, `Zzz`\n  `Sprung promo`: 1 row, in line 2\n  `Zzz`: 1 row, in line 3\n\nhint: did you mean `Spring promo`? {existing}"
         )
     );
 }
@@ -193,7 +193,7 @@ fn a_base_url_must_be_one_and_safe() {
     let text = |url: &str| leads_message(&folder, &["--base-url", url]);
     assert_eq!(
         text("app.example.com"),
-        "`app.example.com` is not a URL\n\nhint: did you mean `https://app.example.com`?"
+        "`app.example.com` is not an http or https URL\n\nhint: did you mean `https://app.example.com`?"
     );
     assert_eq!(
         text("http://app.example.com/api"),
@@ -413,7 +413,7 @@ fn the_error_for_a_file_without_a_header_does_not_show_its_first_number() {
     let folder = Folder::with_leads("Ada,+447911000001\nBob,+447911000002\n");
     assert_eq!(
         leads_message(&folder, &[]),
-        "the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
+        "the first row of `leads.csv` (line 1) looks like a contact, not like column headers\n\nhint: if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on"
     );
 }
 

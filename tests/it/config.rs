@@ -102,13 +102,13 @@ fn a_settings_file_that_is_named_and_missing_is_reported() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: there is no settings file `nowhere.toml`\n\nhint: check the name, or create it with `leadload config init`\n"
+        "error: there is not a settings file `nowhere.toml`\n\nhint: check the name, or create it with `leadload config init`\n"
     );
     let output = folder
         .leadload(&["campaigns"])
         .env("LEADLOAD_PROFILE", "crm")
         .expect(2);
-    output.tells("there is no profile `crm`, since there is no settings file yet");
+    output.tells("there is not a profile `crm`, since there is not a settings file yet");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn rejects_of_a_run_that_is_not_known_are_read_as_the_profile_says_too() {
     let line = [&["import", "other.rejects.csv"][..], &CRM].concat();
     let output = folder.leadload(&line).expect(0);
     let said = format!(
-        "come from the command line and profile `crm` of `{}` alone",
+        "come only from the command line and profile `crm` of `{}`",
         config(&folder)
     );
     output.tells(&said);
@@ -498,7 +498,7 @@ fn a_missing_header_is_reported_without_the_contact_in_its_place() {
     folder.write("leads.csv", "+447911000001,Zebedee,Quixville\n");
     let line = [&["import", "leads.csv", "--campaign", "101"][..], &CRM].concat();
     let output = folder.leadload(&line).at(&service).expect(2);
-    output.tells("looks like data, not like a header");
+    output.tells("looks like a contact, not like column headers");
     assert!(!output.stderr.contains("Zebedee"), "{}", output.stderr);
 }
 
@@ -695,9 +695,9 @@ fn a_place_that_cannot_be_written_is_reported_before_anything_is_asked_or_read()
     for (config, said) in [
         (
             "leads.csv/config.toml",
-            "is not, or name another settings file with `--config`; then run",
+            "which is in the place of a folder, or name another settings file with `--config`; then run",
         ),
-        ("inline.toml", "is no profile"),
+        ("inline.toml", "is not a profile"),
     ] {
         // The row would be told otherwise.
         let check = [

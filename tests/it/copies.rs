@@ -140,7 +140,7 @@ fn a_copy_replaces_nothing() {
     refuse("leads.csv", "`leads.csv` exists");
     refuse(".", "`.` exists");
     refuse(".", "`.` exists");
-    ends(5, "nowhere/copy", "make the folder `nowhere`");
+    ends(5, "nowhere/copy", "create the folder `nowhere`");
     folder
         .leadload(&["runs", "copy", "--ledger", ledger, "--to", "copy"])
         .expect(0);

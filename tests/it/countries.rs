@@ -220,7 +220,7 @@ fn the_report_page_says_where_countries_come_from_and_how_many_numbers_they_comp
         .expect(1);
     let page = Page::read(&folder.read("report.html"));
     page.says("Country (--region-column); where that is empty GB (--region)");
-    page.says("1 with United Kingdom by --region");
+    page.says("1 read as United Kingdom (--region)");
 }
 
 #[test]

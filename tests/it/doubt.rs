@@ -143,7 +143,7 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
     let check = folder
         .leadload(&[&["check"][..], &flags].concat())
         .expect(2);
-    check.shows("completed  4 (4 not in use) with United States by --region");
+    check.shows("no code    4 (4 not in use) read as United States (--region)");
     // Such numbers that are in use say that the region is right.
     let own = "A,447911000001\nB,447911000002\n".to_owned() + &international(3);
     assert_eq!(import(&own, &[], 0).2, 5);
@@ -186,7 +186,7 @@ fn a_check_prints_what_it_found_and_ends_with_2() {
     let check = ["check", "leads.csv", "--region", "GB"];
     let output = folder.leadload(&check).expect(2);
     output.shows("phone_doubtful: 4 rows");
-    output.shows("completed  4 (4 not written as there) with United Kingdom by --region");
+    output.shows("no code    4 (4 not written as there) read as United Kingdom (--region)");
     output.tells("4 of 4 numbers that `--region GB` completes may be of another country");
     let object = folder.leadload(&[&check[..], &["--format", "json"]].concat());
     let object = object.expect(2).json();

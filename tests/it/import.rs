@@ -46,7 +46,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         without_times(&folder.read("leads.results.csv")),
         "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at\n\
          1,2,+447911000001,101,created,1,200,1,,,TIME\n\
-         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",\n\
+         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or name its country with --region\",\n\
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
          5,8,,101,invalid,,,0,phone_missing,the phone number is missing,\n\
@@ -56,14 +56,14 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
     assert_eq!(
         folder.read("leads.rejects.csv"),
         "\u{FEFF}name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run,leadload_surplus\n\
-         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or give --region\",1,\n\
+         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or name its country with --region\",1,\n\
          \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,1,\n\
          Ed,,5,invalid,phone_missing,the phone number is missing,1,\n\
          Flo,+447911000004,6,invalid,field_count,\"the row has 3 cells, the header has 2; put each cell under its header, then clear the cell leadload_error_code\",1,x\n"
     );
     assert_eq!(
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),
-        "  created                  1  the service made the lead\n  \
+        "  created                  1  the service created the lead\n  \
            duplicate                1  the campaign had the number already\n  \
            repeated                 1  the number is in an earlier row; not sent\n  \
            invalid                  3  cannot be sent as it is\n  \
@@ -72,7 +72,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          Problems:\n  \
            phone_not_e164: 1 row, in line 4\n    \
              the phone number has no country: write it with `+` and the calling code, or\n    \
-             give --region\n  \
+             name its country with --region\n  \
            http_422: 1 row, in line 6\n    \
              the service does not take these values: the column error in the results\n    \
              says why; fix the rows\n  \

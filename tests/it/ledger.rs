@@ -261,7 +261,7 @@ fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
     assert!(
         refused
             .stderr
-            .contains("rejects of run 7, but the ledger has no such run")
+            .contains("rejects of run 7, but this ledger has no such run")
     );
     assert!(refused.stderr.contains("no campaign is given"));
     folder
@@ -276,7 +276,7 @@ fn without_a_ledger_stderr_says_what_that_means() {
     let output = folder
         .import_leads(&service, &["--ledger", "none"])
         .expect(0);
-    output.tells("without a ledger nothing is remembered");
+    output.tells("without a ledger leadload cannot prevent duplicates");
     assert!(!folder.ledger().exists());
 }
 
@@ -646,7 +646,7 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(Output::of(child).code, 5);
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &duplicates).expect(2);
-    refused.tells("has leads of a run that the ledger does not know, and with duplicates allowed they would be made, and called, again");
+    refused.tells("has leads of a run that the ledger does not know, and with duplicates allowed they would be created and called a second time");
     assert_eq!(service.stats().lead_requests, requests);
     let again = ["--allow-duplicates", "--again", "--limit", "1"];
     folder.import_leads(&service, &again).expect(0);
@@ -764,7 +764,7 @@ fn rejects_go_to_no_other_service_by_themselves() {
     folder.write("leads.rejects.csv", rejects);
     let other = service();
     let refused = folder.import(&other, &["leads.rejects.csv"]).expect(2);
-    refused.tells("to this service");
+    refused.tells("with another service");
     assert_eq!(other.stats().lead_requests, 0);
 }
 

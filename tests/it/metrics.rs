@@ -514,7 +514,7 @@ fn a_place_that_cannot_be_written_to_is_reported_before_anything_is_sent() {
     );
     assert!(
         output.stderr.ends_with(
-            "\n\nhint: make the folder `nowhere`, or name another file with `--metrics-file`\n"
+            "\n\nhint: create the folder `nowhere`, or name another file with `--metrics-file`\n"
         ),
         "{}",
         output.stderr

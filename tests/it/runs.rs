@@ -182,7 +182,7 @@ fn without_a_ledger_there_are_no_runs_and_none_is_made() {
     assert_eq!(
         shown.stderr,
         "error: there are no runs yet in the ledger `ledger.sqlite3`\n\n\
-         hint: `--ledger` names another one\n"
+         hint: if your ledger is elsewhere, name it with `--ledger`\n"
     );
     let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
     assert_eq!(pruned.stdout, "nothing to prune\n");
@@ -264,7 +264,7 @@ Run 1: complete
   rejects   /lists/a.rejects.csv, not complete
 
 4 rows:
-  created                  2  the service made the lead
+  created                  2  the service created the lead
   invalid                  1  cannot be sent as it is
   rejected                 1  the service refused the row
 
@@ -391,7 +391,7 @@ fn an_export_of_one_run_is_a_results_file() {
         said.stdout,
         "\
 4 rows
-  created                  2  the service made the lead
+  created                  2  the service created the lead
   invalid                  1  cannot be sent as it is
   rejected                 1  the service refused the row
 
@@ -521,7 +521,7 @@ fn nothing_is_forgotten_without_a_confirmation() {
         let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
         assert_eq!(
             refused.stderr,
-            "error: this needs a confirmation, and there is no terminal to ask at\n\n\
+            "error: this needs your confirmation, and there is no terminal to ask for it\n\n\
              hint: add `--yes` to forget without a question\n"
         );
     }

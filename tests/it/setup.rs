@@ -176,7 +176,7 @@ fn what_is_typed_while_the_service_is_asked_answers_nothing() {
     // The token was not refused.
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("is not a URL"), "{shown}");
+    assert!(!shown.contains("is not an http or https URL"), "{shown}");
 }
 
 #[test]

@@ -472,8 +472,8 @@ mod signals {
     fn what_was_in_flight_is_named_in_order_and_the_same_command_is_all_the_advice() {
         insta::assert_snapshot!(said_after_two_signals(&[]), @r"
         Stopped (signal) after 7 of 8 rows in TIME
-          created                  2  the service made the lead
-          uncertain                5  may or may not have been taken
+          created                  2  the service created the lead
+          uncertain                5  the service may have it
 
         Problems:
           answer_lost: 5 rows, the first in lines 4, 5, 6
@@ -495,8 +495,8 @@ mod signals {
     fn what_is_held_is_said_to_be_left_alone() {
         insta::assert_snapshot!(said_after_two_signals(&["--on-uncertain", "hold"]), @r"
         Stopped (signal) after 7 of 8 rows in TIME
-          created                  2  the service made the lead
-          uncertain                5  may or may not have been taken
+          created                  2  the service created the lead
+          uncertain                5  the service may have it
 
         Problems:
           answer_lost: 5 rows, the first in lines 4, 5, 6

@@ -37,7 +37,7 @@ fn a_run_without_problems_is_summed_up_in_four_lines() {
     let output = folder.import_leads(&service(), &[]).expect(0);
     insta::assert_snapshot!(summary(&output), @r"
     3 rows in TIME
-      created                  3  the service made the lead
+      created                  3  the service created the lead
 
     Results: leads.results.csv
     ");
@@ -52,7 +52,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     let output = folder.import_leads(&service, &list).expect(1);
     insta::assert_snapshot!(summary(&output), @r"
     10 rows in TIME
-      created                  4  the service made the lead
+      created                  4  the service created the lead
       invalid                  1  cannot be sent as it is
       rejected                 5  the service refused the row
 
@@ -125,7 +125,7 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
     let output = folder.leadload(&args).expect(1);
     insta::assert_snapshot!(summary(&output), @r"
     2 rows in TIME
-      created                  1  the service made the lead
+      created                  1  the service created the lead
       invalid                  1  cannot be sent as it is
 
     Problems:
@@ -159,7 +159,7 @@ fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
     let output = folder.import(&service, &args).expect(3);
     insta::assert_snapshot!(summary(&output), @r"
     Stopped (token) after 4 of 9 rows in TIME
-      created                  4  the service made the lead
+      created                  4  the service created the lead
 
     Results: leads.results.csv
 
@@ -241,7 +241,7 @@ fn a_list_that_was_sent_before_is_said_to_be() {
     let output = folder.import_leads(&service, &[]).expect(0);
     insta::assert_snapshot!(summary(&output), @r"
     12 rows in TIME
-      already_imported        12  an earlier run settled it; not sent
+      already_imported        12  an earlier run has imported it; not sent
 
     An earlier run has sent most of this list.
 

@@ -606,7 +606,7 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
     ];
     let output = folder.leadload(&args).expect(0);
     output.shows(
-        "dnc.csv: do-not-call list, 3 numbers: 1 with Germany by row; 1 with United Kingdom by row; 1 with United Kingdom by --region\n",
+        "dnc.csv: do-not-call list, 3 numbers: 1 read as Germany (by row); 1 read as United Kingdom (by row); 1 read as United Kingdom (--region)\n",
     );
     output.shows("  suppressed               2  on a do-not-call list; not sent\n");
     // A country that nobody knows protects nobody.

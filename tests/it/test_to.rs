@@ -37,7 +37,7 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
         "Test lead in campaign “Spring promo” (101)\n  \
          to a number with +44 that ends in 999 and is not in use\n  \
          from line 3 of leads.csv, with `name`, `notes`\n  \
-         created: the service made the lead\n  lead id 1\n  \
+         created: the service created the lead\n  lead id 1\n  \
          The campaign is in-progress: the service may call at once.\n"
     );
     assert_no_traces(&folder, &output);
@@ -127,14 +127,14 @@ fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
             "status = 429, body = ''",
             "outage",
             false,
-            "the service takes no leads just now (HTTP 429)",
+            "the service takes no leads at the moment (HTTP 429)",
         ),
     ] {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(&format!("[[rule]]\nreply = {{ {reply} }}"));
         let (end, hint) = if may_be_made {
             (
-                "\n  uncertain: may or may not have been taken\n",
+                "\n  uncertain: the service may have it\n",
                 "hint: the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again\n",
             )
         } else {
@@ -165,7 +165,8 @@ fn the_time_from_which_the_service_takes_requests_again_is_shown() {
     let service =
         scenario("[[rule]]\nreply = { status = 503, headers = { Retry-After = '60' }, body = '' }");
     let output = test_lead(&folder, &service, &[]).expect(3);
-    let before = "error: the service takes no leads just now (HTTP 503)\n\nhint: test again after ";
+    let before =
+        "error: the service takes no leads at the moment (HTTP 503)\n\nhint: test again after ";
     let until = output.stderr.strip_prefix(before).unwrap().trim_end();
     let until: jiff::Timestamp = until.parse().unwrap();
     let left = jiff::Timestamp::now().duration_until(until).as_secs();

@@ -30,7 +30,7 @@ impl Prepared {
         if self.planned.is_none() && !settings.reading.outputs.sandbox {
             warn!(
                 event = "warning",
-                "without a ledger nothing is remembered: if this run is interrupted or repeated, only the service can refuse leads that it already has"
+                "without a ledger leadload cannot prevent duplicates if this run is interrupted or repeated: only the service can refuse leads that it already has"
             );
         }
         let (is_quiet, width) = (settings.quiet, Width::of_stderr());

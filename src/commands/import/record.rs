@@ -151,7 +151,7 @@ impl Record {
             (None, None) => return Ok(()),
         };
         let error = anyhow!(
-            "{what}, and with duplicates allowed they would be made, and called, again\n\nhint: leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
+            "{what}, and with duplicates allowed they would be created and called a second time\n\nhint: leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
         );
         Err(Failure::new(StoppedBy::Usage, error))
     }

@@ -17,7 +17,7 @@ use crate::results::what_to_fix;
 pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
         return Err(refused(format!(
-            "there is no ledger `{place}` to copy\n\nhint: an import makes it; `--ledger` names another one"
+            "there is no ledger `{place}` to copy\n\nhint: the first import creates it; if yours is elsewhere, name it with `--ledger`"
         )));
     };
     if place.owns(to) {
@@ -58,7 +58,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 /// It may be the only good copy.
 fn already_there(to: &Path) -> Failure {
     refused(format!(
-        "`{}` exists, and a copy replaces nothing\n\nhint: name another file with `--to`, such as one with today's date",
+        "`{}` exists already, and `leadload runs copy` replaces no file\n\nhint: name another file with `--to`, such as one with today's date",
         to.display()
     ))
 }

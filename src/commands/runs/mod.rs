@@ -97,7 +97,7 @@ impl KnownRuns {
                 "there is no run {number} in the ledger `{place}`\n\nhint: `leadload runs` lists them"
             ),
             _ => anyhow!(
-                "there are no runs yet in the ledger `{place}`\n\nhint: `--ledger` names another one"
+                "there are no runs yet in the ledger `{place}`\n\nhint: if your ledger is elsewhere, name it with `--ledger`"
             ),
         };
         found.ok_or_else(|| Failure::new(StoppedBy::Usage, unknown()))

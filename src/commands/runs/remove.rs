@@ -94,7 +94,7 @@ fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
 fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
         let error = anyhow!(
-            "this needs a confirmation, and there is no terminal to ask at\n\nhint: add `--yes` to forget without a question"
+            "this needs your confirmation, and there is no terminal to ask for it\n\nhint: add `--yes` to forget without a question"
         );
         return Err(Failure::new(StoppedBy::Usage, error));
     }

@@ -32,7 +32,7 @@ impl ConfigFile {
             (Some(path), _) => match ConfigFile::read(path)? {
                 Some(file) => Ok(Some(file)),
                 None => bail!(
-                    "there is no settings file `{}`\n\nhint: check the name, or create it with `leadload config init`",
+                    "there is not a settings file `{}`\n\nhint: check the name, or create it with `leadload config init`",
                     path.display()
                 ),
             },

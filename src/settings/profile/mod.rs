@@ -171,7 +171,7 @@ fn set(
     let declared = declared(key, is_common).map_err(|text| {
         if is_common && (item.is_table() || item.is_array_of_tables()) {
             anyhow!(
-                "{place} is a table\n\nhint: a profile begins with a line such as `[profiles.crm]`"
+                "{place} is a table, but not a profile\n\nhint: a profile begins with a line such as `[profiles.crm]`"
             )
         } else {
             anyhow!("{place} {text}")
@@ -227,7 +227,7 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> 
             declared.flag()
         )),
         None if name == "token" => Err(
-            "is no setting: the token belongs in a file of its own, which only you can read\n\nhint: put it into one, remove it here, and name that file: `token_file = \"…\"`".into(),
+            "is not a setting: the token belongs in a file of its own, which only you can read\n\nhint: put it into one, remove it here, and name that file: `token_file = \"…\"`".into(),
         ),
         None => {
             options.retain(|declared| declared.has_flag && declared.may_be_in_profile());
@@ -236,7 +236,7 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> 
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
             };
-            Err(format!("is no setting\n\nhint: {hint}"))
+            Err(format!("is not a setting\n\nhint: {hint}"))
         }
     }
 }
@@ -253,7 +253,7 @@ fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> anyhow::Error {
         names => format!("the file has {}", names.join(", ")),
     };
     anyhow!(
-        "there is no profile {} in `{}`\n\nhint: {suggestion}{others}",
+        "there is not a profile {} in `{}`\n\nhint: {suggestion}{others}",
         quoted_value(name),
         file.path.display()
     )
@@ -265,7 +265,7 @@ fn without_file(name: &str) -> anyhow::Error {
         _ => "config init".to_owned(),
     };
     anyhow!(
-        "there is no profile {}, since there is no settings file yet\n\nhint: create it with `leadload {init}`, or name the file with `--config`",
+        "there is not a profile {}, since there is not a settings file yet\n\nhint: create it with `leadload {init}`, or name the file with `--config`",
         quoted_value(name)
     )
 }

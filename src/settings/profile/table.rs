@@ -37,7 +37,7 @@ pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn T
 
 fn no_profile(file: &ConfigFile, key: &str) -> anyhow::Error {
     anyhow!(
-        "{} in `{}` is no profile\n\nhint: a profile begins with a line such as `[profiles.crm]`, and its settings follow below",
+        "{} in `{}` is not a profile\n\nhint: a profile begins with a line such as `[profiles.crm]`, and its settings follow below",
         quoted_value(key),
         file.path.display()
     )

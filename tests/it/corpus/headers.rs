@@ -96,11 +96,11 @@ corpus! {
     ";
     first_contact_without_a_number: "bob@example.com,n/a\nal@example.com,+447400123456\n", "" => "
         exit 2
-        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
+        the first row of `leads.csv` (line 1) looks like a contact, not like column headers
     ";
     phone_and_mobile_both_filled: "phone,mobile\n+442079460000,+447400123456\n", "" => "
         exit 2
-        2 columns of `leads.csv` have phone numbers: column 1 (`phone`) in 1, column 2 (`mobile`) in 1 of the first row
+        2 columns of `leads.csv` have phone numbers: column 1 (`phone`) in 1 row, column 2 (`mobile`) in 1 row
     ";
     phone_and_mobile_in_an_order: "phone,mobile\n+442079460000,+447400123456\n+442079460001,\n", "--phone-column mobile --phone-column phone" => "
         exit 0
@@ -140,11 +140,11 @@ corpus! {
     ";
     no_header_list_without_flag: "Ada,+447400123456\nBob,+447400123457\n", "" => "
         exit 2
-        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
+        the first row of `leads.csv` (line 1) looks like a contact, not like column headers
     ";
     no_header_list_without_flag_in_national_form: "Ada,7400 123456\nBob,7400 123457\n", "--region GB --phone-column 2" => "
         exit 2
-        the first row of `leads.csv` (line 1) looks like data, not like a header: it holds what a contact holds
+        the first row of `leads.csv` (line 1) looks like a contact, not like column headers
     ";
     no_header_list_of_numbers_alone: "+447400123456\n+447400123457\n", "--no-header" => "
         exit 0

@@ -63,11 +63,11 @@ corpus! {
     ";
     pdf: named("leads.pdf", "%PDF-1.7\n"), "" => "
         exit 2
-        `leads.pdf` is a PDF, from which no rows can be read
+        `leads.pdf` is a PDF: rows are read only from CSV files and spreadsheets
     ";
     web_page_named_xls: named("leads.xls", "<html><table>\n<tr><td>phone</td></tr>\n<tr><td>+447400123456</td></tr>\n</table></html>\n"), "" => "
         exit 2
-        `leads.xls` is a web page or XML, from which no rows can be read
+        `leads.xls` is a web page or XML: rows are read only from CSV files and spreadsheets
     ";
     list_named_xls: named("leads.xls", "phone\tname\n+447400123456\tAda\n"), "" => "
         exit 0
