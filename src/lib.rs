@@ -1,5 +1,5 @@
-//! Bulk lead importer: files of contacts in, leads at a calling-campaign
-//! service out, and the truth about every row.
+//! Bulk lead importer: files of contacts in, leads at a calling-campaign service out, and a
+//! status for every row.
 //!
 //! # The way a row travels
 //!
@@ -20,13 +20,13 @@
 //! leaves before its row is claimed in the ledger, and no line is written before its
 //! outcome is there.
 //!
-//! # The rooms, in that order, each with its rule
+//! # The modules in that order, each with the rule that it follows
 //!
 //! | module | job | rule |
 //! |-|-|-|
 //! | [`cli`] | the command line: flags, help, and errors in it | no default that depends on anything |
 //! | [`options`] | the options of an import, each declared once, as data | code that lists options goes through the declarations |
-//! | [`settings`] | what the options mean: the command line over the environment over a profile over defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal and its time zone are read by libraries |
+//! | [`settings`] | the values of options: the command line overrides the environment, that the profile, that the defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal and its time zone are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`source`] | files to rows | knows nothing of leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |
@@ -35,15 +35,15 @@
 //! | [`screen`] | numbers that repeat, do-not-call lists, numbers that may belong to other people | bounded memory |
 //! | [`ledger`] | every lead that was ever sent | its promises are at its head, each with its tests |
 //! | [`intake`] | the above put together | one path for sending and for checking |
-//! | [`lead`] | the words everyone uses | no I/O |
+//! | [`lead`] | the types that all others share: rows, leads, statuses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
 //! | [`api`] | the service: client, wire, verdict | the only place that knows the service |
 //! | [`results`] | results and rejects in input order, the page for people | the only writer of files about rows |
-//! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | listens, never steers |
+//! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | reads the events of a run and changes nothing |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one noun each |
+//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one concept each |
 
 pub mod api;
 pub mod backoff;
