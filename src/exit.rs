@@ -121,6 +121,11 @@ impl Failure {
         }
     }
 
+    /// The user has to change something; the text says what.
+    pub fn usage(text: impl Into<String>) -> Failure {
+        Failure::new(StoppedBy::Usage, anyhow::Error::msg(text.into()))
+    }
+
     pub fn of_rows(self, rows: u64) -> Failure {
         Failure {
             rows_total: Some(rows),

@@ -1,4 +1,5 @@
-//! Files with personal data or secrets: readable by their owner only.
+//! Files with personal data or secrets: readable by their owner only. Where permissions are not
+//! those of Unix, a file takes those of its folder, and a user's own folders are private.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -14,7 +15,8 @@ use crate::source::folder_of;
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    private_mode(&mut options);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
@@ -28,7 +30,8 @@ pub fn create(path: &Path) -> io::Result<File> {
 pub fn folders() -> DirBuilder {
     let mut folders = DirBuilder::new();
     folders.recursive(true);
-    private_folders(&mut folders);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
     folders
 }
 
@@ -115,26 +118,6 @@ pub fn others_can(path: &Path) -> Option<&'static str> {
 pub fn others_can(_path: &Path) -> Option<&'static str> {
     None
 }
-
-#[cfg(unix)]
-fn private_mode(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-#[cfg(unix)]
-fn private_folders(folders: &mut DirBuilder) {
-    use std::os::unix::fs::DirBuilderExt;
-    folders.mode(0o700);
-}
-
-/// Elsewhere a file takes the permissions of its folder, and a user's own folders are
-/// private.
-#[cfg(not(unix))]
-fn private_mode(_options: &mut OpenOptions) {}
-
-#[cfg(not(unix))]
-fn private_folders(_folders: &mut DirBuilder) {}
 
 #[cfg(all(test, unix))]
 mod tests {

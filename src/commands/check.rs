@@ -191,7 +191,10 @@ fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, looku
             "`leadload import` would send nothing (unknown or ambiguous: {names})"
         );
     }
-    if let Some(most) = settings.max_new.filter(|most| ready > *most) {
+    if let Some(most) = &settings.options.delivery.max_new
+        && ready > **most
+    {
+        let most = **most;
         warn!(
             event = "warning",
             "{} would be sent, more than `--max-new {most}` allows: `leadload import` would send none",

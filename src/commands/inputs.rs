@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use anyhow::anyhow;
 use tracing::warn;
 
 use super::request::Request;
@@ -129,10 +128,9 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
         return Ok(());
     };
     let name = shown_name(name);
-    let error = anyhow!(
+    Err(Failure::usage(format!(
         "the results already have a column `{name}`\n\nhint: give the copied column another name: `--keep NAME={name}`"
-    );
-    Err(Failure::new(StoppedBy::Usage, error))
+    )))
 }
 
 /// Refuses an export that came out empty, or nearly so. Rejects are no export.
@@ -145,12 +143,9 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     if rows >= least {
         return Ok(());
     }
-    let error = anyhow!(
-        "the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
+    Err(Failure::usage(format!("the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
         counted(rows, "data row"),
-        grouped(least)
-    );
-    Err(Failure::new(StoppedBy::Usage, error).of_rows(rows))
+        grouped(least))).of_rows(rows))
 }
 
 pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
@@ -179,11 +174,10 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     for path in paths {
         let input = Input::open(path)?;
         if inputs.iter().any(|other| other.is_same(&input)) {
-            let error = anyhow!(
+            return Err(Failure::usage(format!(
                 "`{}` is given twice\n\nhint: name each input once",
                 input.name()
-            );
-            return Err(Failure::new(StoppedBy::Usage, error));
+            )));
         }
         inputs.push(input);
     }
@@ -225,10 +219,10 @@ pub(super) fn write_report(
 /// How progress is shown.
 pub(super) fn show(settings: &ImportSettings) -> Show {
     // Standard error has log lines for machines only.
-    if settings.log_format == LogFormat::Json {
+    if settings.options.log.format() == LogFormat::Json {
         return Show::Log;
     }
-    let is_watched = !settings.quiet && std::io::stderr().is_terminal();
+    let is_watched = !settings.options.log.is_quiet() && std::io::stderr().is_terminal();
     match settings.reading.progress {
         Progress::Always => Show::Bar,
         Progress::Auto if is_watched && !::console::is_dumb() => Show::Bar,

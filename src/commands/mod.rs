@@ -22,7 +22,6 @@ mod service;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use clap::error::ErrorKind;
 use tracing::Level;
 
@@ -110,7 +109,7 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
         Log::start(Level::INFO, LogFormat::Json);
     }
     let text = text.trim().trim_start_matches("error: ").to_owned();
-    let failure = Failure::new(StoppedBy::Usage, anyhow!(text));
+    let failure = Failure::usage(text);
     report(&failure, wants_in(args, "--format"))
 }
 
@@ -122,7 +121,7 @@ fn wants_in(args: &[OsString], flag: &str) -> bool {
 }
 
 fn start_log(log: &LogOptions) -> Log {
-    let level = match (log.quiet == Some(true), log.verbose.unwrap_or(0)) {
+    let level = match (log.is_quiet(), log.verbose.unwrap_or(0)) {
         (true, _) => Level::ERROR,
         // Machines need to know that a command began and ended well.
         (false, 0) if log.format() == LogFormat::Text => Level::WARN,

@@ -3,8 +3,6 @@
 //! Rule: every answer is an option that could have been typed, so the commands that are shown
 //! afterwards have it too. An empty answer leads to the same error as without a terminal.
 
-use anyhow::anyhow;
-
 use super::ask::{self, Terminal, list, note};
 use super::directory::Directory;
 use super::inputs::{self, Planned};
@@ -247,10 +245,9 @@ pub(super) async fn campaign(
 }
 
 pub(super) fn no_campaign() -> Failure {
-    let error = anyhow!(
-        "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them"
-    );
-    Failure::new(StoppedBy::Usage, error)
+    Failure::usage(
+        "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
+    )
 }
 
 /// A line that is not empty.

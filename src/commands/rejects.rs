@@ -1,10 +1,9 @@
 //! Rejects that come back: the options of the run that wrote them.
 
-use anyhow::anyhow;
 use sha2::{Digest, Sha256};
 use tracing::warn;
 
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerPlace};
@@ -82,18 +81,16 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
     let Some(missing) = lists.find(|list| !list.exists()) else {
         return Ok(());
     };
-    let error = anyhow!(
+    Err(Failure::usage(format!(
         "the do-not-call list `{}` no longer exists, but run {run} used it and its rejects need it too\n\nhint: restore it, or name the lists that apply with `--suppress`",
         printable(&missing.display().to_string())
-    );
-    Err(Failure::new(StoppedBy::Usage, error))
+    )))
 }
 
 fn several_runs(one: RunId, other: RunId) -> Failure {
-    let error = anyhow!(
+    Failure::usage(format!(
         "the inputs are rejects of runs {one} and {other}, which have different settings\n\nhint: import them one at a time"
-    );
-    Failure::new(StoppedBy::Usage, error)
+    ))
 }
 
 /// Whether one of the inputs with these digests had these columns, or all but one of them: the

@@ -1,7 +1,5 @@
 //! `check --save-mapping`: saves the mapping for next time.
 
-use anyhow::anyhow;
-
 use super::request::Request;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -24,7 +22,7 @@ pub(super) fn prepare(
     let name = first.input.name();
     let list = AllowList::of(name, &first.header, &first.mapping, var_names);
     let list = list.ok_or_else(|| {
-        refused(format!(
+        Failure::usage(format!(
             "some columns of `{name}` could not be found again by their headers\n\nhint: give each column in use a header of its own"
         ))
     })?;
@@ -59,7 +57,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     let mut inputs = intake.inputs.iter();
     let first = inputs
         .next()
-        .ok_or_else(|| refused("there is no input".into()))?;
+        .ok_or_else(|| Failure::usage("there is no input"))?;
     let columns = |mapping: &Mapping| {
         (
             mapping.phone_columns.clone(),
@@ -72,23 +70,19 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
             && columns(&other.mapping) == columns(&first.mapping)
     };
     if let Some(other) = inputs.find(|other| !is_like_it(other)) {
-        return Err(refused(format!(
+        return Err(Failure::usage(format!(
             "`{}` and `{}` have different columns, but only one mapping can be saved\n\nhint: check one of them with `--save-mapping`",
             first.input.name(),
             other.input.name()
         )));
     }
     if first.mapping.rejects_form.is_some() {
-        return Err(refused(format!(
+        return Err(Failure::usage(format!(
             "`{}` has rejects, which take their mapping from the run that wrote them\n\nhint: check the list itself with `--save-mapping`",
             first.input.name()
         )));
     }
     Ok(first)
-}
-
-fn refused(text: String) -> Failure {
-    Failure::new(StoppedBy::Usage, anyhow!(text))
 }
 
 /// The command that imports the inputs by the saved mapping.

@@ -50,8 +50,9 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
         token,
         certificates,
     } = connection;
+    let client = Client::new(&base_url, token, certificates, limits);
     Ok(Reached {
-        client: Client::new(&base_url, token, certificates, limits).or_stopped(StoppedBy::Usage)?,
+        client: client.or_stopped(StoppedBy::Usage)?,
         _sandbox: sandbox,
     })
 }

@@ -68,6 +68,10 @@ impl OutputOptions {
 }
 
 impl LogOptions {
+    pub fn is_quiet(&self) -> bool {
+        self.quiet == Some(true)
+    }
+
     /// The format of log lines.
     pub fn format(&self) -> LogFormat {
         self.log_format.as_deref().copied().unwrap_or_default()

@@ -11,7 +11,7 @@ use crate::api::wire::LeadForm;
 use crate::campaign::CampaignChoice;
 use crate::lead::CampaignId;
 use crate::ledger::LedgerPlace;
-use crate::options::{DeliveryOptions, Given, LogFormat, Options};
+use crate::options::{DeliveryOptions, Given, Options};
 use crate::pipeline::Policy;
 use crate::rate::RateChoice;
 use crate::results::OutputChoice;
@@ -28,16 +28,6 @@ pub struct ImportSettings {
     pub policy: Policy,
     pub timeout: Duration,
     pub ledger: Option<LedgerPlace>,
-    /// Whether inputs that were sent before are sent again, if duplicates are allowed.
-    pub again: bool,
-    pub wait: bool,
-    /// The most rows that may be sent; if there are more, none is.
-    pub max_new: Option<u64>,
-    pub yes: bool,
-    /// The number to send one test lead to, instead of a run.
-    pub test_to: Option<String>,
-    pub quiet: bool,
-    pub log_format: LogFormat,
     /// The options that all this comes from.
     pub options: Options,
     /// Those among them that are given, not defaults.
@@ -56,13 +46,6 @@ impl ImportSettings {
             rate: rate(delivery)?,
             policy: policy(delivery)?,
             timeout: settled(&delivery.timeout)?,
-            again: delivery.again == Some(true),
-            wait: delivery.wait == Some(true),
-            max_new: delivery.max_new.as_deref().copied(),
-            yes: delivery.yes == Some(true),
-            test_to: delivery.test_to.as_ref().map(|number| (**number).clone()),
-            quiet: options.log.quiet == Some(true),
-            log_format: options.log.format(),
             given: layers.given(),
             options,
         })

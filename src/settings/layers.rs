@@ -255,7 +255,7 @@ impl Layers {
         let typed = self.typed();
         let is_trial = typed.connection.sandbox == Some(true);
         let writes_outputs = writes_outputs && !is_trial && typed.delivery.dry_run != Some(true);
-        let sets_level = |log: &LogOptions| log.quiet == Some(true) || log.verbose > Some(0);
+        let sets_level = |log: &LogOptions| log.is_quiet() || log.verbose > Some(0);
         let mut has_level = sets_level(&typed.log);
         for layer in self.layers.iter_mut().skip(1) {
             let is_of_file = layer.origin.is_profile();

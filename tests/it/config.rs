@@ -372,7 +372,7 @@ fn a_mapping_is_kept_as_a_list_of_what_is_sent() {
     let folder = Folder::with_leads("Phone,First Name,Notes\n07911 000001,Ada,x\n");
     folder.write(
         "config.toml",
-        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nskip-column = 'Old'\n",
+        "# mine\n[profiles.crm]\nrate = '5/s' # slow\nskip_column = 'Old'\n",
     );
     let line = [
         "check",
@@ -837,7 +837,7 @@ fn a_profile_is_tried_out_as_its_settings_say() {
     let folder = Folder::new();
     folder.write(
         "config.toml",
-        "ca-file = 'nowhere.pem'\n[profiles.plain]\ninsecure_http = true\n",
+        "ca_file = 'nowhere.pem'\n[profiles.plain]\ninsecure_http = true\n",
     );
     let init = |name: &str| {
         let line = [

@@ -47,7 +47,7 @@ fn in_one_line(shown: &str) -> String {
 const REPLACED: &str = "# Of all.
 [profiles.crm] # Ours.
 # Where it is:
-base-url = 'https://old.example.com' # moved in May
+base_url = 'https://old.example.com' # moved in May
 # Who asks:
 token_file = \"crm.token\" # of Ada
 # Where they live:

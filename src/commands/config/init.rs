@@ -7,8 +7,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::anyhow;
-
 use crate::api::{BaseUrl, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
@@ -23,15 +21,15 @@ use crate::text::{counted, printable, quoted_value};
 pub(super) async fn init(layers: &Layers) -> Result<ExitCode, Failure> {
     let options = layers.options();
     if options.connection.sandbox == Some(true) {
-        return refused(
+        return Err(Failure::usage(
             "the sandbox needs no profile: any command takes `--sandbox`\n\nhint: give the address of your service, or leave out `--sandbox` to be asked for it",
-        );
+        ));
     }
     let mut setup = Setup {
         new: NewProfile::new(layers).or_stopped(StoppedBy::Usage)?,
         terminal: Terminal::open()?,
         can_ask: ask::can_ask(options.log.format()),
-        quiet: options.log.quiet == Some(true),
+        quiet: options.log.is_quiet(),
     };
     let (connection, campaigns) = setup.connect().await?;
     if !setup.quiet {
@@ -56,9 +54,9 @@ impl Setup<'_> {
         let given_url = self.new.base_url().or_stopped(StoppedBy::Usage)?;
         let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
         if (given_url.is_none() || given_token.is_none()) && !self.can_ask {
-            return refused(
+            return Err(Failure::usage(
                 "there is no terminal to ask for the service's address and the token\n\nhint: give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file",
-            );
+            ));
         }
         self.confirm().await?;
         let (mut base_url, mut token) = (given_url.clone(), given_token.clone());
@@ -109,11 +107,10 @@ impl Setup<'_> {
         }
         let name = quoted_value(&self.new.name);
         if !self.can_ask {
-            let error = anyhow!(
+            return Err(Failure::usage(format!(
                 "there is a profile {name} in `{}`, and no terminal to ask whether to replace its address and token\n\nhint: choose another name with `--profile`, or remove that profile from the file",
                 self.new.file.display()
-            );
-            return Err(Failure::new(StoppedBy::Usage, error));
+            )));
         }
         let service = self.new.present_url().map(|url| format!(", for {url}"));
         let question = format!(
@@ -159,10 +156,6 @@ impl Setup<'_> {
             }
         }
     }
-}
-
-fn refused<T>(text: &'static str) -> Result<T, Failure> {
-    Err(Failure::new(StoppedBy::Usage, anyhow!(text)))
 }
 
 /// What was written, and what comes next.

@@ -3,7 +3,6 @@
 //! Rule: everything that can be refused is refused before this ends. Nothing has been sent by
 //! then, and nothing of the run is in the ledger.
 
-use anyhow::anyhow;
 use tracing::warn;
 
 use super::prepared::{Import, Prepared};
@@ -11,7 +10,7 @@ use super::record::PlannedRun;
 use crate::commands::ask::{Cancelled, Terminal};
 use crate::commands::dry_run::{DryRun, Found};
 use crate::commands::{inputs, service};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, difference_lines, opening_lines};
 use crate::settings::ImportSettings;
@@ -33,11 +32,12 @@ impl Prepared {
                 "without a ledger leadload cannot prevent duplicates if this run is interrupted or repeated: only the service can refuse leads that it already has"
             );
         }
-        let (is_quiet, width) = (settings.quiet, Width::of_stderr());
+        let (is_quiet, width) = (settings.options.log.is_quiet(), Width::of_stderr());
         if !is_quiet {
             console::note(&opening_lines(&self.import.intake, width));
         }
-        if !self.import.is_watched && !self.has_names && settings.max_new.is_none() {
+        if !self.import.is_watched && !self.has_names && settings.options.delivery.max_new.is_none()
+        {
             return Ok(None);
         }
         let reading = self.read(log);
@@ -80,11 +80,14 @@ impl Prepared {
     ) -> Result<(), Failure> {
         let settings = &self.import.settings;
         refuse_more_than_allowed(settings, found.ready())?;
-        if !self.import.is_watched || settings.yes || found.ready() == 0 {
+        if !self.import.is_watched
+            || settings.options.delivery.yes == Some(true)
+            || found.ready() == 0
+        {
             return Ok(());
         }
         let width = Width::of_stderr();
-        let question = if settings.quiet {
+        let question = if settings.options.log.is_quiet() {
             overview.question_alone(width)
         } else {
             overview.question(width)
@@ -137,13 +140,13 @@ impl Prepared {
 }
 
 fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
-    let Some(most) = settings.max_new.filter(|most| ready > *most) else {
+    let most = settings.options.delivery.max_new.as_deref().copied();
+    let Some(most) = most.filter(|most| ready > *most) else {
         return Ok(());
     };
-    let error = anyhow!(
+    Err(Failure::usage(format!(
         "{} would be sent, but `--max-new` allows {}, so none was\n\nhint: `leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`",
         counted(ready, "lead"),
         grouped(most)
-    );
-    Err(Failure::new(StoppedBy::Usage, error))
+    )))
 }

@@ -10,8 +10,6 @@ mod test_lead;
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
-
 use super::ask::{self, Terminal};
 use super::request::Request;
 use super::{check, inputs, questions, service};
@@ -82,13 +80,14 @@ async fn import(
     let unnamed = OutputChoice::BesideInput;
     let mut settings = request.settings(&unnamed)?;
     // The sandbox calls no one.
-    let is_watched = ask::can_ask(settings.log_format) && !settings.reading.outputs.sandbox;
-    let may_pick = is_watched && !settings.yes && settings.test_to.is_none();
+    let is_watched = ask::can_ask(options.log.format()) && !settings.reading.outputs.sandbox;
+    let delivery = &options.delivery;
+    let may_pick = is_watched && delivery.yes != Some(true) && delivery.test_to.is_none();
     if !settings.has_campaign() && !may_pick {
         return Err(questions::no_campaign());
     }
-    if let Some(number) = settings.test_to.clone() {
-        let test = TestLead::new(&number, settings)?;
+    if let Some(number) = &delivery.test_to {
+        let test = TestLead::new(number, settings)?;
         return test.send(&service, surveyed, terminal).await;
     }
     // Before the do-not-call lists are read: opening it may take a long wait.
@@ -117,8 +116,7 @@ fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
     if options.mapping.save_mapping.is_none() {
         return Ok(());
     }
-    let error = anyhow!(
-        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves\n\nhint: run the same command with `check` instead of `import`"
-    );
-    Err(Failure::new(StoppedBy::Usage, error))
+    Err(Failure::usage(
+        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves\n\nhint: run the same command with `check` instead of `import`",
+    ))
 }

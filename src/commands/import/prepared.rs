@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
-
 use super::record::{PlannedRun, Record};
 use crate::api::Limits;
 use crate::campaign::CampaignBook;
@@ -13,7 +11,7 @@ use crate::commands::directory::{self, Directory};
 use crate::commands::request::Request;
 use crate::commands::service::Reached;
 use crate::commands::{inputs, questions, service};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::{Intake, OnUncertain};
 use crate::options::{Given, Options};
 use crate::report::Metrics;
@@ -149,13 +147,10 @@ pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
     match inputs.find(|planned| has_results_header(&planned.header.names)) {
         None => Ok(()),
-        Some(planned) => {
-            let error = anyhow!(
-                "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files",
-                planned.input.name()
-            );
-            Err(Failure::new(StoppedBy::Usage, error))
-        }
+        Some(planned) => Err(Failure::usage(format!(
+            "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files",
+            planned.input.name()
+        ))),
     }
 }
 

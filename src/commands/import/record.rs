@@ -70,7 +70,7 @@ impl Record {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let (waits, began) = (settings.wait, Instant::now());
+        let (waits, began) = (settings.options.delivery.wait == Some(true), Instant::now());
         let opening = service::on_a_thread(move || -> Result<Record, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
@@ -120,7 +120,8 @@ impl Record {
             outputs: paths.places(),
         };
         let predecessors = self.ledger.predecessors(&new)?;
-        if form.allow_duplicates && !settings.again && predecessors.going_on.is_none() {
+        let again = settings.options.delivery.again == Some(true);
+        if form.allow_duplicates && !again && predecessors.going_on.is_none() {
             self.refuse_what_was_sent(&new, paths)?;
         }
         Ok(PlannedRun {
@@ -150,10 +151,9 @@ impl Record {
             ),
             (None, None) => return Ok(()),
         };
-        let error = anyhow!(
+        Err(Failure::usage(format!(
             "{what}, and with duplicates allowed they would be created and called a second time\n\nhint: leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
-        );
-        Err(Failure::new(StoppedBy::Usage, error))
+        )))
     }
 }
 

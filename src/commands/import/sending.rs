@@ -110,7 +110,7 @@ fn begin(
         said.push_str(&difference_lines(other, &planned.differences(), width));
     }
     let (run, ledger) = planned.begin(settings)?;
-    match (settings.quiet, is_shown) {
+    match (settings.options.log.is_quiet(), is_shown) {
         (true, _) => {}
         (false, false) => console::note(&(run_line(&run.begun) + &said)),
         (false, true) if run.begun.continues => {}

@@ -55,10 +55,7 @@ impl TestLead {
         let region = settings.reading.region.as_ref();
         let number = phones.read(typed, region.map(|given| given.region));
         let number = number.map_err(|problem| {
-            let error = anyhow!(
-                "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
-            );
-            Failure::new(StoppedBy::Usage, error)
+            Failure::usage(format!("the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"))
         })?;
         Ok(TestLead { number, settings })
     }
@@ -115,12 +112,9 @@ impl TestLead {
     fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
         match intake.suppression.find(self.number) {
             None => Ok(()),
-            Some((list, line)) => {
-                let error = anyhow!(
-                    "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
-                );
-                Err(Failure::new(StoppedBy::Usage, error))
-            }
+            Some((list, line)) => Err(Failure::usage(format!(
+                "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
+            ))),
         }
     }
 
@@ -143,10 +137,9 @@ impl TestLead {
         }
         // Rows that are held back may be the reason.
         inputs::refuse_doubtful(intake)?;
-        let error = anyhow!(
-            "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why"
-        );
-        Err(Failure::new(StoppedBy::Usage, error))
+        Err(Failure::usage(
+            "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why",
+        ))
     }
 
     fn first_ready_of(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {

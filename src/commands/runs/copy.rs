@@ -16,12 +16,12 @@ use crate::results::what_to_fix;
 /// Returns the text for standard output.
 pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
-        return Err(refused(format!(
+        return Err(Failure::usage(format!(
             "there is no ledger `{place}` to copy\n\nhint: the first import creates it; if yours is elsewhere, name it with `--ledger`"
         )));
     };
     if place.owns(to) {
-        return Err(refused(format!(
+        return Err(Failure::usage(format!(
             "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
             to.display()
         )));
@@ -57,7 +57,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 
 /// It may be the only good copy.
 fn already_there(to: &Path) -> Failure {
-    refused(format!(
+    Failure::usage(format!(
         "`{}` exists already, and `leadload runs copy` replaces no file\n\nhint: name another file with `--to`, such as one with today's date",
         to.display()
     ))
@@ -70,8 +70,4 @@ fn not_written(to: &Path, error: &io::Error) -> Failure {
         what_to_fix(to, error)
     );
     Failure::new(StoppedBy::Disk, error)
-}
-
-fn refused(text: String) -> Failure {
-    Failure::new(StoppedBy::Usage, anyhow!(text))
 }

@@ -90,8 +90,9 @@ fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>
 /// An export replaces neither the ledger nor what was imported.
 fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
-        let error = anyhow!("an export needs a file\n\nhint: name it with `--results FILE`");
-        return Err(Failure::new(StoppedBy::Usage, error));
+        return Err(Failure::usage(
+            "an export needs a file\n\nhint: name it with `--results FILE`",
+        ));
     }
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());

@@ -24,9 +24,9 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
-        Some(_) if args.last.is_some() => refused(
+        Some(_) if args.last.is_some() => Err(Failure::usage(
             "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`",
-        ),
+        )),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, format),
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, &copy.to, format),
@@ -37,17 +37,13 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Complete)
 }
 
-fn refused<T>(text: &'static str) -> Result<T, Failure> {
-    Err(Failure::new(StoppedBy::Usage, anyhow!(text)))
-}
-
 fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     let choice = ledger_place(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
         Some(place) => Ok(place),
-        None => refused(
+        None => Err(Failure::usage(
             "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
-        ),
+        )),
     }
 }
 
@@ -60,10 +56,9 @@ fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> 
     }
     // Fails where only its log is left.
     Ledger::read(ledger)?;
-    let error = anyhow!(
+    Err(Failure::usage(format!(
         "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
-    );
-    Err(Failure::new(StoppedBy::Usage, error))
+    )))
 }
 
 /// The runs of a ledger, and the ledger, where there is one.

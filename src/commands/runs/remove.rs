@@ -93,10 +93,9 @@ fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
 /// What is forgotten cannot be restored.
 fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
-        let error = anyhow!(
-            "this needs your confirmation, and there is no terminal to ask for it\n\nhint: add `--yes` to forget without a question"
-        );
-        return Err(Failure::new(StoppedBy::Usage, error));
+        return Err(Failure::usage(
+            "this needs your confirmation, and there is no terminal to ask for it\n\nhint: add `--yes` to forget without a question",
+        ));
     }
     if ask::yes(question).or_stopped(StoppedBy::Usage)? {
         Ok(())

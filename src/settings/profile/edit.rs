@@ -13,9 +13,6 @@ use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
 
-/// The longest line, in characters, before a list gets a line for each value.
-const MAX_WIDTH: usize = 80;
-
 /// Writes options into a profile, and removes the options with these keys. The file is created
 /// if it does not exist; a reader sees the old file or the new one, never half of it.
 pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&str]) -> Result<()> {
@@ -26,7 +23,6 @@ pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&st
     let table = table_to_edit(&mut document, profile)?;
     for key in removed {
         table.remove(key);
-        table.remove(&key.replace('_', "-"));
     }
     let fields = options.fields().into_iter();
     let values = fields.filter_map(|(declared, field)| Some((declared.key, field.json()?)));
@@ -34,7 +30,7 @@ pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&st
     // Long lists come last, so that they hide nothing.
     values.sort_by_key(|(_, json)| json.is_array());
     for (key, json) in values {
-        put(table, key, wrapped(toml_of(&json), key));
+        put(table, key, toml_of(&json));
     }
     // A link, such as one into a folder under version control, stays one.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -80,14 +76,8 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
     table.ok_or_else(|| anyhow!("`{PROFILES}.{}` is not a table", printable(name)))
 }
 
-/// Sets a key, which may be written with `-` instead of `_`; comments around it stay.
+/// Sets a key; comments around it stay.
 fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
-    let other = key.replace('_', "-");
-    let key = if table.contains_key(&other) {
-        &other
-    } else {
-        key
-    };
     if let Some(Item::Value(present)) = table.get_mut(key) {
         *value.decor_mut() = present.decor().clone();
         *present = value;
@@ -106,21 +96,6 @@ pub(in crate::settings) fn toml_of(json: &Json) -> Value {
         // No option has anything else.
         other => other.to_string().into(),
     }
-}
-
-/// The same value on several lines if it is a list that is too long for one.
-fn wrapped(mut value: Value, key: &str) -> Value {
-    let is_long = value.to_string().chars().count() + key.len() + 3 > MAX_WIDTH;
-    if let Value::Array(array) = &mut value
-        && is_long
-    {
-        for text in array.iter_mut() {
-            text.decor_mut().set_prefix("\n    ");
-        }
-        array.set_trailing("\n");
-        array.set_trailing_comma(true);
-    }
-    value
 }
 
 #[cfg(test)]

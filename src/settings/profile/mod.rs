@@ -153,8 +153,6 @@ fn read(
     }
     let wrong = wrong.or_else(|| {
         let (key, error) = contradiction(&options)?;
-        let mut keys = table.iter().map(|(key, _)| key);
-        let key = keys.find(|written| written.replace('-', "_") == key)?;
         Some(anyhow!("{}: {error}", place_of(key)))
     });
     (options, wrong)
@@ -217,22 +215,21 @@ fn json_of(item: &Item) -> Json {
 /// The option with a key, or why it cannot be in this table. An option without a flag is about
 /// one list, and so in one profile.
 fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> {
-    let name = key.replace('-', "_");
     let mut options = Options::declared();
     options.retain(|declared| declared.has_flag || !is_common);
-    match options.iter().find(|declared| declared.key == name) {
+    match options.iter().find(|declared| declared.key == key) {
         Some(declared) if declared.may_be_in_profile() => Ok(declared),
         Some(declared) => Err(format!(
             "is for one command only\n\nhint: remove it here, and type `{}` when you need it",
             declared.flag()
         )),
-        None if name == "token" => Err(
+        None if key == "token" => Err(
             "is not a setting: the token belongs in a file of its own, which only you can read\n\nhint: put it into one, remove it here, and name that file: `token_file = \"…\"`".into(),
         ),
         None => {
             options.retain(|declared| declared.has_flag && declared.may_be_in_profile());
             let keys: Vec<&str> = options.iter().map(|declared| declared.key).collect();
-            let hint = match nearest(&name, &keys) {
+            let hint = match nearest(&key.replace('-', "_"), &keys) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
             };
