@@ -83,7 +83,6 @@ impl fmt::Display for CampaignChoice {
 }
 
 impl CampaignChoice {
-    /// Reads a flag's value.
     pub fn given(text: &str) -> anyhow::Result<Option<CampaignChoice>> {
         CampaignChoice::parse(text).map_err(|error| {
             anyhow!("{error}\n\nhint: `leadload campaigns` lists the campaigns with their ids")

@@ -248,11 +248,7 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Parses a command line, the program's name first.
-///
-/// # Errors
-///
-/// What is wrong, as clap says it, or the help that was asked for.
+/// Parses a command line, the program's name first; help that was asked for is an error too.
 pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
     let matches = command().try_get_matches_from(args).map_err(redacted)?;
     Ok(Cli::from_arg_matches(&matches)?.command)

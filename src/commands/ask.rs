@@ -4,6 +4,7 @@
 //! usable however the process ends. A signal ends a question. The time that an answer takes is
 //! no working time.
 
+use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -12,13 +13,14 @@ use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
 };
 
+use anyhow::anyhow;
 use thiserror::Error;
 
 use super::service;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::options::LogFormat;
 use crate::report::{Width, console, paragraph};
-use crate::signals::{self, Interrupts};
+use crate::signals::{self, Interrupt, Interrupts};
 use crate::text::printable;
 
 /// Whether the user can answer. With log lines in JSON a question would be one of them.
@@ -56,6 +58,28 @@ impl Terminal {
             },
             interrupts: signals::listen().or_stopped(StoppedBy::Usage)?,
         })
+    }
+
+    /// The result of `work`, unless a signal or the end of `--max-duration` comes first.
+    pub(super) async fn or_interrupted<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let (by, text) = tokio::select! {
+            biased;
+            interrupt = self.interrupts.next() => match interrupt {
+                Interrupt::Signal => (
+                    StoppedBy::Signal,
+                    "stopped by a signal before anything was sent",
+                ),
+                Interrupt::TimeUp => (
+                    StoppedBy::MaxDuration,
+                    "`--max-duration` was over before anything was sent",
+                ),
+            },
+            done = work => return done,
+        };
+        Err(Failure::new(by, anyhow!(text)))
     }
 
     /// Asks for a line, which may be empty; `None` at the end of the input.
@@ -108,7 +132,7 @@ impl Terminal {
             show(&question);
             read().or_stopped(StoppedBy::Usage)
         });
-        let answer = service::or_interrupted(&mut self.interrupts, answer).await;
+        let answer = self.or_interrupted(answer).await;
         self.watch.waited += asked.elapsed();
         let is_unanswered = |failure: &Failure| failure.stopped_by != StoppedBy::Signal;
         if answer.as_ref().err().is_some_and(is_unanswered) {

@@ -13,7 +13,8 @@ pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failu
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
     let campaigns = service::block_on(async {
         let mut terminal = Terminal::open()?;
-        service::or_interrupted(&mut terminal.interrupts, directory::listed_by(&service)).await
+        let listing = directory::listed_by(&service);
+        terminal.or_interrupted(listing).await
     })?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,

@@ -6,7 +6,7 @@ use tracing::warn;
 
 use super::ask::{Stopwatch, Terminal};
 use super::dry_run::DryRun;
-use super::request::Request;
+use super::inputs::Request;
 use super::{directory, inputs, questions, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -28,7 +28,7 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
     service::block_on(async {
         let mut terminal = Terminal::open()?;
         let surveying = inputs::survey(&mut request);
-        let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+        let surveyed = terminal.or_interrupted(surveying).await?;
         let unnamed = OutputChoice::None;
         let mut settings = request.settings(&unnamed)?;
         let planning = questions::plan(
@@ -40,7 +40,7 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
         );
         let intake = planning.await?;
         let checking = check(&request, &settings, &intake, terminal.watch, log);
-        service::or_interrupted(&mut terminal.interrupts, checking).await
+        terminal.or_interrupted(checking).await
     })
 }
 

@@ -7,24 +7,46 @@ use std::thread;
 
 use tracing::warn;
 
-use super::request::Request;
 use super::{rejects, service};
+use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;
-use crate::options::{Format, LogFormat, Progress};
+use crate::options::{Format, LogFormat, Options, Progress};
 use crate::phone::PhoneReader;
 use crate::report::{
     CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally, console, log_end,
     stop_text,
 };
-use crate::results::{OutputError, OutputPaths, ReportFile, Written, is_results_column};
+use crate::results::{
+    OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
+};
 use crate::screen::SuppressionLists;
 use crate::settings::{
     ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
+
+/// What the user wants from a command that reads lists.
+pub(super) struct Request {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) layers: Layers,
+    /// The command line, with answers to questions as if they had been typed.
+    pub(super) line: CommandLine,
+}
+
+impl Request {
+    pub(super) fn add_answer(&mut self, answer: Options) {
+        self.layers.add_answer(answer);
+        self.line = self.line.with_typed(&self.files, self.layers.typed());
+    }
+
+    /// The settings; outputs that are not named go to `unnamed`.
+    pub(super) fn settings(&self, unnamed: &OutputChoice) -> Result<ImportSettings, Failure> {
+        ImportSettings::new(&self.layers, unnamed).or_stopped(StoppedBy::Usage)
+    }
+}
 
 /// Opens all files and detects their form. Rejects among them add options of the run that wrote
 /// them.
@@ -143,9 +165,12 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     if rows >= least {
         return Ok(());
     }
-    Err(Failure::usage(format!("the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
+    let failure = Failure::usage(format!(
+        "the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
         counted(rows, "data row"),
-        grouped(least))).of_rows(rows))
+        grouped(least)
+    ));
+    Err(failure.of_rows(rows))
 }
 
 pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
@@ -204,7 +229,6 @@ pub(super) fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Fai
     report.transpose().map_err(OutputError::before_sending)
 }
 
-/// Writes the report, and adds it to the files that were written.
 pub(super) fn write_report(
     report: ReportFile,
     page: &str,
@@ -216,7 +240,6 @@ pub(super) fn write_report(
     Ok(())
 }
 
-/// How progress is shown.
 pub(super) fn show(settings: &ImportSettings) -> Show {
     // Standard error has log lines for machines only.
     if settings.options.log.format() == LogFormat::Json {

@@ -13,7 +13,6 @@ mod inputs;
 mod manual;
 mod questions;
 mod rejects;
-mod request;
 mod runs;
 mod sandbox;
 mod save_mapping;
@@ -26,7 +25,7 @@ use clap::error::ErrorKind;
 use tracing::Level;
 
 use self::ask::Cancelled;
-use self::request::Request;
+use self::inputs::Request;
 use crate::cli::{self, Command, ConfigCommand};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};

@@ -5,9 +5,8 @@
 
 use super::ask::{self, Terminal, list, note};
 use super::directory::Directory;
+use super::inputs::Request;
 use super::inputs::{self, Planned};
-use super::request::Request;
-use super::service;
 use crate::campaign::picked;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
@@ -45,7 +44,7 @@ pub(super) async fn plan(
 ) -> Result<Intake, Failure> {
     loop {
         let planning = inputs::plan(&settings.reading, surveyed);
-        let planned = service::or_interrupted(&mut terminal.interrupts, planning).await;
+        let planned = terminal.or_interrupted(planning).await;
         let is_missing_region = request.layers.given().phones.region.is_none();
         let answer = if can_ask(request) {
             ask_about(&planned, is_missing_region, terminal).await?
@@ -54,12 +53,12 @@ pub(super) async fn plan(
         };
         let Some(answer) = answer else {
             let protecting = planned?.protected(&settings.reading);
-            return service::or_interrupted(&mut terminal.interrupts, protecting).await;
+            return terminal.or_interrupted(protecting).await;
         };
         request.add_answer(answer);
         *settings = request.settings(unnamed)?;
         let surveying = inputs::survey_forms(request);
-        surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+        surveyed = terminal.or_interrupted(surveying).await?;
     }
 }
 
@@ -228,7 +227,7 @@ pub(super) async fn campaign(
     directory: &mut Directory,
     terminal: &mut Terminal,
 ) -> Result<CampaignId, Failure> {
-    let campaigns = service::or_interrupted(&mut terminal.interrupts, directory.list()).await?;
+    let campaigns = terminal.or_interrupted(directory.list()).await?;
     if campaigns.is_empty() {
         return Err(no_campaign());
     }

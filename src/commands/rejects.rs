@@ -44,7 +44,9 @@ pub(super) fn add_options(
             (None, _) => warn_of_unknown_run(input, run, layers),
             (Some(known), None) => found = Some((run, known.defaults)),
             (Some(known), Some((other, options))) if *options != known.defaults => {
-                return Err(several_runs(*other, run));
+                return Err(Failure::usage(format!(
+                    "the inputs are rejects of runs {other} and {run}, which have different settings\n\nhint: import them one at a time"
+                )));
             }
             (Some(_), Some(_)) => {}
         }
@@ -85,12 +87,6 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
         "the do-not-call list `{}` no longer exists, but run {run} used it and its rejects need it too\n\nhint: restore it, or name the lists that apply with `--suppress`",
         printable(&missing.display().to_string())
     )))
-}
-
-fn several_runs(one: RunId, other: RunId) -> Failure {
-    Failure::usage(format!(
-        "the inputs are rejects of runs {one} and {other}, which have different settings\n\nhint: import them one at a time"
-    ))
 }
 
 /// Whether one of the inputs with these digests had these columns, or all but one of them: the

@@ -18,10 +18,6 @@ use crate::signals;
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
 const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 
-/// Runs the sandbox until Ctrl-C or SIGTERM.
-///
-/// # Errors
-/// A scenario or token file that cannot be used, or an address that cannot be listened on.
 pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
     let mut config = configure(args).or_stopped(StoppedBy::Usage)?;
     let wanted = *config

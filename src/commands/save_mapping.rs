@@ -1,6 +1,6 @@
 //! `check --save-mapping`: saves the mapping for next time.
 
-use super::request::Request;
+use super::inputs::Request;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};

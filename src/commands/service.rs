@@ -1,4 +1,4 @@
-//! Connects to the service or the sandbox, and runs async work that signals can interrupt.
+//! Connects to the service or the sandbox, and runs async work and work that blocks.
 
 use std::future::Future;
 use std::thread;
@@ -12,7 +12,6 @@ use crate::api::{BaseUrl, Certificates, Client, Limits, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
-use crate::signals::{Interrupt, Interrupts};
 
 /// A client, and the sandbox, which lives as long as this value.
 pub(super) struct Reached {
@@ -64,28 +63,6 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
         .build()
         .or_stopped(StoppedBy::Usage)?;
     LocalSet::new().block_on(&runtime, work)
-}
-
-/// The result of `work`, unless a signal or the end of `--max-duration` comes first.
-pub(super) async fn or_interrupted<T>(
-    interrupts: &mut Interrupts,
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    let (by, text) = tokio::select! {
-        biased;
-        interrupt = interrupts.next() => match interrupt {
-            Interrupt::Signal => (
-                StoppedBy::Signal,
-                "stopped by a signal before anything was sent",
-            ),
-            Interrupt::TimeUp => (
-                StoppedBy::MaxDuration,
-                "`--max-duration` was over before anything was sent",
-            ),
-        },
-        done = work => return done,
-    };
-    Err(Failure::new(by, anyhow!(text)))
 }
 
 /// The result of work that blocks. If the future is dropped, the work goes on unobserved.

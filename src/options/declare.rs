@@ -53,7 +53,6 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// An option with the properties of its scope.
     pub(super) const fn new(key: &'static str, scope: Scope) -> Declaration {
         let is_of_service = matches!(
             scope,
@@ -80,7 +79,6 @@ impl Declaration {
         format!("--{}", self.key.replace('_', "-"))
     }
 
-    /// Whether a settings file may have it.
     pub fn may_be_in_profile(&self) -> bool {
         self.scope != Scope::Command
     }

@@ -244,11 +244,7 @@ fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
 
 /// A path written in a file of this folder.
 fn resolve(folder: &Path, text: &str) -> PathBuf {
-    let rest = text.strip_prefix("~/").or_else(|| {
-        let rest = text.strip_prefix("~\\");
-        rest.filter(|_| cfg!(windows))
-    });
-    match (rest, BaseDirs::new()) {
+    match (text.strip_prefix("~/"), BaseDirs::new()) {
         (Some(rest), Some(folders)) => folders.home_dir().join(rest),
         _ => folder.join(text),
     }

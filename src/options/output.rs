@@ -61,7 +61,6 @@ options! {
 }
 
 impl OutputOptions {
-    /// The format of the summary.
     pub fn format(&self) -> Format {
         self.format.as_deref().copied().unwrap_or_default()
     }
@@ -72,7 +71,6 @@ impl LogOptions {
         self.quiet == Some(true)
     }
 
-    /// The format of log lines.
     pub fn format(&self) -> LogFormat {
         self.log_format.as_deref().copied().unwrap_or_default()
     }

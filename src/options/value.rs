@@ -23,7 +23,6 @@ use crate::source::Encoding;
 use crate::text::alternatives;
 
 pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
-    /// What a settings file holds for it.
     const FORM: Form = Form::Text;
 
     /// What separates several of them in one text.

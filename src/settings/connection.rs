@@ -49,7 +49,6 @@ impl Service {
         Ok(base_url(options)?.map(|url| url.to_string()))
     }
 
-    /// The service that the options give.
     pub fn new(layers: &Layers) -> Result<Service> {
         let options = layers.options();
         if options.connection.sandbox == Some(true) {
@@ -91,7 +90,6 @@ pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificate
     })
 }
 
-/// The address, if one is given.
 pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>> {
     let connection = &options.connection;
     let allows_http = connection.insecure_http == Some(true);

@@ -1,7 +1,7 @@
 //! The options that environment variables give, read once.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use secrecy::SecretString;
 
@@ -22,7 +22,12 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
     let mut layers: Vec<Layer> = Vec::new();
     for declared in Options::declared() {
         if let Some(token) = value(LEADLOAD_TOKEN).filter(|_| declared.is_secret) {
-            layers.push(token_layer(&token));
+            // Text that is not Unicode is no token: what is left of it is refused as one.
+            let token = SecretString::from(token.to_string_lossy().into_owned());
+            let token = Given::new(TokenSource::Text(token), LEADLOAD_TOKEN);
+            let mut options = Options::default();
+            options.connection.token_file = Some(token);
+            layers.push(Layer::new(Origin::Environment(LEADLOAD_TOKEN), options));
         }
         let found = declared
             .variable
@@ -35,12 +40,4 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
         }
     }
     layers
-}
-
-fn token_layer(token: &OsStr) -> Layer {
-    // Text that is not Unicode is no token: what is left of it is refused as one.
-    let token = SecretString::from(token.to_string_lossy().into_owned());
-    let mut options = Options::default();
-    options.connection.token_file = Some(Given::new(TokenSource::Text(token), LEADLOAD_TOKEN));
-    Layer::new(Origin::Environment(LEADLOAD_TOKEN), options)
 }

@@ -8,10 +8,8 @@ use super::check::rate;
 use super::layers::settled;
 use super::{Layers, ReadingSettings, Service, ledger_place};
 use crate::api::wire::LeadForm;
-use crate::campaign::CampaignChoice;
-use crate::lead::CampaignId;
 use crate::ledger::LedgerPlace;
-use crate::options::{DeliveryOptions, Given, Options};
+use crate::options::{DeliveryOptions, Options};
 use crate::pipeline::Policy;
 use crate::rate::RateChoice;
 use crate::results::OutputChoice;
@@ -49,14 +47,6 @@ impl ImportSettings {
             given: layers.given(),
             options,
         })
-    }
-
-    /// Sets the campaign that the user picked, as if it had been given.
-    pub fn pick_campaign(&mut self, picked: CampaignId) {
-        let campaign = Given::text_of(&picked.to_string());
-        self.options.mapping.campaign = Some(campaign.clone());
-        self.given.mapping.campaign = Some(campaign);
-        self.reading.campaign = Some(CampaignChoice::Id(picked));
     }
 
     /// Whether the campaign of every row is given.

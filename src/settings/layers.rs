@@ -29,10 +29,8 @@ pub enum Origin {
     Environment(&'static str),
     /// The run that rejects among the inputs come from.
     Run(RunId),
-    /// The profile with this name.
     Profile(String),
     AllProfiles,
-    /// Nothing gives it.
     Default,
 }
 
@@ -72,7 +70,6 @@ impl Layer {
 #[derive(Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
-    /// The profile in use, if there is one.
     pub profile: Option<Profile>,
     /// Why the profile's token is not used, if that is because of the service.
     pub withheld: Option<String>,

@@ -176,11 +176,8 @@ fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
     for declared in Options::declared() {
         let toml = in_file(declared, &two_values(declared)[0]);
         if declared.may_be_in_profile() {
-            let hyphened = toml.replace(declared.key, &declared.key.replace('_', "-"));
-            for toml in [toml, hyphened] {
-                let options = import(&toml, &[]);
-                assert!(options.field(declared.key).unwrap().is_given(), "{toml}");
-            }
+            let options = import(&toml, &[]);
+            assert!(options.field(declared.key).unwrap().is_given(), "{toml}");
         } else {
             let text = complaint(&toml, &IMPORT);
             assert!(text.contains("is for one command only"), "{toml}: {text}");

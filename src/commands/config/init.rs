@@ -12,7 +12,6 @@ use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::commands::ask::{self, Cancelled, Terminal, note};
 use crate::commands::directory::listed_by;
-use crate::commands::service;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::{Width, console, paragraph};
 use crate::settings::{Connection, Layers, NewProfile, Service, WrittenProfile};
@@ -78,7 +77,7 @@ impl Setup<'_> {
             }
             let service = Service::At(connection.clone());
             let trying = listed_by(&service);
-            let tried = service::or_interrupted(&mut self.terminal.interrupts, trying).await;
+            let tried = self.terminal.or_interrupted(trying).await;
             let failure = match tried {
                 Ok(campaigns) => return Ok((connection, campaigns)),
                 Err(failure) => failure,

@@ -9,10 +9,10 @@ use super::prepared::{Import, Prepared};
 use super::record::PlannedRun;
 use crate::commands::ask::{Cancelled, Terminal};
 use crate::commands::dry_run::{DryRun, Found};
-use crate::commands::{inputs, service};
+use crate::commands::inputs;
 use crate::exit::Failure;
 use crate::intake::GivenRegion;
-use crate::report::{Log, Overview, Width, console, difference_lines, opening_lines};
+use crate::report::{Log, Overview, Width, console, opening_lines};
 use crate::settings::ImportSettings;
 use crate::text::{counted, grouped};
 
@@ -40,11 +40,12 @@ impl Prepared {
         {
             return Ok(None);
         }
-        let reading = self.read(log);
-        let found = service::or_interrupted(&mut terminal.interrupts, reading).await?;
+        let found = terminal.or_interrupted(self.read(log)).await?;
         let overview = self.overview(&found)?;
         if !is_quiet {
-            console::note(&self.differences());
+            if let Some(planned) = &self.planned {
+                console::note(&planned.difference_lines(width));
+            }
             console::note(&overview.lines(width));
         }
         let rows = found.tally.counts.total();
@@ -125,16 +126,6 @@ impl Prepared {
             region: intake.region.as_ref().map(GivenRegion::to_string),
             footers,
             estimate: found.estimate(&settings.rate, known_rate.flatten()),
-        })
-    }
-
-    /// What differs from an unfinished run of the same inputs.
-    fn differences(&self) -> String {
-        let planned = self.planned.as_ref();
-        let other =
-            planned.and_then(|planned| Some((planned, planned.predecessors.other.as_ref()?)));
-        other.map_or_else(String::new, |(planned, other)| {
-            difference_lines(other, &planned.differences(), Width::of_stderr())
         })
     }
 }

@@ -29,7 +29,6 @@ pub(super) struct Ending<'a> {
     pub(super) watch: Stopwatch,
     pub(super) report: Option<ReportFile>,
     pub(super) campaign_names: CampaignNames,
-    /// The run, if there is a ledger.
     pub(super) run: Option<&'a Run>,
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::campaign::CampaignBook;
 use crate::intake::{Intake, PlannedInput};
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
@@ -20,9 +20,10 @@ pub(super) fn options(
     book: &CampaignBook,
 ) -> Map<String, Value> {
     let reading = &settings.reading;
+    let campaign = reading.campaign.as_ref().map(ToString::to_string);
     let mut options = Map::new();
     options.insert("service".into(), json!(service));
-    options.insert("campaign".into(), campaign(reading.campaign.as_ref()));
+    options.insert("campaign".into(), json!(campaign));
     options.insert("campaign_ids".into(), json!(book.ids()));
     options.extend(found(&intake.inputs));
     options.insert("constants".into(), constants(&reading.mapping.constants));
@@ -38,32 +39,31 @@ pub(super) fn options(
     options
 }
 
-type Found = fn(&PlannedInput) -> Value;
-
 /// How each input is read and mapped.
 fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
-    let found: [(&str, Found); 8] = [
-        ("campaign_column", |i| column(i, i.mapping.campaign_column)),
-        ("encoding", |i| {
-            json!(i.form.text().map(|t| t.encoding.to_string()))
-        }),
-        ("delimiter", |i| {
-            json!(i.form.text().map(|t| char::from(t.delimiter)))
-        }),
-        ("has_header", |i| json!(i.form.has_header)),
-        ("sheet", sheet),
-        ("phone_columns", |i| {
-            columns(i, i.mapping.phone_columns.iter())
-        }),
-        ("variables", variables),
-        ("region_columns", |i| {
-            columns(i, i.mapping.countries.used.iter())
-        }),
-    ];
-    let found = found.into_iter();
+    let mut found = Map::new();
+    let mut add = |name: &str, value: fn(&PlannedInput) -> Value| {
+        found.insert(name.to_owned(), each(inputs, value));
+    };
+    add("campaign_column", |i| {
+        let column = i.mapping.campaign_column;
+        json!(column.map(|column| column_name(i, column)))
+    });
+    add("encoding", |i| {
+        json!(i.form.text().map(|t| t.encoding.to_string()))
+    });
+    add("delimiter", |i| {
+        json!(i.form.text().map(|t| char::from(t.delimiter)))
+    });
+    add("has_header", |i| json!(i.form.has_header));
+    add("sheet", |i| match &i.form.content {
+        Content::Sheet(sheet) => json!(sheet.name),
+        Content::Text(_) => Value::Null,
+    });
+    add("phone_columns", |i| columns(i, &i.mapping.phone_columns));
+    add("variables", variables);
+    add("region_columns", |i| columns(i, &i.mapping.countries.used));
     found
-        .map(|(name, value)| (name.to_owned(), each(inputs, value)))
-        .collect()
 }
 
 /// A digest of the options and of what the inputs hold.
@@ -107,10 +107,6 @@ pub(super) fn differences<'a>(
         .collect()
 }
 
-fn campaign(choice: Option<&CampaignChoice>) -> Value {
-    json!(choice.map(ToString::to_string))
-}
-
 /// A value of each input: once, where it is the same for all.
 fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Value {
     let values: Vec<Value> = inputs.iter().map(value).collect();
@@ -118,17 +114,6 @@ fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Valu
         Some((first, others)) if others.iter().all(|other| other == first) => first.clone(),
         _ => Value::Array(values),
     }
-}
-
-fn sheet(input: &PlannedInput) -> Value {
-    match &input.form.content {
-        Content::Sheet(sheet) => json!(sheet.name),
-        Content::Text(_) => Value::Null,
-    }
-}
-
-fn column(input: &PlannedInput, column: Option<usize>) -> Value {
-    json!(column.map(|column| column_name(input, column)))
 }
 
 /// The header, and where others are called the same, which of the columns it is.
@@ -141,8 +126,8 @@ fn column_name(input: &PlannedInput, column: usize) -> String {
     }
 }
 
-fn columns<'a>(input: &PlannedInput, columns: impl Iterator<Item = &'a usize>) -> Value {
-    let names = columns.map(|column| column_name(input, *column));
+fn columns(input: &PlannedInput, columns: &[usize]) -> Value {
+    let names = columns.iter().map(|column| column_name(input, *column));
     json!(names.collect::<Vec<_>>())
 }
 

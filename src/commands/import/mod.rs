@@ -11,7 +11,7 @@ mod test_lead;
 use std::path::PathBuf;
 
 use super::ask::{self, Terminal};
-use super::request::Request;
+use super::inputs::Request;
 use super::{check, inputs, questions, service};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -76,7 +76,7 @@ async fn import(
     let deadline = max_duration.and_then(|max| terminal.watch.began.checked_add(*max));
     terminal.interrupts.set_deadline(deadline.map(Into::into));
     let surveying = inputs::survey(&mut request);
-    let surveyed = service::or_interrupted(&mut terminal.interrupts, surveying).await?;
+    let surveyed = terminal.or_interrupted(surveying).await?;
     let unnamed = OutputChoice::BesideInput;
     let mut settings = request.settings(&unnamed)?;
     // The sandbox calls no one.

@@ -8,7 +8,7 @@ use crate::api::Limits;
 use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
-use crate::commands::request::Request;
+use crate::commands::inputs::Request;
 use crate::commands::service::Reached;
 use crate::commands::{inputs, questions, service};
 use crate::exit::Failure;
@@ -16,7 +16,7 @@ use crate::intake::{Intake, OnUncertain};
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
-    KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
+    KnownOutputs, OutputChoice, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
 
@@ -35,10 +35,8 @@ pub(super) struct Prepared {
     pub(super) import: Import,
     pub(super) book: CampaignBook,
     pub(super) writer: Writer,
-    /// The report, if one is wanted.
     pub(super) report: Option<ReportFile>,
     pub(super) reached: Reached,
-    /// The run, if there is a ledger.
     pub(super) planned: Option<PlannedRun>,
     pub(super) directory: Directory,
     /// Whether rows name their campaigns.
@@ -68,15 +66,14 @@ impl Prepared {
         let Import {
             settings, intake, ..
         } = &import;
-        let interrupts = &mut terminal.interrupts;
-        let names = service::or_interrupted(interrupts, directory::names_in(intake)).await?;
+        let names = terminal.or_interrupted(directory::names_in(intake)).await?;
         let campaign = settings.reading.campaign.as_ref();
         let finding = directory.book(&names, campaign, intake);
-        let book = service::or_interrupted(interrupts, finding).await?;
+        let book = terminal.or_interrupted(finding).await?;
         let planned = match record {
             Some(record) => {
                 let planning = record.plan(settings, intake, &book, &paths);
-                Some(service::or_interrupted(interrupts, planning).await?)
+                Some(terminal.or_interrupted(planning).await?)
             }
             None => None,
         };
@@ -112,7 +109,7 @@ impl Import {
         let mut answer = Options::default();
         answer.mapping.campaign = Some(Given::text_of(&picked.to_string()));
         self.request.add_answer(answer);
-        self.settings.pick_campaign(picked);
+        self.settings = self.request.settings(&OutputChoice::BesideInput)?;
         Ok(())
     }
 }

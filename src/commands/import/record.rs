@@ -23,7 +23,7 @@ use crate::mapping::RegionColumns;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::RateController;
 use crate::rate::{KnownRate, RateChoice};
-use crate::report::Ended;
+use crate::report::{Ended, Width, difference_lines};
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
@@ -45,7 +45,6 @@ pub(super) struct PlannedRun {
     pub(super) predecessors: Predecessors,
 }
 
-/// A run that has begun.
 pub(super) struct Run {
     pub(super) begun: Begun,
     _lock: SenderLock,
@@ -84,7 +83,7 @@ impl Record {
                 lock,
             })
         });
-        let opened = service::or_interrupted(&mut terminal.interrupts, opening).await?;
+        let opened = terminal.or_interrupted(opening).await?;
         if waits {
             terminal.watch.waited += began.elapsed();
         }
@@ -158,13 +157,14 @@ impl Record {
 }
 
 impl PlannedRun {
-    /// What differs from an unfinished run of the same inputs: name, there, here.
-    pub(super) fn differences(&self) -> Vec<(&str, &Value, &Value)> {
-        let other = self.predecessors.other.as_ref();
-        let options = other.and_then(|other| other.options.as_ref());
-        options.map_or_else(Vec::new, |there| {
-            identity::differences(there, &self.options)
-        })
+    /// What differs from an unfinished run of the same inputs; empty if there is none.
+    pub(super) fn difference_lines(&self, width: Width) -> String {
+        let Some(other) = &self.predecessors.other else {
+            return String::new();
+        };
+        let there = other.options.as_ref();
+        let differences = there.map(|there| identity::differences(there, &self.options));
+        difference_lines(other, &differences.unwrap_or_default(), width)
     }
 
     /// What earlier runs have made of the rows, as it is known to the run when it begins.

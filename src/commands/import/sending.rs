@@ -19,8 +19,7 @@ use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::report::{
-    Listeners, Log, PageNotes, Width, console, destination_lines, difference_lines, log_import,
-    run_line,
+    Listeners, Log, PageNotes, Width, console, destination_lines, log_import, run_line,
 };
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
@@ -67,15 +66,17 @@ pub(super) async fn send(
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     find_total(&mut listeners, rows, intake);
     let campaign_names = campaign_names(&book, directory.listed());
-    let delivery = Delivery {
-        import: &import,
-        client: reached.client,
+    let mut events = |event: RunEvent<'_>| listeners.note(&event);
+    let delivered = deliver(
+        &import,
+        reached.client,
         book,
         writer,
-        run: run.as_ref().zip(ledger),
-    };
-    let mut events = |event: RunEvent<'_>| listeners.note(&event);
-    let delivered = delivery.send(&mut events, terminal.interrupts).await;
+        run.as_ref().zip(ledger),
+        &mut events,
+        terminal.interrupts,
+    );
+    let delivered = delivered.await;
     listeners.finish();
     let ending = Ending {
         import: &import,
@@ -105,10 +106,7 @@ fn begin(
     is_shown: bool,
 ) -> Result<(Run, RunLedger), Failure> {
     let width = Width::of_stderr();
-    let mut said = destination_lines(&planned.options, width);
-    if let Some(other) = &planned.predecessors.other {
-        said.push_str(&difference_lines(other, &planned.differences(), width));
-    }
+    let said = destination_lines(&planned.options, width) + &planned.difference_lines(width);
     let (run, ledger) = planned.begin(settings)?;
     match (settings.options.log.is_quiet(), is_shown) {
         (true, _) => {}
@@ -130,14 +128,6 @@ fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
     );
 }
 
-struct Delivery<'a> {
-    import: &'a Import,
-    client: Client,
-    book: CampaignBook,
-    writer: Writer,
-    run: Option<(&'a Run, RunLedger)>,
-}
-
 /// What the pipeline and its threads leave behind.
 pub(super) struct Delivered {
     pub(super) end: End,
@@ -145,60 +135,61 @@ pub(super) struct Delivered {
     pub(super) ledger: Option<Ledger>,
 }
 
-impl Delivery<'_> {
-    async fn send(
-        self,
-        events: &mut dyn FnMut(RunEvent<'_>),
-        interrupts: Interrupts,
-    ) -> Result<Delivered, Failure> {
-        let Import {
-            settings, intake, ..
-        } = self.import;
-        let mut writer = self.writer;
-        let run = self.run.as_ref().map(|(run, _)| run.begun.run);
-        let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
-        let (outlet, memory, pace) = match self.run {
-            None => {
-                let pace = RateController::new(&settings.rate, None);
-                (Outlet::Writer(settled), None, pace)
-            }
-            Some((run, of_run)) => {
-                let begun = &run.begun;
-                writer.name_run(begun.run);
-                let outlet = LedgerOutlet {
-                    writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
-                    reached: RowId(begun.reached),
-                    read_to: RowId(begun.read_to),
-                };
-                let outlet = Outlet::Ledger(Box::new(outlet));
-                (outlet, Some(of_run.memory), of_run.pace)
-            }
-        };
-        let writing = thread::spawn(move || write_all(writer, to_write));
-        let inputs = intake.inputs.clone();
-        let pipeline = Pipeline::new(self.client, settings.policy, pace, inputs, outlet, events);
-        let batches = intake.start(self.book, Purpose::Sending, memory);
-        let mut end = pipeline.run(batches, interrupts).await;
-        // The ledger's thread first: it sends the last batches to the writer's.
-        let mut ledger = match end.writer.take().map(LedgerWriter::close) {
-            Some(None) => {
-                end.stop = Some(Stop::worse(end.stop, broken(&LedgerError::broke_off())));
-                None
-            }
-            ledger => ledger.flatten(),
-        };
-        let died = || anyhow!("the thread that writes results died");
-        let writer = writing.join();
-        let writer = writer.map_err(|_| Failure::new(StoppedBy::Disk, died()))?;
-        let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
-        let written = writer
-            .and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
-        Ok(Delivered {
-            end,
-            written,
-            ledger,
-        })
-    }
+async fn deliver(
+    import: &Import,
+    client: Client,
+    book: CampaignBook,
+    mut writer: Writer,
+    begun: Option<(&Run, RunLedger)>,
+    events: &mut dyn FnMut(RunEvent<'_>),
+    interrupts: Interrupts,
+) -> Result<Delivered, Failure> {
+    let Import {
+        settings, intake, ..
+    } = import;
+    let run = begun.as_ref().map(|(run, _)| run.begun.run);
+    let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+    let (outlet, memory, pace) = match begun {
+        None => {
+            let pace = RateController::new(&settings.rate, None);
+            (Outlet::Writer(settled), None, pace)
+        }
+        Some((run, of_run)) => {
+            let begun = &run.begun;
+            writer.name_run(begun.run);
+            let outlet = LedgerOutlet {
+                writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
+                reached: RowId(begun.reached),
+                read_to: RowId(begun.read_to),
+            };
+            let outlet = Outlet::Ledger(Box::new(outlet));
+            (outlet, Some(of_run.memory), of_run.pace)
+        }
+    };
+    let writing = thread::spawn(move || write_all(writer, to_write));
+    let inputs = intake.inputs.clone();
+    let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
+    let batches = intake.start(book, Purpose::Sending, memory);
+    let mut end = pipeline.run(batches, interrupts).await;
+    // The ledger's thread first: it sends the last batches to the writer's.
+    let mut ledger = match end.writer.take().map(LedgerWriter::close) {
+        Some(None) => {
+            end.stop = Some(Stop::worse(end.stop, broken(&LedgerError::broke_off())));
+            None
+        }
+        ledger => ledger.flatten(),
+    };
+    let died = || anyhow!("the thread that writes results died");
+    let writer = writing.join();
+    let writer = writer.map_err(|_| Failure::new(StoppedBy::Disk, died()))?;
+    let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
+    let written =
+        writer.and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
+    Ok(Delivered {
+        end,
+        written,
+        ledger,
+    })
 }
 
 fn finish(

@@ -55,7 +55,9 @@ impl TestLead {
         let region = settings.reading.region.as_ref();
         let number = phones.read(typed, region.map(|given| given.region));
         let number = number.map_err(|problem| {
-            Failure::usage(format!("the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"))
+            Failure::usage(format!(
+                "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
+            ))
         })?;
         Ok(TestLead { number, settings })
     }
@@ -74,17 +76,17 @@ impl TestLead {
                 .protected(reading)
                 .await
         };
-        let intake = service::or_interrupted(&mut terminal.interrupts, planning).await?;
+        let intake = terminal.or_interrupted(planning).await?;
         refuse_results_files(&intake)?;
         self.refuse_suppressed(&intake)?;
         let reached = service::reach(service, limits(&self.settings)).await?;
         let mut directory = Directory::new(reached.client.clone());
         let finding = self.first_ready(&intake, &mut directory);
-        let first = service::or_interrupted(&mut terminal.interrupts, finding).await?;
+        let first = terminal.or_interrupted(finding).await?;
         let mut pace = SharedPace::open(&self.settings)?;
         if let Some(pace) = &mut pace {
             let turn = pace.await_turn(&self.settings);
-            service::or_interrupted(&mut terminal.interrupts, turn).await?;
+            terminal.or_interrupted(turn).await?;
         }
         let sent = send_once(
             &reached.client,
@@ -102,8 +104,7 @@ impl TestLead {
         if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
             // The phone rings only while the campaign is running. The lead is reported even if its
             // state is not known.
-            let _ = service::or_interrupted(&mut terminal.interrupts, directory.list_if_possible())
-                .await;
+            let _ = terminal.or_interrupted(directory.list_if_possible()).await;
         }
         let campaigns = directory.listed().unwrap_or_default();
         self.report(&intake, &first, sent, campaigns, terminal.watch.seconds())

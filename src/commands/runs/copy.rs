@@ -13,7 +13,6 @@ use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::what_to_fix;
 
-/// Returns the text for standard output.
 pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
         return Err(Failure::usage(format!(

@@ -16,7 +16,6 @@ use crate::report::{export_json, export_text};
 use crate::results::{ExportFile, OutputError, OutputPaths, ResultsLine};
 use crate::text::shown_name;
 
-/// Returns the text for standard output.
 pub(super) fn run(
     ledger: &LedgerPlace,
     args: &ExportArgs,

@@ -15,7 +15,9 @@ use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 use toml_edit::Document;
 
+use super::table::check_name;
 use crate::options::Options;
+use crate::private_file;
 use crate::results::what_to_fix_with_folders;
 
 #[derive(Debug)]
@@ -26,7 +28,6 @@ pub(in crate::settings) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// The file in use, if there is one.
     pub(in crate::settings) fn find(named: Option<&Path>) -> Result<Option<ConfigFile>> {
         match (named, usual_place()) {
             (Some(path), _) => match ConfigFile::read(path)? {
@@ -61,6 +62,24 @@ impl ConfigFile {
         }))
     }
 
+    /// The file to write a profile into, and what it has; it is certain that it can be written.
+    pub(in crate::settings) fn to_edit(
+        given: &Options,
+        profile: &str,
+    ) -> Result<(PathBuf, Option<ConfigFile>)> {
+        check_name(profile)?;
+        let path = match (given.place.config.as_deref(), usual_place()) {
+            (Some(named), _) => std::path::absolute(named)?,
+            (None, Some(usual)) => usual,
+            (None, None) => bail!(
+                "there is no home folder to keep settings in\n\nhint: name a settings file with `--config`"
+            ),
+        };
+        let config = ConfigFile::read(&path)?;
+        private_file::probe(&path).map_err(|error| unwritable(&path, &error))?;
+        Ok((path, config))
+    }
+
     /// The line (from 1) in which something of the document begins.
     pub(in crate::settings) fn line_of(&self, span: Option<std::ops::Range<usize>>) -> usize {
         span.map_or(1, |span| place_in(self.document.raw(), span.start).0)
@@ -72,19 +91,6 @@ impl ConfigFile {
     }
 }
 
-/// The file to write settings to: the one that is named, or the user's own.
-pub(in crate::settings) fn place_to_write(given: &Options) -> Result<PathBuf> {
-    if let Some(path) = given.place.config.as_deref() {
-        return Ok(std::path::absolute(path)?);
-    }
-    usual_place().ok_or_else(|| {
-        anyhow!(
-            "there is no home folder to keep settings in\n\nhint: name a settings file with `--config`"
-        )
-    })
-}
-
-/// The error about a file that cannot be written.
 pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!(
         "cannot write `{}`: {error}\n\nhint: {}, or name another settings file with `--config`; then run the same command again",

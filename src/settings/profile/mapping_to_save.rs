@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::Profile;
-use super::config_file::{self, ConfigFile};
+use super::config_file::ConfigFile;
 use super::edit::edit;
-use super::table::{check_name, flags_for, table_of};
+use super::table::{flags_for, table_of};
 use crate::mapping::{AllowList, RegionColumns};
 use crate::options::{Given, Options, texts};
-use crate::private_file;
 use crate::settings::Layers;
 use crate::settings::layers::home_of_token;
 
@@ -36,11 +35,7 @@ impl MappingToSave {
     /// The mapping of one list, and how the list is read.
     pub fn new(profile: &str, list: &AllowList, layers: &Layers) -> Result<MappingToSave> {
         let given = layers.given();
-        let file = config_file::place_to_write(&given)?;
-        let config = ConfigFile::read(&file)?;
-        check_name(profile)?;
-        let probed = private_file::probe(&file);
-        probed.map_err(|error| config_file::unwritable(&file, &error))?;
+        let (file, config) = ConfigFile::to_edit(&given, profile)?;
         let earlier = config.as_ref();
         let earlier = earlier.filter(|config| table_of(config, profile).is_some());
         let earlier = earlier.map(|config| Profile::of(config, Some(profile)));

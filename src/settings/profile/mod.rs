@@ -106,7 +106,6 @@ impl Profile {
         options
     }
 
-    /// The same as two layers.
     pub(super) fn layers(&self) -> Vec<Layer> {
         let own = self.name.clone().map(Origin::Profile);
         let own = own.map(|origin| Layer::new(origin, self.own.clone()));

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::Profile;
 use super::config_file::{self, ConfigFile};
 use super::edit::edit;
-use super::table::{DEFAULT_PROFILE, check_name, flags_for, tables};
+use super::table::{DEFAULT_PROFILE, flags_for, tables};
 use crate::api::{BaseUrl, Token};
 use crate::options::{ConnectionOptions, Given, Options, TokenSource};
 use crate::private_file;
@@ -18,7 +18,6 @@ use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_file;
 use crate::settings::{Connection, Layers};
 
-/// A profile to be set up in the settings file in use.
 pub struct NewProfile<'a> {
     layers: &'a Layers,
     pub name: String,
@@ -43,12 +42,8 @@ impl<'a> NewProfile<'a> {
         let given = layers.given();
         let name = given.place.profile.as_deref();
         let name = name.map_or(DEFAULT_PROFILE, String::as_str).to_owned();
-        check_name(&name)?;
-        let file = config_file::place_to_write(&given)?;
-        let config = ConfigFile::read(&file)?;
         // Before the user has answered all questions.
-        let probed = private_file::probe(&file);
-        probed.map_err(|error| config_file::unwritable(&file, &error))?;
+        let (file, config) = ConfigFile::to_edit(&given, &name)?;
         let mut connection = layers.typed().connection;
         let present = config
             .as_ref()

@@ -13,13 +13,11 @@ use crate::text::quoted_value;
 /// The profile in use if none is named.
 pub(in crate::settings) const DEFAULT_PROFILE: &str = "default";
 
-/// The table that holds the profiles.
 pub(in crate::settings) const PROFILES: &str = "profiles";
 
 /// The longest name of a profile, which names a file too.
 const MAX_NAME: usize = 64;
 
-/// All profiles of the file, by name.
 pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn TableLike)>> {
     let Some(profiles) = file.document.get(PROFILES) else {
         return Ok(Vec::new());
@@ -43,7 +41,6 @@ fn no_profile(file: &ConfigFile, key: &str) -> anyhow::Error {
     )
 }
 
-/// The profile with this name, if there is one.
 pub(in crate::settings) fn table_of<'f>(
     file: &'f ConfigFile,
     name: &str,
