@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Status;
@@ -39,15 +38,14 @@ impl Counts {
 
 impl Serialize for Counts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.all().map(|(status, rows)| (status.as_str(), rows)))
+        serializer.collect_map(self.all())
     }
 }
 
 impl<'de> Deserialize<'de> for Counts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
         let mut counts = Counts::default();
-        for (word, rows) in BTreeMap::<String, u64>::deserialize(deserializer)? {
-            let status: Status = word.parse().map_err(D::Error::custom)?;
+        for (status, rows) in BTreeMap::<Status, u64>::deserialize(deserializer)? {
             counts.0[status as usize] = rows;
         }
         Ok(counts)

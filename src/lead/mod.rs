@@ -15,10 +15,11 @@ pub use status::Status;
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The number of a data row, counted from 1 across all inputs of one command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct RowId(pub u64);
 
 impl fmt::Display for RowId {
@@ -28,7 +29,7 @@ impl fmt::Display for RowId {
 }
 
 /// The number of a run in the ledger. Never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub u64);
 
@@ -39,7 +40,7 @@ impl fmt::Display for RunId {
 }
 
 /// The id of a campaign, which the service takes as a JSON integer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CampaignId(pub i64);
 
@@ -49,7 +50,7 @@ impl fmt::Display for CampaignId {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOutcome {
     pub status: Status,
     pub lead_id: Option<String>,
@@ -59,12 +60,15 @@ pub struct RowOutcome {
     pub error_code: Option<ErrorCode>,
     /// Why, in a sentence; may quote the service (masked and shortened).
     pub error: Option<String>,
-    /// When the row was settled (`created` or `duplicate`), in UTC.
+    /// When the row was settled (`created` or `duplicate`), in UTC. Kept in whole seconds.
+    #[serde(with = "jiff::fmt::serde::timestamp::second::optional")]
     pub settled_at: Option<Timestamp>,
     /// Whether the sentence quotes cells of the row: then only the results may have it.
+    #[serde(skip)]
     pub quotes_cells: bool,
     /// Whether a row with these cells ended so in an earlier run and is skipped for that
     /// (`--known-bad skip`): the user need not fix it again.
+    #[serde(skip)]
     pub is_known_bad: bool,
 }
 

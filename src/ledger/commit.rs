@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
 use super::columns::{json, position};
-use super::journal::Entries;
-use super::{CellsDigest, Group, InvalidRow, Ledger, LedgerError, ServiceId, Settlement, pace};
+use super::{CellsDigest, Group, InvalidRow, Ledger, LedgerError, ServiceId, Settlement};
+use super::{journal, pace};
 use crate::lead::{RowId, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
@@ -64,10 +64,10 @@ fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<Service
 }
 
 fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {
-    let run = run.0.cast_signed();
     // First, since it fails where there is no such run.
-    let service = record_progress(change, run, group)?;
-    Entries::of(group).append(change, run)?;
+    let service = record_progress(change, run.0.cast_signed(), group)?;
+    journal::append(change, run, group)?;
+    let run = run.0.cast_signed();
     add_invalid(change, run, &group.invalid)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let invalid = group.invalid.iter().map(|row| (row.row, row.cells));

@@ -1,6 +1,7 @@
 //! What is written into the ledger, row by row.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
@@ -14,24 +15,28 @@ pub struct ServiceId(pub(super) i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellsDigest(pub [u8; 16]);
 
-/// Entries that are committed together, all or none.
-#[derive(Debug, Default, Clone)]
+/// Entries that are committed together, all or none. What the journal does not keep is skipped.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Group {
     /// Rows whose first request may leave once the group is committed.
     pub claims: Vec<Claim>,
     pub settlements: Vec<Settlement>,
     /// Claimed rows of which certainly no request was taken: as if they had never been claimed.
     pub releases: Vec<RowId>,
+    #[serde(skip)]
     pub invalid: Vec<InvalidRow>,
     /// The rows of the run by status, as far as they are known.
+    #[serde(skip)]
     pub counts: Counts,
     /// What was learned of the rate that the service takes, where that is new. It is no reason
     /// to send a group to the writer, and waits for the next one: lost with a kill, it is
     /// learned again. A group that has nothing else is written all the same.
+    #[serde(skip)]
     pub learned: Option<KnownRate>,
     /// Requests that were started since the last group.
+    #[serde(skip)]
     pub starts: Vec<StartsInSecond>,
-    /// A wait that the service has asked for.
+    #[serde(skip)]
     pub pause: Option<AskedPause>,
 }
 
@@ -48,7 +53,7 @@ pub struct AskedPause {
     pub http_status: u16,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub row: RowId,
     /// Its input, counted from 0.
@@ -59,12 +64,13 @@ pub struct Claim {
     pub campaign: CampaignId,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settlement {
     pub claim: Claim,
     /// Created, duplicate, rejected, failed or uncertain.
     pub outcome: RowOutcome,
     /// Its cells, where it was rejected.
+    #[serde(skip)]
     pub cells: Option<CellsDigest>,
 }
 

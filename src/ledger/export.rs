@@ -131,6 +131,8 @@ mod tests {
     use crate::lead::ErrorCode;
     use crate::ledger::columns::status_code;
     use crate::ledger::testing::{TestLedger, at};
+    use crate::ledger::{Claim, Group, Settlement, journal};
+    use crate::phone::PhoneNumber;
 
     /// A ledger with that many runs.
     fn with_runs(count: u8) -> TestLedger {
@@ -143,20 +145,39 @@ mod tests {
     }
 
     fn claim(test: &TestLedger, run: u64, row: u64, campaign: i64) {
-        let place = (row, 0, 1, number(row), campaign);
-        append(test, run, &json!({ "claims": [place] }));
+        append(test, run, |group| {
+            group.claims.push(claim_of(row, campaign))
+        });
     }
 
     fn settle(test: &TestLedger, run: u64, row: u64, campaign: i64, status: Status) {
-        let place = (row, 0, 1, number(row), campaign);
-        let id = (1000 + row).to_string();
-        let outcome = json!([place, status_code(status), null, 1, id, null, null, null]);
-        append(test, run, &json!({ "outcomes": [outcome] }));
+        let settlement = Settlement {
+            claim: claim_of(row, campaign),
+            outcome: RowOutcome {
+                lead_id: Some((1000 + row).to_string()),
+                attempts: 1,
+                ..RowOutcome::not_sent(status, None, None)
+            },
+            cells: None,
+        };
+        append(test, run, |group| group.settlements.push(settlement));
     }
 
-    fn append(test: &TestLedger, run: u64, entries: &serde_json::Value) {
+    fn claim_of(row: u64, campaign: i64) -> Claim {
+        Claim {
+            row: RowId(row),
+            file: 0,
+            line: row + 1,
+            number: PhoneNumber::from_key(number(row)).unwrap(),
+            campaign: CampaignId(campaign),
+        }
+    }
+
+    fn append(test: &TestLedger, run: u64, add: impl FnOnce(&mut Group)) {
+        let mut group = Group::default();
+        add(&mut group);
         let append = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
-        let values = (run.cast_signed(), entries.to_string());
+        let values = (run.cast_signed(), journal::line(&group).unwrap());
         test.ledger.db.execute(append, values).unwrap();
     }
 

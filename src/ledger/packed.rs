@@ -7,7 +7,9 @@ use std::ops::Range;
 use postcard::{take_from_bytes, to_extend};
 use rusqlite::Error;
 
-use super::journal::Outcome;
+use super::Settlement;
+use crate::lead::RunId;
+use crate::phone::PhoneNumber;
 
 /// More bytes than a round ever has. What is not used takes no memory; and from 32 MiB on
 /// glibc returns memory to the system once it is freed.
@@ -24,7 +26,7 @@ pub(super) struct PackedOutcomes {
 /// outcomes of one row stay as they were settled: the last counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    number: i64,
+    number: PhoneNumber,
     at: usize,
 }
 
@@ -47,7 +49,7 @@ impl PackedOutcomes {
         size_of::<Place>() * self.places.len() + self.bytes.len()
     }
 
-    pub(super) fn push(&mut self, run: i64, outcome: &Outcome) -> rusqlite::Result<()> {
+    pub(super) fn push(&mut self, run: RunId, outcome: &Settlement) -> rusqlite::Result<()> {
         let number = outcome.claim.number;
         let at = self.bytes.len();
         self.places.push(Place { number, at });
@@ -60,7 +62,7 @@ impl PackedOutcomes {
     }
 
     /// Some of them, by their places in the order that they are in.
-    pub(super) fn unpack(&self, which: Range<usize>) -> rusqlite::Result<Vec<(i64, Outcome)>> {
+    pub(super) fn unpack(&self, which: Range<usize>) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
         let places = self.places[which].iter();
         places
             .map(|place| {
@@ -80,11 +82,14 @@ fn failed(error: postcard::Error) -> Error {
 mod tests {
     use super::*;
     use crate::lead::RowOutcome;
-    use crate::ledger::journal::Entries;
     use crate::ledger::samples::{created, rejected, settlements, uncertain};
 
-    fn stored(row: u64, outcome: &RowOutcome) -> Outcome {
-        Entries::of(&settlements([row], outcome)).outcomes.remove(0)
+    fn stored(row: u64, outcome: &RowOutcome) -> Settlement {
+        let settlement = settlements([row], outcome).settlements.remove(0);
+        Settlement {
+            cells: None,
+            ..settlement
+        }
     }
 
     #[test]
@@ -98,13 +103,13 @@ mod tests {
         ];
         let put_in = put_in.map(|(row, outcome)| stored(row, &outcome));
         for outcome in &put_in {
-            packed.push(7, outcome).unwrap();
+            packed.push(RunId(7), outcome).unwrap();
         }
         packed.sort();
         assert_eq!(packed.len(), 4);
         let [third, first, second, first_again] = &put_in;
         let expected = [first, first_again, second, third];
-        let expected = expected.map(|outcome| (7, outcome.clone()));
+        let expected = expected.map(|outcome| (RunId(7), outcome.clone()));
         assert_eq!(packed.unpack(0..4).unwrap(), expected);
     }
 }

@@ -465,7 +465,7 @@ fn a_value_that_no_version_writes_is_damage() {
         .find(sample.service, number(1), Scope::Service)
         .unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");
-    let damage = "INSERT INTO journal (run, entries) VALUES (1, '{\"claims\":[[1]]}')";
+    let damage = "INSERT INTO journal (run, entries) VALUES (1, x'05')";
     sample.ledger.db.execute_batch(damage).unwrap();
     let error = sample.ledger.recover(sample.service).unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");

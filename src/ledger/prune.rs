@@ -7,8 +7,8 @@
 use jiff::Timestamp;
 use rusqlite::{ErrorCode, Transaction};
 
-use super::columns::{all, json};
-use super::journal::follow;
+use super::columns::all;
+use super::journal::{follow, has_claimed_rows, line};
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -177,7 +177,6 @@ impl Ledger {
 
 /// What the journal has of a number: claims, since all outcomes have been filed.
 fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
-    let number = number.key().cast_signed();
     let mut changed = Vec::new();
     follow(change, None, 0, |seq, _, mut entries| {
         let before = entries.claims.len();
@@ -188,11 +187,11 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
         Ok(true)
     })?;
     for (seq, entries) in changed {
-        if entries.is_empty() {
-            change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?
-        } else {
+        if has_claimed_rows(&entries) {
             let write = "UPDATE journal SET entries = ?2 WHERE seq = ?1";
-            change.execute(write, (seq, json(&entries)?))?
+            change.execute(write, (seq, line(&entries)?))?
+        } else {
+            change.execute("DELETE FROM journal WHERE seq = ?1", [seq])?
         };
     }
     Ok(())

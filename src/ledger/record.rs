@@ -1,12 +1,12 @@
 //! A row that was sent, as it is stored and read back.
 
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 
-use super::ServiceId;
-use super::columns::{Seconds, line};
-use super::journal::Outcome;
+use super::columns::{Seconds, line, line_offset, position, status_code};
 use super::lead_id::{self, StoredLeadId};
+use super::{ServiceId, Settlement};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::phone::PhoneNumber;
 
@@ -38,7 +38,7 @@ pub(super) fn store(
     change: &Transaction<'_>,
     table: &str,
     service: ServiceId,
-    rows: &[(i64, Outcome)],
+    rows: &[(RunId, Settlement)],
 ) -> rusqlite::Result<()> {
     for rows in rows.chunks(AT_ONCE) {
         let all_values = vec!["(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"; rows.len()].join(",");
@@ -53,24 +53,23 @@ pub(super) fn store(
     Ok(())
 }
 
-fn values(service: ServiceId, run: i64, outcome: &Outcome) -> [Value; 14] {
-    let text = |text: &Option<Box<str>>| Value::from(text.as_deref().map(str::to_owned));
-    let claim = outcome.claim;
+fn values(service: ServiceId, run: RunId, settled: &Settlement) -> [Value; 14] {
+    let Settlement { claim, outcome, .. } = settled;
     [
-        claim.number.into(),
+        claim.number.key().cast_signed().into(),
         service.0.into(),
-        claim.campaign.into(),
-        run.into(),
-        claim.row.into(),
-        claim.file.into(),
-        claim.line_offset.into(),
-        outcome.status.into(),
+        claim.campaign.0.into(),
+        run.0.cast_signed().into(),
+        claim.row.0.cast_signed().into(),
+        position(claim.file).into(),
+        line_offset(claim.row, claim.line).into(),
+        status_code(outcome.status).into(),
         outcome.http_status.into(),
         outcome.attempts.into(),
         outcome.lead_id.as_deref().map(lead_id::stored).into(),
-        outcome.settled_at.into(),
-        text(&outcome.error_code),
-        text(&outcome.error),
+        outcome.settled_at.map(Timestamp::as_second).into(),
+        outcome.error_code.map(|code| code.to_string()).into(),
+        outcome.error.clone().into(),
     ]
 }
 

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::journal::{Outcome, Replay, StoredClaim, follow};
-use super::{Ledger, LedgerError, ServiceId, StartsInSecond, pace, record};
+use super::journal::{Replay, follow};
+use super::{Claim, Ledger, LedgerError, ServiceId, Settlement, StartsInSecond, pace, record};
+use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
 
 /// A start without an end was killed: no process is sending.
 const NOTE_KILLED: &str = "
@@ -20,7 +21,6 @@ const EARLIER_ATTEMPTS: &str = "
 SELECT attempts FROM main.sent
 WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 
-/// The error of a row whose answer never came.
 const NO_ANSWER: &str = "the run ended before the answer came";
 
 impl Ledger {
@@ -52,7 +52,7 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
         return Ok(None);
     }
     let mut uncertain = without_answer(change, service, replay.open, NO_ANSWER)?;
-    uncertain.sort_by_key(|(_, outcome)| outcome.claim.number);
+    uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     // Whatever was not counted before the kill was a request for one of these.
     let started = StartsInSecond {
@@ -71,17 +71,29 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
 pub(super) fn without_answer(
     db: &Connection,
     service: ServiceId,
-    open: BTreeMap<(i64, i64), StoredClaim>,
+    open: BTreeMap<(RunId, RowId), Claim>,
     why: &str,
-) -> rusqlite::Result<Vec<(i64, Outcome)>> {
+) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
     let mut earlier = db.prepare_cached(EARLIER_ATTEMPTS)?;
     let open = open.into_iter();
     open.map(|((run, row), claim)| {
-        let key = params![claim.number, service.0, claim.campaign, run, row];
+        let number = claim.number.key();
+        let key = params![number, service.0, claim.campaign.0, run.0, row.0];
         let attempts: Option<u32> = earlier.query_row(key, |row| row.get(0)).optional()?;
-        let mut outcome = Outcome::without_answer(claim, why);
-        outcome.attempts += attempts.unwrap_or_default();
-        Ok((run, outcome))
+        let (code, why) = (ErrorCode::AnswerLost, why.to_owned());
+        let outcome = RowOutcome {
+            attempts: attempts.unwrap_or_default() + 1,
+            ..RowOutcome::not_sent(Status::Uncertain, Some(code), Some(why))
+        };
+        let cells = None;
+        Ok((
+            run,
+            Settlement {
+                claim,
+                outcome,
+                cells,
+            },
+        ))
     })
     .collect()
 }

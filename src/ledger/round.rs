@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::journal::{Entries, Replay, follow};
+use super::journal::{self, Replay, follow};
 use super::packed::PackedOutcomes;
-use super::{ServiceId, record};
+use super::{Group, ServiceId, record};
+use crate::lead::RunId;
 
 const CLEAR: &str = "
 DELETE FROM journal
@@ -151,17 +152,17 @@ impl Round {
         let mut open = self.replay.open.clone();
         // What has ended since.
         follow(&change, Some(self.service), self.last, |_, run, entries| {
-            for row in entries.ended() {
+            for row in journal::ended(&entries) {
                 open.remove(&(run, row));
             }
             Ok(true)
         })?;
-        let mut by_run: BTreeMap<i64, Entries> = BTreeMap::new();
+        let mut by_run: BTreeMap<RunId, Group> = BTreeMap::new();
         for ((run, _), claim) in open {
             by_run.entry(run).or_default().claims.push(claim);
         }
-        for (run, entries) in by_run {
-            entries.append(&change, run)?;
+        for (run, claims) in by_run {
+            journal::append(&change, run, &claims)?;
         }
         change.commit()?;
         Ok(Step::Clear(self.first - 1))

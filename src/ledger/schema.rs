@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it. Others are refused: nothing
 /// that wrote an earlier one was ever released.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 
 /// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -106,11 +106,11 @@ CREATE TABLE outputs (
 CREATE INDEX outputs_by_place ON outputs (place);
 
 -- Claims and outcomes that are not filed yet, in the order in which they came, a line for
--- each group: JSON as in `journal.rs`. They are committed before the first request leaves.
+-- each group, in the form of postcard (`entry.rs`). They are committed before the first request leaves.
 CREATE TABLE journal (
     seq INTEGER PRIMARY KEY,
     run INTEGER NOT NULL,
-    entries TEXT NOT NULL
+    entries BLOB NOT NULL
 ) STRICT;
 
 -- Rows that were sent, filed where they can be found by number. The number is first, since

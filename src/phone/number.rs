@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::PhoneProblem;
 use super::plan::National;
 
@@ -15,7 +17,8 @@ pub(super) const FEWEST_DIGITS: usize = 7;
 /// The most digits of a number, calling code included (ITU-T E.164, 6.2).
 pub(super) const MAX_DIGITS: usize = 15;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PhoneNumber(u64);
 
 impl PhoneNumber {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::tests::{Service, policy, prepare};
 use super::*;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerPlace, LedgerWriter, NewRun};
+use crate::ledger::{Group, Ledger, LedgerPlace, LedgerWriter, NewRun};
 use crate::rate::RateChoice;
 
 /// A ledger with a run that has begun.
@@ -55,28 +55,28 @@ struct Auditor {
 impl LeadSender for Auditor {
     fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
         let json: Value = serde_json::from_slice(&body).unwrap();
-        let number = &json["phone_number"].as_str().unwrap()[1..];
-        let claims = format!("{CLAIMS} WHERE value ->> 3 = {number}");
-        assert_eq!(count(&self.path, &claims), 1);
+        let number = json["phone_number"].as_str().unwrap();
+        let groups = journal(&self.path);
+        let claims = groups.iter().flat_map(|group| &group.claims);
+        let claims = claims.filter(|claim| claim.number.to_string() == number);
+        assert_eq!(claims.count(), 1);
         self.service.send(body)
     }
 }
 
 /// What the journal has of rows, which is not filed here.
-const CLAIMS: &str = "journal, json_each(entries, '$.claims')";
-const OUTCOMES: &str = "journal, json_each(entries, '$.outcomes')";
-
-fn count(path: &Path, rows: &str) -> i64 {
+fn journal(path: &Path) -> Vec<Group> {
     let db = Connection::open(path).unwrap();
-    let sql = format!("SELECT count(*) FROM {rows}");
-    db.query_row(&sql, [], |row| row.get(0)).unwrap()
+    let mut groups = db.prepare("SELECT entries FROM journal").unwrap();
+    let groups = groups.query_map([], |row| row.get(0)).unwrap();
+    groups.map(Result::unwrap).collect()
 }
 
 /// What came of a run: how it ended, how many rows were passed on, and the ledger.
 struct Kept {
     end: End,
     passed_on: usize,
-    settled: i64,
+    settled: usize,
 }
 
 fn run(
@@ -123,7 +123,10 @@ fn run(
     Kept {
         end,
         passed_on,
-        settled: count(&path, OUTCOMES),
+        settled: journal(&path)
+            .iter()
+            .map(|group| group.settlements.len())
+            .sum(),
     }
 }
 
@@ -140,7 +143,7 @@ fn fill(path: &Path) {
     db.execute_batch(
         "CREATE TABLE full (x); INSERT INTO full VALUES (1);
          CREATE TRIGGER is_full BEFORE INSERT ON journal
-         WHEN NEW.entries ->> '$.outcomes' IS NOT NULL AND (SELECT count(*) FROM full) > 0
+         WHEN (SELECT count(*) FROM journal) > 0 AND (SELECT count(*) FROM full) > 0
          BEGIN SELECT raise(FAIL, 'full'); END",
     )
     .unwrap();

@@ -47,7 +47,8 @@ INSERT INTO sent (service, number, campaign, run, row, file, line_offset, status
 INSERT INTO invalid_rows VALUES
     (1, 3, 0, 4, 101, 'n/a', 'phone_not_e164', 'no number'),
     (2, 1, 0, 2, NULL, '07911 1', 'phone_not_e164', 'no region');
-INSERT INTO journal (run, entries) VALUES (3, '{"claims":[[1,0,1,447911000005,102]]}');
+-- A claim of +447911000005 for campaign 102.
+INSERT INTO journal (run, entries) VALUES (3, x'01010002c5efcdcc840dcc010000');
 "#;
 
 /// A folder with a ledger.
