@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use super::OutputKind;
 use crate::lead::{ErrorCode, RowId, Status};
 use crate::phone::PhoneNumber;
 
@@ -142,6 +143,15 @@ impl FromSql for Status {
         let mut all = Status::ALL.into_iter();
         all.find(|status| status_code(*status) == code)
             .ok_or(FromSqlError::OutOfRange(code))
+    }
+}
+
+impl FromSql for OutputKind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<OutputKind> {
+        let word = value.as_str()?;
+        let mut all = [OutputKind::Results, OutputKind::Rejects].into_iter();
+        all.find(|kind| kind.as_str() == word)
+            .ok_or(FromSqlError::InvalidType)
     }
 }
 

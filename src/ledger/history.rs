@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::columns::{Json, Seconds, StoredPath, all};
-use super::run::{InputRecord, ListRecord, Sha256};
+use super::run::{InputRecord, ListRecord, OutputRecord};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
 
@@ -40,50 +40,31 @@ pub struct RunRecord {
     pub service: String,
     /// What makes it the same run, in words; none once it was pruned.
     pub options: Option<Value>,
-    /// When its first start began.
     pub began_at: Timestamp,
     /// When every row had its outcome.
     pub completed_at: Option<Timestamp>,
     /// When its cells, texts and file names were removed.
     pub pruned_at: Option<Timestamp>,
     pub is_at_work: bool,
-    /// Its rows by status, as far as they are known.
     pub counts: Counts,
     pub starts: Vec<StartRecord>,
     pub inputs: Vec<InputRecord>,
-    /// The files that it has written, or begun to write.
-    pub outputs: Vec<KnownOutput>,
+    pub outputs: Vec<OutputRecord>,
 }
 
 /// A process that has worked at a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartRecord {
-    /// When it began.
     pub began_at: Timestamp,
     /// When it ended; none if it was killed, or is sending.
     pub ended_at: Option<Timestamp>,
-    /// Its id in the operating system.
     pub process: u32,
     pub host: String,
-    /// The version of the program.
     pub version: String,
     pub exit_code: Option<u8>,
     pub stopped_by: Option<String>,
     pub requests: Option<u64>,
     pub lists: Vec<ListRecord>,
-}
-
-/// A file that a run has written, or begun to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownOutput {
-    /// Where it was put; none once it was pruned.
-    pub path: Option<PathBuf>,
-    /// `results` or `rejects`.
-    pub kind: String,
-    /// What it holds, once it is complete.
-    pub sha256: Option<Sha256>,
-    /// Its rows, once it is complete.
-    pub rows: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,9 +200,10 @@ fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
     })
 }
 
-fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<KnownOutput>> {
+fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<OutputRecord>> {
     all(db, OUTPUTS, [run.0], |row| {
-        Ok(KnownOutput {
+        Ok(OutputRecord {
+            run,
             path: path(row, 0)?,
             kind: row.get(1)?,
             sha256: row.get(2)?,

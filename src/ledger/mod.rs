@@ -105,7 +105,7 @@ pub use entry::{
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use file::Ledger;
-pub use history::{KnownOutput, RunRecord, RunState, StartRecord};
+pub use history::{RunRecord, RunState, StartRecord};
 pub use lock::{LockHolder, SenderLock};
 pub use pace::RecentUse;
 pub use place::LedgerPlace;
@@ -113,7 +113,7 @@ pub use prune::Pruned;
 pub use recall::{Known, Look, Recall, Scope};
 pub use record::Record;
 pub use run::{
-    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputAt, OutputKind, OutputRecord,
-    Predecessors, Sha256, StoredDefaults, Unfinished,
+    AtWork, Begun, Ending, InputRecord, ListRecord, NewRun, OutputKind, OutputRecord, Predecessors,
+    Sha256, StoredDefaults, Unfinished,
 };
 pub use writer::{Committed, LedgerWriter};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rusqlite::params;
 
 use super::columns::{PathText, all, place};
-use super::run::{OutputAt, OutputRecord};
+use super::run::OutputRecord;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
 
@@ -25,8 +25,9 @@ impl Ledger {
             let begun = "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL";
             change.execute(begun, [run.0])?;
             for output in outputs {
-                let (path, kind) = (PathText(&output.path), output.kind.as_str());
-                let place = place(&output.path);
+                let Some(path) = &output.path else { continue };
+                let (kind, place) = (output.kind.as_str(), place(path));
+                let path = PathText(path);
                 let values = params![run.0, path, kind, output.sha256, output.rows, place];
                 change.execute(ADD, values)?;
             }
@@ -35,17 +36,18 @@ impl Ledger {
     }
 
     /// What is known of these places, by any run.
-    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputAt>, LedgerError> {
-        let known = "SELECT run, sha256, rows FROM outputs WHERE place = ?1 ORDER BY run";
+    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
+        let known = "SELECT run, kind, sha256, rows FROM outputs WHERE place = ?1 ORDER BY run";
         self.reading(|db| {
             let mut found = Vec::new();
             for path in paths {
-                let at: Vec<OutputAt> = all(db, known, [place(path)], |row| {
-                    Ok(OutputAt {
-                        path: path.clone(),
+                let at: Vec<OutputRecord> = all(db, known, [place(path)], |row| {
+                    Ok(OutputRecord {
                         run: RunId(row.get(0)?),
-                        sha256: row.get(1)?,
-                        rows: row.get(2)?,
+                        path: Some(path.clone()),
+                        kind: row.get(1)?,
+                        sha256: row.get(2)?,
+                        rows: row.get(3)?,
                     })
                 })?;
                 found.extend(at);

@@ -54,9 +54,7 @@ pub struct ListRecord {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
-    /// What became of each row.
     Results,
-    /// Rows to fix.
     Rejects,
 }
 
@@ -70,25 +68,16 @@ impl OutputKind {
     }
 }
 
-/// A file that is complete.
+/// A file that a run has written, or begun to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputRecord {
-    pub path: PathBuf,
-    pub kind: OutputKind,
-    pub sha256: Sha256,
-    /// Its rows, without the header.
-    pub rows: u64,
-}
-
-/// What is known of a place where a run has written, or begun to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputAt {
-    /// Where it is, as an absolute path.
-    pub path: PathBuf,
     pub run: RunId,
-    /// What it has written there, once that was complete, …
+    /// Its absolute path; none once it was pruned.
+    pub path: Option<PathBuf>,
+    pub kind: OutputKind,
+    /// What it holds, once it is complete.
     pub sha256: Option<Sha256>,
-    /// … and how many rows that has.
+    /// Its rows without the header, once it is complete.
     pub rows: Option<u64>,
 }
 
@@ -113,7 +102,6 @@ pub struct Predecessors {
     pub other: Option<Unfinished>,
 }
 
-/// A run that was not completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     pub run: RunId,
@@ -133,7 +121,6 @@ pub struct Ending<'a> {
     /// The data rows of each input, where it was read to its end.
     pub input_rows: Vec<Option<u64>>,
     pub counts: Counts,
-    /// The row that was read last.
     pub last_read: u64,
     /// Whether rejects files are in their places and hold all its rows that have to be
     /// corrected, as far as it has come.

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use crate::lead::{Counts, Status};
     use crate::ledger::testing::{TestLedger, at, input};
-    use crate::ledger::{ListRecord, OutputAt, OutputKind, OutputRecord};
+    use crate::ledger::{ListRecord, OutputKind, OutputRecord};
 
     fn created(rows: usize) -> Counts {
         let mut counts = Counts::default();
@@ -450,19 +450,15 @@ mod tests {
         let places = [path.clone(), "/elsewhere".into()];
         let begun = test.ledger.begin(&run, at(1)).unwrap();
         let known = |test: &TestLedger| test.ledger.outputs_at(&places).unwrap();
-        let at = |sha256| OutputAt {
-            path: path.clone(),
+        let at = |sha256: Option<[u8; 32]>| OutputRecord {
             run: begun.run,
+            path: Some(path.clone()),
+            kind: OutputKind::Results,
             sha256,
             rows: sha256.map(|_| 3),
         };
         assert_eq!(known(&test), [at(None)]);
-        let output = OutputRecord {
-            path: path.clone(),
-            kind: OutputKind::Results,
-            sha256: [8; 32],
-            rows: 3,
-        };
+        let output = at(Some([8; 32]));
         test.ledger.record_outputs(begun.run, &[output]).unwrap();
         assert_eq!(known(&test), [at(Some([8; 32]))]);
         test.ledger

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::json::{line, text};
 use crate::lead::{Counts, RunId};
 use crate::ledger::{
-    InputRecord, KnownOutput, ListRecord, Pruned, RunRecord, RunState, StartRecord,
+    InputRecord, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
 };
 use crate::results::Written;
 
@@ -104,13 +104,13 @@ fn list(list: &ListRecord) -> Value {
     })
 }
 
-fn output(output: &KnownOutput) -> Value {
+fn output(output: &OutputRecord) -> Value {
     let path = output.path.as_deref();
     let name = path.and_then(Path::file_name);
     json!({
         "name": name.map(|name| text(name.as_ref())),
         "path": path.map(text),
-        "kind": output.kind,
+        "kind": output.kind.as_str(),
         "sha256": output.sha256.as_ref().map(hex),
         "rows": output.rows,
     })

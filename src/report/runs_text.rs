@@ -121,7 +121,7 @@ fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
             Some(_) => with_rows(&path, output.rows),
             None => format!("{path}, not complete"),
         };
-        write_line(text, &output.kind, &found)?;
+        write_line(text, output.kind.as_str(), &found)?;
     }
     if run.counts.total() > 0 {
         writeln!(text, "\n{}:", counted(run.counts.total(), "row"))?;

@@ -14,13 +14,13 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use crate::lead::RunId;
-use crate::ledger::{OutputAt, OutputKind};
+use crate::ledger::{OutputKind, OutputRecord};
 use crate::source::Fingerprint;
 
 /// The outputs that the ledger has recorded in some places. What is in them can be made again
 /// from the ledger, so they need not be kept. Without a ledger nothing is known.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct KnownOutputs(pub Vec<OutputAt>);
+pub struct KnownOutputs(pub Vec<OutputRecord>);
 
 impl KnownOutputs {
     /// Whether the ledger has all that is in `part`, which was to come to `place`: the run that
@@ -33,11 +33,11 @@ impl KnownOutputs {
 
     /// The outputs that are the file at `place` as it is; none if it was changed, or cannot be
     /// read.
-    pub(super) fn authors(&self, place: &Path) -> Vec<&OutputAt> {
+    pub(super) fn authors(&self, place: &Path) -> Vec<&OutputRecord> {
         self.authors_of(place, place)
     }
 
-    fn authors_of(&self, place: &Path, path: &Path) -> Vec<&OutputAt> {
+    fn authors_of(&self, place: &Path, path: &Path) -> Vec<&OutputRecord> {
         let mut completed = self.at(place).filter(|output| output.sha256.is_some());
         // Checked before opening, which would wait for ever at a pipe without a writer.
         let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
@@ -52,8 +52,10 @@ impl KnownOutputs {
             .collect()
     }
 
-    fn at(&self, place: &Path) -> impl Iterator<Item = &OutputAt> {
-        self.0.iter().filter(move |output| output.path == place)
+    fn at(&self, place: &Path) -> impl Iterator<Item = &OutputRecord> {
+        self.0
+            .iter()
+            .filter(move |output| output.path.as_deref() == Some(place))
     }
 }
 
@@ -182,9 +184,10 @@ mod tests {
     fn each<T>(of_one: impl Fn(Places<'_>, &Path) -> T, end: RunEnd) -> [T; 3] {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("leads.csv");
-        let record = |run: u64, bytes: &[u8]| OutputAt {
-            path: place.clone(),
+        let record = |run: u64, bytes: &[u8]| OutputRecord {
             run: RunId(run),
+            path: Some(place.clone()),
+            kind: OutputKind::Results,
             sha256: Some(Fingerprint::of(bytes).unwrap().sha256),
             rows: Some(10 * run),
         };
@@ -235,10 +238,11 @@ mod tests {
         Fingerprint::of(bytes).unwrap().sha256
     }
 
-    fn record(place: &Path, run: u64, bytes: Option<&[u8]>) -> OutputAt {
-        OutputAt {
-            path: place.to_owned(),
+    fn record(place: &Path, run: u64, bytes: Option<&[u8]>) -> OutputRecord {
+        OutputRecord {
             run: RunId(run),
+            path: Some(place.to_owned()),
+            kind: OutputKind::Results,
             sha256: bytes.map(sha256),
             rows: bytes.map(|bytes| bytes.len() as u64),
         }

@@ -331,7 +331,7 @@ mod tests {
 
     use super::*;
     use crate::lead::RunId;
-    use crate::ledger::OutputAt;
+    use crate::ledger::{OutputKind, OutputRecord};
     use crate::results::KnownOutputs;
     use crate::source::Fingerprint;
 
@@ -375,9 +375,10 @@ mod tests {
         /// As if a run had written this text here.
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
-            KnownOutputs(vec![OutputAt {
-                path: absolute_place(&self.path).unwrap(),
+            KnownOutputs(vec![OutputRecord {
                 run: RunId(1),
+                path: absolute_place(&self.path).ok(),
+                kind: OutputKind::Results,
                 sha256,
                 rows: None,
             }])

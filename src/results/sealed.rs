@@ -76,11 +76,13 @@ impl SealedFile {
     /// The record of it; none where it will not be left behind.
     pub(super) fn output(&self, places: Places<'_>) -> Option<OutputRecord> {
         let is_written = self.is_left_behind() && places.staying(self.file.place()).is_none();
-        is_written.then(|| OutputRecord {
-            path: self.file.place().to_owned(),
+        let run = places.run.filter(|_| is_written)?;
+        Some(OutputRecord {
+            run,
+            path: Some(self.file.place().to_owned()),
             kind: self.kind,
-            sha256: self.sha256,
-            rows: self.rows,
+            sha256: Some(self.sha256),
+            rows: Some(self.rows),
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::intake::{InspectedInput, PreparedRow};
 use crate::lead::{ErrorCode, RowId};
-use crate::ledger::{OutputAt, OutputKind, OutputRecord};
+use crate::ledger::{OutputKind, OutputRecord};
 use crate::mapping::MappingSpec;
 use crate::source::{Fingerprint, FormChoice, Input, is_workbook};
 
@@ -90,13 +90,7 @@ impl Folder {
 
 /// What the ledger has after a run, were it killed at once.
 fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
-    let record = |output: &OutputRecord| OutputAt {
-        path: output.path.clone(),
-        run: RunId(7),
-        sha256: Some(output.sha256),
-        rows: Some(output.rows),
-    };
-    KnownOutputs(sealed.iter().map(record).collect())
+    KnownOutputs(sealed.to_vec())
 }
 
 fn sha256(path: &Path) -> [u8; 32] {
@@ -119,10 +113,11 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
     );
     writer.finish(RunEnd::WHOLE).unwrap();
     let output = |name, kind| OutputRecord {
-        path: folder.place(name),
+        run: RunId(7),
+        path: Some(folder.place(name)),
         kind,
-        sha256: sha256(&folder.path(name)),
-        rows: 2,
+        sha256: Some(sha256(&folder.path(name))),
+        rows: Some(2),
     };
     assert_eq!(
         sealed,
@@ -160,7 +155,8 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_fixed_go() {
     assert_eq!(written.kept, NOTHING);
     assert_eq!(written.rejects, []);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
-    assert_eq!(results[0].sha256, sha256(&folder.path("leads.results.csv")));
+    let written = sha256(&folder.path("leads.results.csv"));
+    assert_eq!(results[0].sha256, Some(written));
 }
 
 /// A second signal ends a start at once, maybe before it has come as far as the last one.
@@ -215,7 +211,10 @@ fn a_workbook_is_sealed_as_it_is_found() {
     writer.finish(RunEnd::WHOLE).unwrap();
     let path = folder.path("r.xlsx");
     assert!(is_workbook(&fs::read(&path).unwrap()));
-    assert_eq!((sealed[1].sha256, sealed[1].rows), (sha256(&path), 1));
+    assert_eq!(
+        (sealed[1].sha256, sealed[1].rows),
+        (Some(sha256(&path)), Some(1))
+    );
 }
 
 #[test]
@@ -228,8 +227,8 @@ fn rejects_that_fit_no_workbook_are_sealed_as_csv_under_a_name_of_their_own() {
     assert_eq!(written.notes.len(), 1);
     assert_eq!(written.rejects[0].rows, 1);
     let path = written.rejects[0].path.canonicalize().unwrap();
-    assert_eq!(sealed[1].path, path);
-    assert_eq!(sealed[1].sha256, sha256(&path));
+    assert_eq!(sealed[1].path.as_ref(), Some(&path));
+    assert_eq!(sealed[1].sha256, Some(sha256(&path)));
     let name = path.file_name().unwrap().to_str().unwrap();
     assert!(name.starts_with("r.2") && name.ends_with("Z.csv"), "{name}");
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", name]);
