@@ -1,136 +1,114 @@
 //! Why an output cannot be written. Each text says what happened, where, and what to do.
 
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
 use crate::source::folder_of;
 
+const FLAGS: &str = "`--results`, `--rejects` or `--report`";
+
 /// An output that cannot be written.
 #[derive(Debug, Error)]
-#[error("{}", self.text())]
+#[error("{what}\n\nhint: {hint}{}", self.or_another())]
 pub struct OutputError {
-    /// The file, or its part for one that was deleted.
-    path: PathBuf,
-    pub(super) problem: OutputProblem,
-    /// The flags that name outputs of the command, as hints have them.
-    flags: &'static str,
-}
-
-#[derive(Debug)]
-pub(super) enum OutputProblem {
-    Unwritable(io::Error),
-    /// The file in its place cannot be replaced: on Windows, while another program has it open.
-    NotReplaced(io::Error),
-    Gone,
-    NotAFile,
-    NotCsv,
-    NotHtml,
-    IsAnInput,
-    IsTheLedger,
-    /// It is a file of settings, a token or certificates.
-    IsReserved,
-    Twice,
-    Busy,
+    what: String,
+    hint: String,
+    /// The flags with which the user can name another file, at the end of the hint.
+    flags: Option<&'static str>,
+    /// What it stops before anything is sent.
+    stopped_by: StoppedBy,
+    is_gone: bool,
 }
 
 impl OutputError {
-    pub(super) fn new(path: &Path, problem: OutputProblem) -> OutputError {
+    fn new(stopped_by: StoppedBy, what: String, hint: &str) -> OutputError {
         OutputError {
-            path: path.to_owned(),
-            problem,
-            flags: "`--results`, `--rejects` or `--report`",
+            what,
+            hint: hint.to_owned(),
+            flags: None,
+            stopped_by,
+            is_gone: false,
         }
     }
 
+    /// A place that the user has to change.
+    pub(super) fn usage(what: String, hint: &str) -> OutputError {
+        OutputError::new(StoppedBy::Usage, what, hint)
+    }
+
+    pub(super) fn busy(path: &Path) -> OutputError {
+        let what = format!("another run is writing `{}`", path.display());
+        let hint = "wait until it has ended, or ";
+        OutputError::new(StoppedBy::Busy, what, hint).naming_flags()
+    }
+
     pub(super) fn unwritable(path: &Path, error: io::Error) -> OutputError {
-        OutputError::new(path, OutputProblem::Unwritable(error))
+        let what = format!("cannot write `{}`: {error}", path.display());
+        let fix = what_to_fix(path, &error);
+        let hint = format!("{fix}, then run the same command again, or ");
+        OutputError::new(StoppedBy::Disk, what, &hint).naming_flags()
+    }
+
+    /// On Windows, a file that another program has open.
+    pub(super) fn not_replaced(path: &Path, error: io::Error) -> OutputError {
+        OutputError::new(
+            StoppedBy::Disk,
+            format!("cannot replace `{}`: {error}", path.display()),
+            "if another program has it open, close it there; then run the same command again",
+        )
+    }
+
+    pub(super) fn gone(part: &Path) -> OutputError {
+        let what = format!(
+            "`{}`, which was being written, has been deleted or moved away",
+            part.display()
+        );
+        let hint = "leave it there while leadload is running, and run the same command again: it writes the whole file again";
+        OutputError {
+            is_gone: true,
+            ..OutputError::usage(what, hint)
+        }
+    }
+
+    pub(super) fn not_a_file(path: &Path) -> OutputError {
+        let path = path.display();
+        let what = format!("`{path}` is not a regular file, so it cannot be an output");
+        OutputError::usage(what, "name another file")
+    }
+
+    pub(super) fn naming_flags(self) -> OutputError {
+        OutputError {
+            flags: Some(FLAGS),
+            ..self
+        }
+    }
+
+    fn or_another(&self) -> String {
+        let flags = self.flags;
+        flags.map_or(String::new(), |flags| {
+            format!("name another file with {flags}")
+        })
     }
 
     /// Whether what was being written was deleted, so that nothing of it is left.
     pub fn is_gone(&self) -> bool {
-        matches!(self.problem, OutputProblem::Gone)
+        self.is_gone
     }
 
     /// The failure of a command that has not begun to send.
     pub fn before_sending(self) -> Failure {
-        Failure::new(self.stops_before(), self)
+        Failure::new(self.stopped_by, self)
     }
 
     /// The same of an export, which has no other flag for a file than `--results`.
     pub fn of_export(self) -> OutputError {
         OutputError {
-            flags: "`--results`",
+            flags: self.flags.map(|_| "`--results`"),
             ..self
         }
-    }
-
-    fn stops_before(&self) -> StoppedBy {
-        match self.problem {
-            OutputProblem::Busy => StoppedBy::Busy,
-            OutputProblem::Unwritable(_) | OutputProblem::NotReplaced(_) => StoppedBy::Disk,
-            _ => StoppedBy::Usage,
-        }
-    }
-
-    fn text(&self) -> String {
-        let flags = self.flags;
-        let path = self.path.display();
-        let (what, hint) = match &self.problem {
-            OutputProblem::Unwritable(error) => (
-                format!("cannot write `{path}`: {error}"),
-                format!(
-                    "{}, or choose another place with {flags}; then run the same command again",
-                    what_to_fix(&self.path, error)
-                ),
-            ),
-            OutputProblem::NotReplaced(error) => (
-                format!("cannot replace `{path}`: {error}"),
-                "if another program has it open, close it there; then run the same command again"
-                    .to_owned(),
-            ),
-            OutputProblem::Gone => (
-                format!("`{path}`, which was being written, has been deleted or moved away"),
-                "leave it there while leadload is running, and run the same command again: it writes the whole file again".into(),
-            ),
-            OutputProblem::NotAFile => (
-                format!("`{path}` is not a regular file, so it cannot be an output"),
-                "name another file".into(),
-            ),
-            OutputProblem::NotCsv => (
-                format!("the results cannot be `{path}`: they are a CSV file"),
-                "give it a name that ends in `.csv`".into(),
-            ),
-            OutputProblem::NotHtml => (
-                format!("the report cannot be `{path}`: it is a page for a browser"),
-                "give it a name that ends in `.html`".into(),
-            ),
-            OutputProblem::IsAnInput => (
-                format!("`{path}` is an input, and inputs are never written to"),
-                format!("name another file with {flags}"),
-            ),
-            OutputProblem::IsTheLedger => (
-                format!("`{path}` is a file of the ledger, which is never written over"),
-                "name another file".into(),
-            ),
-            OutputProblem::IsReserved => (
-                format!(
-                    "`{path}` holds settings, a token or certificates that this command uses, and is never written over"
-                ),
-                "name another file".into(),
-            ),
-            OutputProblem::Twice => (
-                format!("two outputs would be written to `{path}`"),
-                "name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one".into(),
-            ),
-            OutputProblem::Busy => (
-                format!("another run is writing `{path}`"),
-                format!("wait until it has ended, or name another file with {flags}"),
-            ),
-        };
-        format!("{what}\n\nhint: {hint}")
     }
 }
 
@@ -197,37 +175,30 @@ mod tests {
 
     #[test]
     fn hints_of_an_export_name_its_flag_and_leave_paths_as_they_are() {
-        let path = PathBuf::from("`--results`, `--rejects` or `--report`.csv");
-        let error = || io::Error::from(ErrorKind::Other);
+        let path = Path::new("`--results`, `--rejects` or `--report`.csv");
         for error in [
-            OutputProblem::Unwritable(error()),
-            OutputProblem::IsAnInput,
-            OutputProblem::Busy,
+            OutputError::unwritable(path, ErrorKind::Other.into()),
+            OutputError::busy(path),
         ] {
-            let failure = OutputError::new(&path, error).of_export();
-            let text = failure.to_string();
+            let text = error.of_export().to_string();
             assert!(text.contains(&format!("`{}`", path.display())), "{text}");
-            assert!(text.contains(" with `--results`"), "{text}");
-            assert!(!text.contains(" with `--results`, `--rejects`"), "{text}");
+            assert!(text.ends_with(" with `--results`"), "{text}");
         }
     }
 
     #[test]
     fn every_reason_why_a_file_cannot_be_written_says_what_to_do() {
         for (kind, advice) in [
-            (ErrorKind::StorageFull, "free space on that disk, or choose"),
+            (ErrorKind::StorageFull, "free space on that disk, then run"),
             (
                 ErrorKind::QuotaExceeded,
-                "free space on that disk, or choose",
+                "free space on that disk, then run",
             ),
             (
                 ErrorKind::FileTooLarge,
                 "lift the limit on the size of files",
             ),
-            (
-                ErrorKind::NotFound,
-                "create the folder `out`, or choose another",
-            ),
+            (ErrorKind::NotFound, "create the folder `out`, then run"),
             (
                 ErrorKind::PermissionDenied,
                 "get permission to write in the folder `out`",
@@ -238,7 +209,7 @@ mod tests {
             ),
             (
                 ErrorKind::Other,
-                "fix that, or choose another place with `--results`",
+                "fix that, then run the same command again, or name",
             ),
         ] {
             let path = Path::new("out/leads.results.csv");
@@ -249,7 +220,7 @@ mod tests {
             );
             assert!(text.contains(&format!("\n\nhint: {advice}")), "{text}");
             assert!(
-                text.ends_with("; then run the same command again"),
+                text.ends_with(" with `--results`, `--rejects` or `--report`"),
                 "{text}"
             );
         }

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::error::OutputProblem;
 use crate::intake::PlannedInput;
 use crate::ledger::{LedgerPlace, OutputKind};
 use crate::paths::{absolute_place, is_same_place};
@@ -162,42 +161,60 @@ impl OutputPaths {
 
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
         let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
-        self.refuse(OutputProblem::IsReserved, is_reserved)
+        self.refuse(is_reserved, |path| {
+            let path = path.display();
+            let what = format!(
+                "`{path}` holds settings, a token or certificates that this command uses, and is never written over"
+            );
+            OutputError::usage(what, "name another file")
+        })
     }
 
     /// Makes sure that none is the ledger or one of the files beside it.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
-        self.refuse(OutputProblem::IsTheLedger, |path| ledger.owns(path))
+        let is_owned = |path: &Path| ledger.owns(path);
+        self.refuse(is_owned, |path| {
+            let path = path.display();
+            let what = format!("`{path}` is a file of the ledger, which is never written over");
+            OutputError::usage(what, "name another file")
+        })
     }
 
     fn refuse(
         &self,
-        problem: OutputProblem,
         is_refused: impl Fn(&Path) -> bool,
+        error: impl Fn(&Path) -> OutputError,
     ) -> Result<(), OutputError> {
-        match self.all().find(|path| is_refused(path)) {
-            Some(path) => Err(OutputError::new(path, problem)),
-            None => Ok(()),
-        }
+        let refused = self.all().find(|path| is_refused(path));
+        refused.map_or(Ok(()), |path| Err(error(path)))
     }
 
     /// What is called a workbook could not be opened as one.
     fn refuse_other_forms(&self) -> Result<(), OutputError> {
         let is_stdout = |path: &Path| path.as_os_str() == "-";
         let is_no_csv = |path: &Path| is_stdout(path) || is_called(path, &["xlsx", "xls", "ods"]);
-        let rejects = self.rejects.iter().flatten().find(|path| is_stdout(path));
-        let results = self.results.iter().find(|path| is_no_csv(path));
-        let report = self
-            .report
-            .iter()
-            .find(|path| !is_called(path, &["html", "htm"]));
-        let (path, problem) = match (rejects, results, report) {
-            (Some(path), ..) => (path, OutputProblem::NotAFile),
-            (_, Some(path), _) => (path, OutputProblem::NotCsv),
-            (.., Some(path)) => (path, OutputProblem::NotHtml),
-            (None, None, None) => return Ok(()),
-        };
-        Err(OutputError::new(path, problem))
+        let mut rejects = self.rejects.iter().flatten();
+        if let Some(path) = rejects.find(|path| is_stdout(path)) {
+            return Err(OutputError::not_a_file(path));
+        }
+        if let Some(path) = self.results.iter().find(|path| is_no_csv(path)) {
+            let path = path.display();
+            let what = format!("the results cannot be `{path}`: they are a CSV file");
+            return Err(OutputError::usage(
+                what,
+                "give it a name that ends in `.csv`",
+            ));
+        }
+        let mut report = self.report.iter();
+        if let Some(path) = report.find(|path| !is_called(path, &["html", "htm"])) {
+            let path = path.display();
+            let what = format!("the report cannot be `{path}`: it is a page for a browser");
+            return Err(OutputError::usage(
+                what,
+                "give it a name that ends in `.html`",
+            ));
+        }
+        Ok(())
     }
 
     /// Looks at every output under its name and as the part that it is until then.
@@ -224,16 +241,20 @@ pub(super) fn is_called(path: &Path, extensions: &[&str]) -> bool {
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
     // Of a link itself: renaming onto it would leave its target alone.
     let is_other_kind = fs::symlink_metadata(place).is_ok_and(|found| !found.is_file());
-    let problem = if is_other_kind {
-        OutputProblem::NotAFile
+    let shown = place.display();
+    if is_other_kind {
+        Err(OutputError::not_a_file(place))
     } else if read.iter().any(|input| is_same_place(input, place)) {
-        OutputProblem::IsAnInput
+        let what = format!("`{shown}` is an input, and inputs are never written to");
+        Err(OutputError::usage(what, "").naming_flags())
     } else if seen.iter().any(|other| is_same_place(other, place)) {
-        OutputProblem::Twice
+        Err(OutputError::usage(
+            format!("two outputs would be written to `{shown}`"),
+            "name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one",
+        ))
     } else {
-        return Ok(());
-    };
-    Err(OutputError::new(place, problem))
+        Ok(())
+    }
 }
 
 /// The end of the name of an output that is not complete.
@@ -365,37 +386,16 @@ mod tests {
                 },
             )
         };
-        assert!(matches!(
-            plan(at("a.csv"), OutputChoice::None),
-            Err(OutputError {
-                problem: OutputProblem::IsAnInput,
-                ..
-            })
-        ));
-        assert!(matches!(
-            plan(at("./r.csv"), at("r.csv")),
-            Err(OutputError {
-                problem: OutputProblem::Twice,
-                ..
-            })
-        ));
-        assert!(matches!(
-            plan(
-                OutputChoice::Path(folder.path().to_owned()),
-                OutputChoice::None
-            ),
-            Err(OutputError {
-                problem: OutputProblem::NotAFile,
-                ..
-            })
-        ));
+        let reason = |planned: Result<OutputPaths, OutputError>| planned.unwrap_err().to_string();
+        let input = reason(plan(at("a.csv"), OutputChoice::None));
+        assert!(input.contains("is an input"), "{input}");
+        let twice = reason(plan(at("./r.csv"), at("r.csv")));
+        assert!(twice.contains("two outputs"), "{twice}");
+        let place = OutputChoice::Path(folder.path().to_owned());
+        let folder = reason(plan(place, OutputChoice::None));
+        assert!(folder.contains("is not a regular file"), "{folder}");
         let (_folder, two) = folder_with(&["a.csv", "a.txt"]);
-        assert!(matches!(
-            plan_beside(&two),
-            Err(OutputError {
-                problem: OutputProblem::Twice,
-                ..
-            })
-        ));
+        let twice = reason(plan_beside(&two));
+        assert!(twice.contains("two outputs"), "{twice}");
     }
 }
