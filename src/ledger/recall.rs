@@ -160,26 +160,21 @@ impl Look<'_> {
 
 impl Known {
     fn add(&mut self, record: Record) {
-        let (kept, is_better) = match record.outcome.status {
-            Status::Created | Status::Duplicate => {
-                let is_earlier = |kept: &Record| earliness(&record) < earliness(kept);
-                let is_better = self.settled.as_ref().is_none_or(is_earlier);
-                (&mut self.settled, is_better)
-            }
-            Status::Uncertain => {
-                let is_better = is_latest(&record, self.uncertain.as_ref());
-                (&mut self.uncertain, is_better)
-            }
-            Status::Rejected => {
-                let is_better = is_latest(&record, self.rejected.as_ref());
-                (&mut self.rejected, is_better)
-            }
+        let is_later = |a: &Record, b: &Record| (a.run, a.row) > (b.run, b.row);
+        let is_earlier = |a: &Record, b: &Record| earliness(a) < earliness(b);
+        match record.outcome.status {
+            Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
+            Status::Uncertain => keep(&mut self.uncertain, record, is_later),
+            Status::Rejected => keep(&mut self.rejected, record, is_later),
             // Nothing was taken of the others: as if they had never been sent.
-            _ => return,
-        };
-        if is_better {
-            *kept = Some(record);
+            _ => {}
         }
+    }
+}
+
+fn keep(kept: &mut Option<Record>, new: Record, is_better: impl Fn(&Record, &Record) -> bool) {
+    if kept.as_ref().is_none_or(|kept| is_better(&new, kept)) {
+        *kept = Some(new);
     }
 }
 
@@ -192,10 +187,6 @@ fn earliness(record: &Record) -> impl Ord + use<> {
         record.run,
         record.row,
     )
-}
-
-fn is_latest(record: &Record, kept: Option<&Record>) -> bool {
-    kept.is_none_or(|kept| (record.run, record.row) > (kept.run, kept.row))
 }
 
 fn know(query: &mut CachedStatement<'_>, key: impl Params) -> rusqlite::Result<Known> {

@@ -27,11 +27,7 @@ pub struct LedgerWriter<B> {
 }
 
 /// A group, and the batches that are passed on once it is committed.
-#[derive(Debug)]
-struct CommitRequest<B> {
-    group: Group,
-    batches: Vec<B>,
-}
+type CommitRequest<B> = (Group, Vec<B>);
 
 #[derive(Debug)]
 pub struct Committed {
@@ -69,7 +65,7 @@ impl<B: Send + 'static> LedgerWriter<B> {
     /// group before it has been answered.
     pub fn commit(&self, group: Group, batches: Vec<B>) {
         // A thread that has died is noticed by the answer that does not come.
-        let _ = self.requests.send(CommitRequest { group, batches });
+        let _ = self.requests.send((group, batches));
     }
 
     /// Waits for the answer to the group that was sent; nothing if the thread has died.
@@ -122,9 +118,9 @@ impl<B> Worker<B> {
         }
     }
 
-    fn commit(&mut self, request: CommitRequest<B>) -> Committed {
-        self.group.append(request.group);
-        self.batches.extend(request.batches);
+    fn commit(&mut self, (group, batches): CommitRequest<B>) -> Committed {
+        self.group.append(group);
+        self.batches.extend(batches);
         let has_news = !self.group.is_empty() || self.group.learned.is_some();
         let result = if has_news {
             self.ledger.commit(self.run, &self.group)
