@@ -38,7 +38,6 @@ impl LedgerError {
         )
     }
 
-    /// It is no database, or one of another program.
     pub(super) fn not_a_ledger(place: &LedgerPlace) -> LedgerError {
         LedgerError::new(
             format!("`{place}` is not a ledger of leadload"),
@@ -60,7 +59,6 @@ impl LedgerError {
         )
     }
 
-    /// The thread that works with a ledger has died.
     pub fn broke_off() -> LedgerError {
         LedgerError::new(
             "the thread that works with the ledger has died",
@@ -68,7 +66,6 @@ impl LedgerError {
         )
     }
 
-    /// What an error of SQLite means for the ledger.
     pub(super) fn of(place: &LedgerPlace, error: rusqlite::Error) -> LedgerError {
         let (what, hint) = match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => return LedgerError::not_a_ledger(place),

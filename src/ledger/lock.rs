@@ -23,7 +23,6 @@ const ATTEMPTS: u32 = 5;
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The one process that may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     pub process: u32,

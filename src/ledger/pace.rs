@@ -45,7 +45,6 @@ const PAUSED: &str = "
 SELECT pause_until_ms, pause_http_status FROM services
 WHERE id = ?1 AND pause_until_ms IS NOT NULL";
 
-/// What was sent to a service lately.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentUse {
     /// The requests of the last day, in order of time.
@@ -102,7 +101,6 @@ impl Ledger {
     }
 }
 
-/// Writes what a group has of the pace.
 pub(super) fn record(
     change: &Transaction<'_>,
     service: ServiceId,

@@ -15,7 +15,6 @@ const OF_SQLITE: [&str; 4] = ["", LOG, "-shm", "-journal"];
 /// What we append for the files that are locked while something is sent.
 const LOCK: &str = ".sender-";
 
-/// Where a ledger is: a file of SQLite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerPlace {
     file: PathBuf,

@@ -27,7 +27,6 @@ SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
 );
 ";
 
-/// The error of a row that is claimed.
 const NO_ANSWER_YET: &str = "no answer yet, or the run ended before it came";
 
 /// Makes the rows of the services visible, as they are in this transaction. What is claimed

@@ -170,7 +170,6 @@ fn long_ago() -> String {
 pub struct Outage {
     /// It begins with the request for a lead that follows this many.
     pub after_requests: u64,
-    /// How long it lasts, in seconds.
     pub for_s: f64,
     #[serde(default)]
     pub style: OutageStyle,

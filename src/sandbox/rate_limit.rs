@@ -16,7 +16,6 @@ const MAX_WINDOW_S: f64 = 365.0 * 24.0 * 3600.0;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
-    /// Requests admitted in one window.
     pub requests: usize,
     /// Length of the window in seconds.
     pub per_s: f64,
@@ -86,7 +85,6 @@ pub(super) struct Quota {
     pub(super) reset_us: u64,
 }
 
-/// A limit and the requests that count against it.
 pub(super) struct Limiter {
     limit: RateLimit,
     per_us: u64,

@@ -29,14 +29,12 @@ pub(super) enum Ending {
     Truncate,
 }
 
-/// An answer that has been decided on.
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) content_type: &'static str,
     /// Further headers; a `content-type` here replaces the one above.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Cow<'static, str>,
-    /// How long it takes.
     pub(super) delay: Duration,
     pub(super) ending: Ending,
 }
@@ -82,7 +80,6 @@ fn json(status: u16, body: &Value) -> Reply {
     json_text(status, body.to_string())
 }
 
-/// `{"message":…}`
 pub(super) fn message(status: u16, text: &str) -> Reply {
     json(status, &json!({ "message": text }))
 }
@@ -96,12 +93,10 @@ fn html(status: u16, title: &str) -> Reply {
     Reply::new(status, "text/html; charset=UTF-8", page)
 }
 
-/// 401
 pub(super) fn unauthenticated() -> Reply {
     message(401, "Unauthenticated.")
 }
 
-/// 402
 pub(super) fn out_of_balance() -> Reply {
     let body = json!({
         "error": "INSUFFICIENT_BALANCE",

@@ -21,11 +21,9 @@ pub struct Rule {
     pub reply: ScriptedReply,
 }
 
-/// The answer that a rule gives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptedReply {
-    /// HTTP status, 200 to 599.
     pub status: u16,
     /// Headers; `Content-Type` is `application/json` unless it is among them.
     pub headers: BTreeMap<String, String>,
@@ -67,7 +65,6 @@ pub enum Then {
 }
 
 impl Rule {
-    /// Whether it applies to this attempt.
     pub(super) fn matches(&self, lead: &NewLead, attempt: u16) -> bool {
         let phone = self.phone_number.as_deref();
         phone.is_none_or(|text| phone_digits(text) == Some(lead.phone))

@@ -24,7 +24,6 @@ use super::store::{NewLead, Store};
 const FAULT: u64 = 1;
 const JITTER: u64 = 2;
 
-/// Everything that requests share.
 pub(super) struct Shared {
     pub(super) config: SandboxConfig,
     /// Places for requests being worked on, first come first served.
@@ -81,7 +80,6 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// What changes with requests.
 pub(super) struct State {
     pub(super) store: Store,
     pub(super) stats: Stats,

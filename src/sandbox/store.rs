@@ -15,7 +15,6 @@ pub(super) struct NewLead {
     /// The digits after the `+`; they begin with 1 to 9, so none is lost in a number.
     pub(super) phone: u64,
     pub(super) campaign: u64,
-    /// Names and string values.
     pub(super) variables: Option<Map<String, Value>>,
     pub(super) allow_duplicate: bool,
 }
@@ -30,10 +29,8 @@ pub(super) fn phone_digits(text: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// A lead as the sandbox keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoredLead {
-    /// Its id as text.
     pub id: String,
     pub campaign_id: u64,
     pub phone_number: String,
@@ -58,7 +55,6 @@ struct Seen {
     stored: bool,
 }
 
-/// All that is remembered of leads.
 pub(super) struct Store {
     first_id: u64,
     leads: Vec<Lead>,
