@@ -5,22 +5,28 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// 429 with a hint when to come again; nothing is stored.
+    #[serde(rename = "status_429")]
     Status429,
     /// 500, nothing stored.
+    #[serde(rename = "status_500_before")]
     Status500Before,
     /// 500, although the lead was stored.
+    #[serde(rename = "status_500_after")]
     Status500After,
     /// 502 as an HTML page, nothing stored.
+    #[serde(rename = "status_502")]
     Status502,
     /// 503 with `Retry-After`, nothing stored.
+    #[serde(rename = "status_503")]
     Status503,
     /// 503 as an HTML page without `Retry-After`, nothing stored.
+    #[serde(rename = "status_503_html")]
     Status503Html,
     /// The connection is closed without an answer, nothing stored.
     DropBefore,
@@ -36,39 +42,11 @@ pub enum Fault {
     HangAfter,
 }
 
-/// Each fault with its name in scenarios and statistics.
-const NAMES: [(Fault, &str); 12] = [
-    (Fault::Status429, "status_429"),
-    (Fault::Status500Before, "status_500_before"),
-    (Fault::Status500After, "status_500_after"),
-    (Fault::Status502, "status_502"),
-    (Fault::Status503, "status_503"),
-    (Fault::Status503Html, "status_503_html"),
-    (Fault::DropBefore, "drop_before"),
-    (Fault::DropAfter, "drop_after"),
-    (Fault::Unreadable, "unreadable"),
-    (Fault::Truncated, "truncated"),
-    (Fault::HangBefore, "hang_before"),
-    (Fault::HangAfter, "hang_after"),
-];
-
-impl TryFrom<String> for Fault {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Fault, String> {
-        let found = NAMES.iter().find(|(_, name)| *name == text);
-        let names = || NAMES.map(|(_, name)| format!("`{name}`")).join(", ");
-        found
-            .map(|(fault, _)| *fault)
-            .ok_or_else(|| format!("unknown fault `{text}`, expected one of {}", names()))
-    }
-}
-
 impl Fault {
-    pub(super) fn name(self) -> &'static str {
-        let mut names = NAMES.iter();
-        let found = names.find(|(fault, _)| *fault == self);
-        found.map_or("", |(_, name)| name)
+    /// Its name in scenarios and statistics.
+    pub(super) fn name(self) -> String {
+        let name = serde_json::to_value(self).unwrap_or_default();
+        name.as_str().unwrap_or_default().to_owned()
     }
 
     /// Whether the lead is stored all the same.

@@ -72,11 +72,8 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// Starts a sandbox on `config.listen` (a free port of 127.0.0.1 when that is not given) and
-    /// returns once it accepts connections.
-    ///
-    /// # Errors
-    /// `InvalidInput` when the configuration contradicts itself or the address is not of
-    /// loopback, else what the operating system says.
+    /// returns once it accepts connections. `InvalidInput` when the configuration contradicts
+    /// itself or the address is not of loopback.
     pub fn start(config: SandboxConfig) -> io::Result<Self> {
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()

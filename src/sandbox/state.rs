@@ -268,7 +268,7 @@ impl State {
         }
         let fault = config.faults.pick(draw.chance(FAULT));
         if let Some(fault) = fault {
-            self.stats.count_fault(fault.name());
+            self.stats.count_fault(&fault.name());
             if !fault.stores() {
                 return replies::faulty(fault, config, None, time);
             }

@@ -20,7 +20,7 @@ pub struct Stats {
     /// Answers to requests for leads with a status of 400 or more, by status.
     pub refused: BTreeMap<u16, u64>,
     /// Faults by name; `rule` and `outage` are the scripted ones.
-    pub faults: BTreeMap<&'static str, u64>,
+    pub faults: BTreeMap<String, u64>,
     /// The most requests for leads that were unanswered at once.
     pub peak_in_flight: u64,
     /// Microseconds from the start until the head of each request for a lead was seen, ascending.
@@ -40,8 +40,8 @@ impl Stats {
         spans.map(starting_at).max().unwrap_or(0)
     }
 
-    pub(super) fn count_fault(&mut self, name: &'static str) {
-        *self.faults.entry(name).or_default() += 1;
+    pub(super) fn count_fault(&mut self, name: &str) {
+        *self.faults.entry(name.to_owned()).or_default() += 1;
     }
 }
 

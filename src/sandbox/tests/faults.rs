@@ -7,7 +7,10 @@ fn always(fault: &str) -> (Vec<u8>, bool) {
     let sandbox = start(&format!("retry_after_s = 7\n[faults]\n{fault} = 1.0"));
     let bytes = exchange(&sandbox, &lead_request(&lead(ADA)));
     let stats = sandbox.stats();
-    assert_eq!(stats.faults.into_iter().collect::<Vec<_>>(), [(fault, 1)]);
+    assert_eq!(
+        stats.faults.into_iter().collect::<Vec<_>>(),
+        [(fault.to_owned(), 1)]
+    );
     (bytes, !sandbox.leads().is_empty())
 }
 
