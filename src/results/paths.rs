@@ -125,38 +125,21 @@ impl OutputPaths {
             .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
     }
 
-    /// The outputs that are named, where others would be named after the inputs.
-    pub fn of_names(
-        results: Option<PathBuf>,
-        rejects: Option<PathBuf>,
-        report: Option<PathBuf>,
-    ) -> OutputPaths {
-        OutputPaths {
-            results,
-            rejects: vec![rejects],
-            report,
-        }
-    }
-
-    /// Makes sure, as far as names tell it, that they can be written: that each is none of
-    /// the files that are read, or reserved, of another form, another output or the ledger,
-    /// and that its folder is there.
-    pub fn refuse_named(
-        &self,
+    /// Makes sure that an export to `results` takes the place of no file that is read, of
+    /// nothing but a file, and of no file of the ledger.
+    pub fn refuse_export(
+        results: &Path,
         read: &[&Path],
-        reserved: &[PathBuf],
-        ledger: Option<&LedgerPlace>,
+        ledger: &LedgerPlace,
     ) -> Result<(), OutputError> {
-        self.refuse_other_forms()?;
-        self.refuse_reserved(reserved)?;
-        self.refuse_clashes(read)?;
-        if let Some(ledger) = ledger {
-            self.refuse_ledger(ledger)?;
-        }
-        self.all().try_for_each(|path| {
-            let place = absolute_place(path).map(drop);
-            place.map_err(|error| OutputError::unwritable(path, error))
-        })
+        let paths = OutputPaths {
+            results: Some(results.to_owned()),
+            rejects: Vec::new(),
+            report: None,
+        };
+        paths.refuse_other_forms()?;
+        paths.refuse_clashes(read)?;
+        paths.refuse_ledger(ledger)
     }
 
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {

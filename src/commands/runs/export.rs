@@ -96,8 +96,7 @@ fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::of_names(Some(results.to_owned()), None, None)
-        .refuse_named(&untouched, &[], Some(&known.place))
+    OutputPaths::refuse_export(results, &untouched, &known.place)
         .map_err(|error| error.of_export().before_sending())
 }
 
