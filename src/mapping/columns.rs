@@ -5,7 +5,7 @@ use super::header_words::folded;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::source::Header;
-use crate::text::{listed, nearest, shown_name};
+use crate::text::{listed, shown_name};
 
 pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
@@ -147,12 +147,10 @@ impl<'a> Columns<'a> {
     }
 
     fn unknown(&self, flag: &'static str, name: &str) -> MappingError {
-        let headers = self.names();
         MappingError::NoSuchColumn {
             flag,
             column: name.to_owned(),
-            nearest: nearest(name, &headers).map(str::to_owned),
-            headers,
+            headers: self.names(),
             input: self.input.to_owned(),
         }
     }

@@ -13,11 +13,8 @@ use super::header_words::{TIERS, has_phone, is_not_to_call, is_phone};
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::RowBatch;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) column: usize,
-    pub(super) note: Option<String>,
-}
+/// A column (from 0), and a note on the choice.
+type Found = (usize, Option<String>);
 
 /// What the cells of a column look like, in a sample of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,9 +129,9 @@ impl<'a> Sampled<'a> {
         found.retain(|column| self.evidence(*column).suffices());
         match (named, &found[..]) {
             ([_, ..], [column]) => Ok(self.found(*column, named)),
-            ([], [column]) => Ok(Found {
-                column: *column,
-                note: Some(format!(
+            ([], [column]) => Ok((
+                *column,
+                Some(format!(
                     "no header means a phone number, so {} is used, whose cells look like it{}",
                     columns.label(*column),
                     if columns.has_header {
@@ -143,11 +140,8 @@ impl<'a> Sampled<'a> {
                         ""
                     }
                 )),
-            }),
-            ([named], []) => Ok(Found {
-                column: *named,
-                note: Some(self.few_numbers(*named)),
-            }),
+            )),
+            ([named], []) => Ok((*named, Some(self.few_numbers(*named)))),
             ([], []) => Err(MappingError::NoPhoneColumn {
                 sheets: Vec::new(),
                 header_below: header_below(self.rows),
@@ -194,7 +188,7 @@ impl<'a> Sampled<'a> {
                 self.columns.label(column)
             )
         });
-        Found { column, note }
+        (column, note)
     }
 
     fn few_numbers(&self, column: usize) -> String {
@@ -226,36 +220,9 @@ pub(super) fn phone_column(
     }
 }
 
-fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
+/// The columns whose headers mean a phone.
+pub(super) fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
     columns.that(|header| is_phone(header) || has_phone(header))
-}
-
-/// The columns beside those in use that may have numbers as well.
-pub(super) fn other_phone_columns(columns: &Columns<'_>, used: &[usize]) -> Vec<usize> {
-    let mut others = phone_headers(columns);
-    others.retain(|column| !used.contains(column));
-    others
-}
-
-/// A note where few cells of the columns that flags name hold numbers, and another column
-/// holds many.
-pub(super) fn doubt_about(
-    columns: &Columns<'_>,
-    named: &[usize],
-    rows: &RowBatch,
-) -> Option<String> {
-    let sampled = Sampled::new(columns, rows);
-    let is_wrong = |column: &&usize| !sampled.evidence(**column).confirms();
-    let wrong = named.iter().find(is_wrong)?;
-    let mut others = sampled.with_numbers();
-    others.retain(|column| !named.contains(column));
-    let numbers = |column: &usize| sampled.evidence(*column).numbers;
-    let other = others.into_iter().max_by_key(numbers)?;
-    Some(format!(
-        "{}, and {} holds many",
-        sampled.few_numbers(*wrong),
-        columns.label(other)
-    ))
 }
 
 /// All columns that hold phone numbers, for a list on which every number counts.
@@ -297,7 +264,7 @@ mod tests {
     }
 
     fn column(names: &[&str], rows: &[&[&str]]) -> usize {
-        found(names, rows).unwrap().column
+        found(names, rows).unwrap().0
     }
 
     #[test]
@@ -328,9 +295,9 @@ mod tests {
     fn where_header_and_data_disagree_the_data_wins_and_a_note_says_so() {
         let rows: &[&[&str]] = &[&["iPhone", PHONE], &["Nokia", "+447911123457"]];
         let found = found(&["Phone", "Kontakt"], rows).unwrap();
-        assert_eq!(found.column, 1);
+        assert_eq!(found.0, 1);
         assert_eq!(
-            found.note.unwrap(),
+            found.1.unwrap(),
             "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is used, which holds many"
         );
     }
@@ -340,9 +307,9 @@ mod tests {
         let names = headers(&["phone", "emergency contact phone"]);
         let rows = RowBatch::of_text(&[&["x", PHONE], &["y", PHONE]]);
         let found = |is_rejects| phone_column(&columns(&names), &rows, is_rejects).unwrap();
-        assert_eq!(found(true).column, 0);
-        assert_eq!(found(false).column, 1);
-        assert!(found(false).note.is_some());
+        assert_eq!(found(true).0, 0);
+        assert_eq!(found(false).0, 1);
+        assert!(found(false).1.is_some());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::spec::PHONE_COLUMN;
 use crate::shell::quoted;
-use crate::text::{counted, grouped, listed, shown_name};
+use crate::text::{counted, grouped, listed, nearest, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
@@ -12,8 +12,6 @@ pub enum MappingError {
         flag: &'static str,
         /// The name as typed.
         column: String,
-        /// The header most like it, if any is.
-        nearest: Option<String>,
         headers: Vec<String>,
         input: String,
     },
@@ -74,7 +72,6 @@ impl MappingError {
             E::NoSuchColumn {
                 flag,
                 column,
-                nearest,
                 headers,
                 input,
             } => (
@@ -82,7 +79,7 @@ impl MappingError {
                     "`{flag} {}` names no column of `{input}`",
                     shown_name(column)
                 ),
-                match nearest {
+                match nearest(column, headers) {
                     Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
                     None => String::new(),
                 } + &format!("its columns are {}", listed(headers)),

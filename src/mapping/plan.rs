@@ -168,14 +168,12 @@ impl Mapping {
         !self.only.iter().all(|rule| rule.takes(row))
     }
 
-    /// Whether a row of a rejects file says that its number's country was in doubt.
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
         let code = self.rejects_form.as_ref().map(|form| form.error_code);
         let cell = code.and_then(|column| row.text(column));
         cell.is_some_and(|cell| cell.trim().parse() == Ok(ErrorCode::PhoneDoubtful))
     }
 
-    /// The row's variables, in the order in which they are sent.
     pub fn variables<'a>(
         &'a self,
         row: Row<'a>,
@@ -226,11 +224,13 @@ impl Planner<'_> {
             return Err(error);
         }
         let (phone_columns, note) = found?;
+        let mut spare_phone_columns = detect::phone_headers(columns);
+        spare_phone_columns.retain(|column| !phone_columns.contains(column));
         let campaign_column = spec.campaign_column.as_ref();
         let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
         let mut mapping = Mapping {
             shape: RowShape::default(),
-            spare_phone_columns: detect::other_phone_columns(columns, &phone_columns),
+            spare_phone_columns,
             phone_columns,
             campaign_column: campaign_column.transpose()?,
             countries: self.countries()?,
@@ -287,21 +287,13 @@ impl Planner<'_> {
         named: Vec<usize>,
         left_out: &[usize],
     ) -> Result<(Vec<usize>, Option<String>), MappingError> {
-        let is_rejects = self.rejects_form.is_some();
         if !named.is_empty() {
-            let doubt = detect::doubt_about(&self.columns, &named, self.sample);
-            return Ok((named, doubt.filter(|_| !is_rejects)));
+            return Ok((named, None));
         }
         let candidates = self.columns.without(left_out);
-        let found = detect::phone_column(&candidates, self.sample, is_rejects);
-        let found = found.map_err(|mut error| {
-            // All columns are listed, also those that were left out.
-            if let MappingError::NoPhoneColumn { headers, .. } = &mut error {
-                *headers = self.columns.names();
-            }
-            error
-        })?;
-        Ok((vec![found.column], found.note))
+        let is_rejects = self.rejects_form.is_some();
+        let (column, note) = detect::phone_column(&candidates, self.sample, is_rejects)?;
+        Ok((vec![column], note))
     }
 
     /// The columns with each row's country: the one that a flag names, or those that are

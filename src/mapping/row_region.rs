@@ -7,7 +7,6 @@ use crate::source::Row;
 
 const MAX_SPELLINGS: usize = 10_000;
 
-/// What the cells of a row together say about its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRegion {
     Known(Region),

@@ -12,7 +12,6 @@ use crate::text::counted;
 
 const HOW_TO_FIX: &str = "put each cell under its header, then clear the cell leadload_error_code";
 
-/// The error of a row that may be no contact.
 pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
 
 /// What a workbook has in place of bytes that are not text.
@@ -83,7 +82,6 @@ impl RowShape {
             .collect()
     }
 
-    /// Whether a row has words in its first cell and nothing in the others.
     pub fn is_like_footer(&self, row: Row<'_>) -> bool {
         let has_letters = row.lossy(0).contains(char::is_alphabetic);
         has_letters && row.cells().skip(1).all(is_blank)

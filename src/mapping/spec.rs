@@ -9,7 +9,6 @@ pub(super) const KEEP: &str = "--keep";
 pub(super) const SKIP_COLUMN: &str = "--skip-column";
 pub(super) const ONLY: &str = "--only";
 
-/// How a header becomes a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VarNames {
     /// `Customer Name` → `customer_name`.
@@ -43,7 +42,6 @@ pub enum RegionColumns {
     #[default]
     Auto,
     None,
-    /// This column, by its header or its number.
     Named(String),
 }
 
@@ -73,7 +71,6 @@ pub struct MappingSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedMapping {
     pub place: String,
-    /// The command that saves the mapping of a list that has changed.
     pub save_command: String,
     pub flags: Vec<String>,
     /// The columns that the list had when the mapping was saved, if that is known.
