@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
+use super::spreadsheet::MAX_WORKBOOK_BYTES;
 use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
@@ -124,9 +125,9 @@ impl TextForm {
 
 fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
     let mut bytes = Vec::new();
-    let (_, mut reader) = input.unpacked().map_err(|error| input.unreadable(error))?;
-    reader
-        .read_to_end(&mut bytes)
+    let unpacked = input.unpacked();
+    unpacked
+        .and_then(|(_, reader)| reader.take(MAX_WORKBOOK_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| input.unreadable(error))?;
     Sheet::open(bytes, choice.sheet.as_deref()).map_err(|error| SourceError::Workbook {
         name: input.name().to_owned(),
@@ -167,15 +168,7 @@ fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
         text.get(..word.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(word))
     };
-    let markup: [&[u8]; 7] = [
-        b"<!doctype",
-        b"<html",
-        b"<head",
-        b"<body",
-        b"<table",
-        b"<?xml",
-        b"<script",
-    ];
+    let markup: [&[u8]; 5] = [b"<!", b"<?", b"<html", b"<head", b"<table"];
     match text {
         _ if markup.iter().any(|tag| begins(tag)) => Some(("a web page or XML", EXPORT)),
         _ if begins(b"begin:vcard") => Some(("a file of vCards", EXPORT)),

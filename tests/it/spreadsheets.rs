@@ -205,22 +205,22 @@ fn what_is_no_workbook_is_called_by_its_name() {
     assert_eq!(other(&[("contacts.csv", b"a,b")]), "a zip archive");
     assert_eq!(
         other(&[("[Content_Types].xml", b""), ("word/document.xml", b"")]),
-        "a Word document"
+        "a document of another program"
     );
     assert_eq!(
         other(&[("Index/Document.iwa", b"")]),
-        "a document of Apple's Numbers"
+        "a document of another program"
     );
     assert_eq!(
         other(&[("mimetype", b"application/vnd.oasis.opendocument.text")]),
-        "an OpenDocument file of another kind"
+        "a document of another program"
     );
     assert_eq!(
         other(&[("[Content_Types].xml", b""), ("xl/workbook.bin", b"")]),
         "a binary workbook (.xlsb)"
     );
     let error = error_of(compound(&[("WordDocument", b"")]));
-    assert!(error.starts_with("is a Word document, not a spreadsheet\n\nhint: "));
+    assert!(error.starts_with("is a document of another program, not a spreadsheet\n\nhint: "));
 }
 
 #[test]

@@ -6,9 +6,9 @@ use zip::ZipArchive;
 
 use super::error::WorkbookError;
 
-/// The most bytes that the parts of a workbook may unpack to. The `zip` crate
+/// The most bytes that a workbook may have, and that its parts may unpack to. The `zip` crate
 /// unpacks no more of a part than the archive declares, so the declared sizes count.
-const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+pub(in crate::source) const MAX_WORKBOOK_BYTES: u64 = 1 << 30;
 
 pub(super) struct Archive<'a> {
     pub(super) zip: ZipArchive<Cursor<&'a [u8]>>,
@@ -17,7 +17,6 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Reads what the archive contains, and refuses it if it unpacks to too much.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self, WorkbookError> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| {
             WorkbookError::corrupt("it is cut off or damaged, as after a broken download")
@@ -33,8 +32,8 @@ impl<'a> Archive<'a> {
             unpacked = unpacked.saturating_add(entry.size());
             names.push(name);
         }
-        if unpacked > MAX_UNPACKED_BYTES {
-            let limit = MAX_UNPACKED_BYTES >> 20;
+        if unpacked > MAX_WORKBOOK_BYTES {
+            let limit = MAX_WORKBOOK_BYTES >> 20;
             return Err(WorkbookError::too_large(format_args!(
                 "it unpacks to more than {limit} MiB"
             )));

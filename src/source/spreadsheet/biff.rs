@@ -78,7 +78,6 @@ pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
 
 #[derive(Debug, Default)]
 struct Size {
-    /// Cells up to the last row and column of each sheet.
     cells: u64,
     weight: Weight,
     bytes: usize,
@@ -86,7 +85,11 @@ struct Size {
 
 impl Size {
     fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), WorkbookError> {
-        let mut extent = Extent::default();
+        // Up to the last cell.
+        let (mut rows, mut columns) = (0, 0);
+        let mut include = |(row, column): (u64, u64)| {
+            (rows, columns) = (rows.max(row + 1), columns.max(column + 1));
+        };
         // A chart in the sheet has a beginning and an end of its own, and no cells.
         let mut depth = 0usize;
         let mut records = Records(sheet);
@@ -99,11 +102,11 @@ impl Size {
                 (kind::DIMENSIONS, data) => check_dimensions(data)?,
                 // The row, and then the column and the number of each cell.
                 (kind::MUL_RK, data) => {
-                    extent.include(data, (data.len() / 6).saturating_sub(1) as u32)?;
+                    include(place(data, (data.len() / 6).saturating_sub(1) as u32)?);
                 }
                 (kind::STRING, data) => self.weight.add(COPIES * text_in(data))?,
                 (typ, data) if kind::CELLS.contains(&typ) => {
-                    extent.include(data, 0)?;
+                    include(place(data, 0)?);
                     let text = match (typ, u32_at(data, 6)) {
                         (kind::LABEL_SST, Ok(index)) => strings.len(index),
                         _ => text_in(data),
@@ -114,7 +117,7 @@ impl Size {
             }
         }
         self.bytes += sheet.len() - records.0.len();
-        self.cells = self.cells.saturating_add(extent.rows * extent.columns);
+        self.cells = self.cells.saturating_add(rows * columns);
         if self.cells > MAX_CELLS {
             Err(WorkbookError::too_many_cells(MAX_CELLS))
         } else {
@@ -150,23 +153,14 @@ fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
     }
 }
 
-/// How many rows and columns a sheet has up to its last cell.
-#[derive(Debug, Default)]
-struct Extent {
-    rows: u64,
-    columns: u64,
-}
-
-impl Extent {
-    /// Includes the cells of a row, from the one whose row and column the record begins with.
-    fn include(&mut self, record: &[u8], more_cells: u32) -> Result<(), WorkbookError> {
-        let last = u32::from(u16_at(record, 2)?) + more_cells;
-        if last >= COLUMNS {
-            return Err(damaged());
-        }
-        self.rows = self.rows.max(u64::from(u16_at(record, 0)?) + 1);
-        self.columns = self.columns.max(u64::from(last) + 1);
-        Ok(())
+/// The row and the last column (both from 0) of the cells of a record, which begins with the
+/// row and the first column.
+fn place(record: &[u8], more_cells: u32) -> Result<(u64, u64), WorkbookError> {
+    let last = u32::from(u16_at(record, 2)?) + more_cells;
+    if last < COLUMNS {
+        Ok((u64::from(u16_at(record, 0)?), u64::from(last)))
+    } else {
+        Err(damaged())
     }
 }
 

@@ -2,52 +2,36 @@
 
 use std::fmt::Write;
 
-use calamine::{Data, DataRef};
+use calamine::DataType;
 
 use super::time;
 
 /// Appends the text of a cell. A number is written in plain digits, however the sheet
 /// shows it: a phone number of twelve digits is shown as `4.47911E+11` in a narrow column.
-pub(super) fn push_text(out: &mut String, cell: &DataRef<'_>) {
-    match cell {
-        DataRef::Empty => {}
-        DataRef::String(text) => out.push_str(text),
-        DataRef::SharedString(text) => out.push_str(text),
-        DataRef::Int(number) => push_displayed(out, number),
-        DataRef::Float(number) => time::push_number(out, *number),
-        DataRef::Bool(true) => out.push_str("TRUE"),
-        DataRef::Bool(false) => out.push_str("FALSE"),
-        DataRef::DateTime(time) => time::push_serial(out, time),
-        DataRef::DateTimeIso(text) => time::push_iso(out, text),
-        DataRef::DurationIso(text) => time::push_iso_duration(out, text),
-        DataRef::Error(error) => push_displayed(out, error),
+pub(super) fn push_text(out: &mut String, cell: &impl DataType) {
+    if let Some(text) = cell.get_string() {
+        out.push_str(text);
+    } else if let Some(number) = cell.get_float() {
+        time::push_number(out, number);
+    } else if let Some(number) = cell.get_int() {
+        let _ = write!(out, "{number}");
+    } else if let Some(truth) = cell.get_bool() {
+        out.push_str(if truth { "TRUE" } else { "FALSE" });
+    } else if let Some(time) = cell.get_datetime() {
+        time::push_serial(out, &time);
+    } else if let Some(text) = cell.get_datetime_iso() {
+        time::push_iso(out, text);
+    } else if let Some(text) = cell.get_duration_iso() {
+        time::push_iso_duration(out, text);
+    } else if let Some(error) = cell.get_error() {
+        let _ = write!(out, "{error}");
     }
-}
-
-/// The cell in the form that [`push_text`] takes.
-pub(super) fn borrowed(cell: &Data) -> DataRef<'_> {
-    match cell {
-        Data::Empty => DataRef::Empty,
-        Data::String(text) => DataRef::SharedString(text),
-        Data::Int(number) => DataRef::Int(*number),
-        Data::Float(number) => DataRef::Float(*number),
-        Data::Bool(truth) => DataRef::Bool(*truth),
-        Data::DateTime(time) => DataRef::DateTime(*time),
-        Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
-        Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
-        Data::Error(error) => DataRef::Error(error.clone()),
-    }
-}
-
-fn push_displayed(out: &mut String, value: &dyn std::fmt::Display) {
-    // Writing to a `String` cannot fail.
-    let _ = write!(out, "{value}");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calamine::CellErrorType;
+    use calamine::{CellErrorType, DataRef};
     use proptest::prelude::*;
 
     fn text(cell: &DataRef<'_>) -> String {

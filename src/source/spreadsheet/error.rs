@@ -20,10 +20,6 @@ impl WorkbookError {
         }
     }
 
-    pub(super) fn not_a_spreadsheet(what: &str, hint: &str) -> Self {
-        WorkbookError::new(format!("is {what}, not a spreadsheet"), hint)
-    }
-
     pub(super) fn password() -> Self {
         WorkbookError::new(
             "is protected by a password",
@@ -46,7 +42,6 @@ impl WorkbookError {
     /// For a workbook that is damaged as `error` says, which may quote the file: control
     /// characters and anything that could be a phone number are left out.
     pub(super) fn corrupt(error: impl std::fmt::Display) -> Self {
-        /// More of a decoder's complaint is of no use.
         const MAX_LEN: usize = 120;
         let text = without_numbers(&printable(&error.to_string()));
         WorkbookError::new(

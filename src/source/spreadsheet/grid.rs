@@ -119,7 +119,6 @@ impl<'a> SheetRow<'a> {
         self.cells.first().map_or(0, |cell| u64::from(cell.row) + 1)
     }
 
-    /// How many cells it has up to the last with content.
     fn filled(&self) -> usize {
         self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }

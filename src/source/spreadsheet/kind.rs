@@ -29,16 +29,10 @@ pub(super) fn xls_stream(
     }
     // The second is that of Excel 5 and 95.
     let mut names = ["Workbook", "Book"].into_iter();
-    names.find(|name| file.is_stream(name)).ok_or_else(|| {
-        if file.exists("WordDocument") {
-            WorkbookError::not_a_spreadsheet("a Word document", INTO_A_SPREADSHEET)
-        } else {
-            WorkbookError::not_a_spreadsheet("a document of another program", EXPORT)
-        }
-    })
+    let found = names.find(|name| file.is_stream(name));
+    found.ok_or_else(other_document)
 }
 
-/// Whether an archive is an OpenDocument spreadsheet rather than an .xlsx.
 pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, WorkbookError> {
     const LONGEST_MIME: u64 = 100;
     let mut mime = String::new();
@@ -47,36 +41,35 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Workboo
         part.read_to_string(&mut mime)
             .map_err(WorkbookError::corrupt)?;
     }
-    let other = match mime.strip_prefix("application/vnd.oasis.opendocument.") {
-        Some(kind) if kind.starts_with("spreadsheet") => return Ok(true),
-        Some(_) => ("an OpenDocument file of another kind", INTO_A_SPREADSHEET),
-        None if archive.has(|name| name == "xl/workbook.bin") => {
-            return Err(WorkbookError::new(
-                "is a binary workbook (.xlsb), which cannot be read",
-                "open it in the spreadsheet program, save it as .xlsx, and use that file",
-            ));
-        }
+    match mime.strip_prefix("application/vnd.oasis.opendocument.") {
+        Some(kind) if kind.starts_with("spreadsheet") => Ok(true),
+        Some(_) => Err(other_document()),
+        None if archive.has(|name| name == "xl/workbook.bin") => Err(WorkbookError::new(
+            "is a binary workbook (.xlsb), which cannot be read",
+            "open it in the spreadsheet program, save it as .xlsx, and use that file",
+        )),
         None if archive.has(|name| name == "[content_types].xml")
             && archive.has(|name| name.starts_with("xl/") || name.ends_with("workbook.xml")) =>
         {
-            return Ok(false);
+            Ok(false)
         }
-        None if archive.has(|name| name.starts_with("word/")) => {
-            ("a Word document", INTO_A_SPREADSHEET)
+        // Of Word, PowerPoint, and Apple's programs.
+        None if archive.has(|name| {
+            name.starts_with("word/") || name.starts_with("ppt/") || name.ends_with(".iwa")
+        }) =>
+        {
+            Err(other_document())
         }
-        None if archive.has(|name| name.starts_with("ppt/")) => {
-            ("a presentation", INTO_A_SPREADSHEET)
-        }
-        None if archive.has(|name| name.ends_with(".iwa")) => {
-            ("a document of Apple's Numbers, Pages or Keynote", EXPORT)
-        }
-        None => (
-            "a zip archive",
+        None => Err(WorkbookError::new(
+            "is a zip archive, not a spreadsheet",
             "unpack it and use the file inside that has the contacts",
-        ),
-    };
-    Err(WorkbookError::not_a_spreadsheet(other.0, other.1))
+        )),
+    }
 }
 
-const INTO_A_SPREADSHEET: &str = "put the contacts on a sheet of a spreadsheet, and use that file";
-const EXPORT: &str = "export the contacts as Excel or as CSV, and use that file";
+fn other_document() -> WorkbookError {
+    WorkbookError::new(
+        "is a document of another program, not a spreadsheet",
+        "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and use that file",
+    )
+}

@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use calamine::{Ods, OdsError, Reader, SheetType, SheetVisible, Xls, Xlsx};
 
-use super::archive::Archive;
-use super::cell::{borrowed, push_text};
+use super::archive::{Archive, MAX_WORKBOOK_BYTES};
+use super::cell::push_text;
 use super::error::WorkbookError;
 use super::grid::Grid;
 use super::guarded::guarded;
@@ -15,6 +15,12 @@ use super::{Sheet, biff, compound, opendocument};
 use crate::text::{listed, nearest, shown_name};
 
 pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
+    if bytes.len() as u64 > MAX_WORKBOOK_BYTES {
+        let limit = MAX_WORKBOOK_BYTES >> 20;
+        return Err(WorkbookError::too_large(format_args!(
+            "it has more than {limit} MiB"
+        )));
+    }
     if bytes.starts_with(OLE_MAGIC) {
         let records = compound::workbook_stream(&bytes)?;
         drop(bytes);
@@ -74,7 +80,7 @@ where
     let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
     for (row, column, cell) in range.used_cells() {
         let (row, column) = (place(top, row), place(left, column));
-        grid.push(row, column, |out| push_text(out, &borrowed(cell)))?;
+        grid.push(row, column, |out| push_text(out, cell))?;
     }
     let grid = grid.finish();
     Ok(Sheet { name, names, grid })

@@ -24,6 +24,7 @@ mod shared_strings;
 mod time;
 mod weight;
 
+pub(super) use archive::MAX_WORKBOOK_BYTES;
 pub use error::WorkbookError;
 pub use grid::SheetRow;
 pub use kind::is_workbook;
@@ -32,7 +33,6 @@ pub use reader::SheetReader;
 use crate::contain;
 use grid::Grid;
 
-/// The rows of one sheet of a workbook, every cell as text.
 #[derive(Debug)]
 pub struct Sheet {
     pub name: String,

@@ -19,7 +19,6 @@ const MAX_CELLS: u64 = 1 << 24;
 /// The most bytes of a character that is written as a reference, such as `&#8364;`.
 const LONGEST_CHARACTER: u64 = 4;
 
-/// The attributes of a cell that are kept as text.
 const TEXTS: [&str; 4] = [
     "office:string-value",
     "office:date-value",
@@ -52,7 +51,6 @@ fn check_part(part: impl Read, size: &mut Size) -> Result<(), WorkbookError> {
     })
 }
 
-/// How many cells the tables have, and what else takes memory.
 #[derive(Debug, Default)]
 struct Size {
     /// Texts with all their repeats, tables and styles.
@@ -70,9 +68,7 @@ struct Size {
 struct RowSize {
     repeats: u64,
     cells: u64,
-    /// Cells up to the last with content.
     filled: u64,
-    /// The bytes of text in all its cells.
     text: u64,
     /// How often it has the current cell, if that is not empty.
     cell_repeats: u64,

@@ -77,7 +77,7 @@ impl SheetReader {
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
             self.next += 1;
         }
-        batch.without_spare_capacity()
+        batch
     }
 
     fn next_row(&self) -> Option<SheetRow<'_>> {

@@ -6,7 +6,6 @@ use super::compound::{u16_at, u32_at};
 /// The most bytes of UTF-8 that a character becomes, whatever code page the file names.
 pub(super) const CHARACTER_BYTES: u64 = 6;
 
-/// How long the texts are, in bytes of UTF-8 at most.
 #[derive(Debug, Default)]
 pub(super) struct SharedStrings(Vec<u64>);
 

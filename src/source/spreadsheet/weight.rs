@@ -20,7 +20,6 @@ pub(super) const MAX_WEIGHT: u64 = 2 << 30;
 /// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
 const MAX_PIECE_BYTES: usize = 16 << 20;
 
-/// What a shared string takes besides its text.
 const STRING_BYTES: u64 = 56;
 
 /// What is reserved for each string that a part announces.
@@ -158,7 +157,6 @@ pub(super) fn walk(
     }
 }
 
-/// A cell of an .xlsx, or a text that cells share.
 fn is_cell(name: &str) -> bool {
     matches!(name, "c" | "si")
 }
