@@ -63,7 +63,7 @@ fn input(planned: &PlannedInput) -> Value {
     let notes: Vec<&str> = notes.map(|note| &*note.text).collect();
     json!({
         "name": planned.input.name(),
-        "compression": planned.form.compression.map(|by| by.to_string()),
+        "compression": planned.form.compression.map(|by| by.name()),
         "encoding": text.map(|text| text.encoding.to_string()),
         "byte_order_mark": text.is_some_and(|text| text.has_bom),
         "delimiter": text.map(|text| char::from(text.delimiter)),

@@ -168,7 +168,7 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
     };
     let compression = planned.form.compression.iter();
     let mut lines: Vec<_> = compression
-        .map(|compression| ("packed by", compression.to_string()))
+        .map(|compression| ("packed by", compression.name().to_owned()))
         .collect();
     match &planned.form.content {
         Content::Text(form) => {

@@ -11,7 +11,6 @@ pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 /// A batch ends when its cells have this many bytes, however few rows they are.
 pub(super) const BATCH_BYTES: usize = 128 * 1024;
 
-/// The most that a sample has, in bytes.
 pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 
 /// Consecutive rows of one input, their cells end to end in one buffer.
@@ -63,18 +62,10 @@ impl RowBatch {
         self.rows.is_empty()
     }
 
-    /// The bytes that it takes in memory, roughly.
     pub fn size(&self) -> usize {
         self.bytes.capacity()
             + size_of::<usize>() * self.cell_ends.capacity()
             + size_of::<Span>() * self.rows.capacity()
-    }
-
-    /// The same without spare capacity, since many batches wait for their answers.
-    ///
-    /// A copy: shrinking in place leaves holes that are too small for the next batch.
-    pub(super) fn without_spare_capacity(&self) -> RowBatch {
-        self.clone()
     }
 
     pub fn row(&self, index: usize) -> Row<'_> {

@@ -22,7 +22,6 @@ pub struct Input {
 enum Origin {
     Path {
         path: PathBuf,
-        /// What the file was when it was opened first.
         state: FileState,
     },
     /// Standard input, read to its end into a file that no one else can open.
@@ -73,7 +72,7 @@ impl Input {
             };
             return Err(SourceError::unusable(format!("`{name}` is {what}"), hint));
         }
-        let state = FileState::of(path).map_err(unreadable)?;
+        let state = state_of(path).map_err(unreadable)?;
         // A file may be there and not readable.
         File::open(path).map_err(unreadable)?;
         Ok(Input {
@@ -123,7 +122,7 @@ impl Input {
     /// from one that changed may be of no version at all.
     pub fn check_unchanged(&self) -> Result<(), SourceError> {
         match &self.origin {
-            Origin::Path { path, state } if FileState::of(path).ok().as_ref() != Some(state) => {
+            Origin::Path { path, state } if state_of(path).ok().as_ref() != Some(state) => {
                 Err(SourceError::Changed {
                     name: self.name.clone(),
                 })
@@ -180,25 +179,14 @@ fn nearest_file(path: &Path) -> Option<String> {
     Some(path.with_file_name(nearest).display().to_string())
 }
 
-/// What changes when a file is modified or replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FileState {
-    len: u64,
-    /// None where the file system has no such time.
-    modified: Option<SystemTime>,
-    /// Device and number of the file, where paths have such.
-    identity: Option<(u64, u64)>,
-}
+/// What changes when a file is modified or replaced: its size, its time, and which file it is,
+/// the last two as far as the system has them.
+type FileState = (u64, Option<SystemTime>, Option<(u64, u64)>);
 
-impl FileState {
-    fn of(path: &Path) -> io::Result<FileState> {
-        let metadata = std::fs::metadata(path)?;
-        Ok(FileState {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            identity: file_identity(&metadata),
-        })
-    }
+fn state_of(path: &Path) -> io::Result<FileState> {
+    let metadata = std::fs::metadata(path)?;
+    let modified = metadata.modified().ok();
+    Ok((metadata.len(), modified, file_identity(&metadata)))
 }
 
 /// What distinguishes a file from another at the same path, without opening it.

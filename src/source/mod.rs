@@ -58,14 +58,13 @@ pub enum SourceError {
     Empty { name: String },
     /// The file cannot be opened or read; `line` is the one that was being read, where reading
     /// had begun.
-    #[error("cannot read `{name}`: {error}{}\n\nhint: {}", line.map(|l| format!(" (after line {l})")).unwrap_or_default(), unreadable_hint(error))]
+    #[error("cannot read `{name}`: {}{}\n\nhint: {}", reason(error), line.map(|l| format!(" (after line {l})")).unwrap_or_default(), unreadable_hint(error))]
     Unreadable {
         name: String,
         line: Option<u64>,
         error: std::io::Error,
     },
-    /// Standard input is read into a file, which cannot be made.
-    #[error("standard input cannot be stored in `{}`, the folder for temporary files: {error}\n\nhint: {}, or name another folder in {FOLDER_VARIABLE}", std::env::temp_dir().display(), what_keeps_files_out(error))]
+    #[error("standard input cannot be stored in `{}`, the folder for temporary files: {error}\n\nhint: make sure that it is there, has free space and can be written to, or name another folder in {FOLDER_VARIABLE}", std::env::temp_dir().display())]
     NoSpool { error: std::io::Error },
     #[error("`{name}` {error}")]
     Workbook { name: String, error: WorkbookError },
@@ -108,15 +107,15 @@ fn is_disk_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
-fn what_keeps_files_out(error: &std::io::Error) -> &'static str {
+const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
+
+fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "make that folder",
-        ErrorKind::StorageFull => "free space on that disk",
-        _ => "get permission to write there",
+        // gzip and zstd have words of their own for it.
+        ErrorKind::UnexpectedEof => "its end is missing".to_owned(),
+        _ => error.to_string(),
     }
 }
-
-const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
 fn unreadable_hint(error: &std::io::Error) -> String {
     use ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
@@ -125,6 +124,10 @@ fn unreadable_hint(error: &std::io::Error) -> String {
         _ if is_disk_full(error) => format!(
             "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
         ),
+        // So says zstd where a file was packed with `--long` or `--ultra`.
+        Other if error.to_string().contains("too much memory") => {
+            "unpack it first, or pack it again without `--long` and `--ultra`".to_owned()
+        }
         InvalidData | InvalidInput | UnexpectedEof | Other => {
             "the file seems damaged or cut off: export or download it again".to_owned()
         }

@@ -17,7 +17,6 @@ use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
 
-/// How much is kept of a row that is longer, in bytes.
 const KEPT_BYTES: usize = 4096;
 
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -27,11 +26,9 @@ const DOS_END: u8 = 0x1A;
 
 const LONGEST_SEP_LINE: usize = 16;
 
-/// The least space for bytes and for cells that csv-core gets.
 const SPARE_BYTES: usize = 256;
 const SPARE_CELLS: usize = 16;
 
-/// How much of a batch's buffers is filled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Filled {
     bytes: usize,
@@ -55,7 +52,6 @@ pub struct CsvReader {
     window: Vec<u8>,
     /// Where in the window the current row begins.
     row_start: usize,
-    /// Where in the window splitting continues.
     start: usize,
     end: usize,
     lines: LineCounter,
@@ -132,7 +128,7 @@ impl CsvReader {
         }
         batch.bytes.truncate(end.bytes);
         batch.cell_ends.truncate(end.cells);
-        Ok(batch.without_spare_capacity())
+        Ok(batch)
     }
 
     /// Adds one row after `begin` and returns where it ends; nothing at the end of the

@@ -41,7 +41,6 @@ impl RowReader {
         }
     }
 
-    /// The lines below the list, once its end is reached.
     pub fn footer(&self) -> &[FooterLine] {
         match self {
             RowReader::Csv(reader) => &reader.footer,
@@ -70,9 +69,12 @@ impl RowReader {
         most_rows: usize,
         most_bytes: usize,
     ) -> Result<RowBatch, SourceError> {
-        match self {
-            RowReader::Csv(reader) => reader.read_rows(batch, most_rows, most_bytes),
-            RowReader::Sheet(reader) => Ok(reader.read_rows(batch, most_rows, most_bytes)),
-        }
+        let batch = match self {
+            RowReader::Csv(reader) => reader.read_rows(batch, most_rows, most_bytes)?,
+            RowReader::Sheet(reader) => reader.read_rows(batch, most_rows, most_bytes),
+        };
+        // Many batches wait for their answers. Shrinking in place would leave holes that are
+        // too small for the next one; the copy has no spare capacity.
+        Ok(batch.clone())
     }
 }

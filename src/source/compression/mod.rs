@@ -4,11 +4,10 @@
 //!   standard input has none, and `contacts.csv` may be a gzip file all the same.
 //! - Data that is damaged or ends early is an error: a list that seems complete and is
 //!   not is the worst that an importer can be given.
-//! - The memory is bounded: at most [`WINDOW_BYTES`] and a little for zstd, whatever
+//! - The memory is bounded: at most 32 MiB and a little for zstd, whatever
 //!   the file asks for; 32 KiB for gzip.
 
-use std::fmt;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -16,12 +15,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 const MAGIC_BYTES: u64 = 4;
 
+/// The most that the zstd decoder may remember of what it has unpacked, as a power of two:
+/// 32 MiB, half of the memory that the whole program allows itself. `zstd` asks for 8 MiB at
+/// most up to its level 19, for up to 128 MiB with `--ultra` and up to 2 GiB with `--long`.
 const WINDOW_LOG: u32 = 25;
-
-/// The most that the zstd decoder may remember of what it has unpacked, in bytes: half of
-/// the memory that the whole program allows itself. `zstd` asks for 8 MiB at most up
-/// to its level 19, for up to 128 MiB with `--ultra` and up to 2 GiB with `--long`.
-const WINDOW_BYTES: usize = 1 << WINDOW_LOG;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -32,6 +29,13 @@ pub enum Compression {
 }
 
 impl Compression {
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        }
+    }
+
     /// How a file is packed that begins with these four bytes, or all if it has fewer.
     /// No text in any encoding begins so: all have a control character.
     pub fn of(first_bytes: &[u8]) -> Option<Self> {
@@ -42,15 +46,6 @@ impl Compression {
             [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Compression::Zstd),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-        })
     }
 }
 
@@ -76,45 +71,7 @@ pub fn decompressed(
             Box::new(decoder)
         }
     };
-    let reader = Unpacked {
-        decoder,
-        compression,
-    };
-    Ok((Some(compression), Box::new(reader)))
-}
-
-struct Unpacked {
-    decoder: Box<dyn Read + Send>,
-    compression: Compression,
-}
-
-impl Read for Unpacked {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| {
-            let name = self.compression;
-            let (kind, text) = match error.kind() {
-                // Errors of the file itself have a number of the operating system.
-                ErrorKind::Interrupted => return error,
-                _ if error.raw_os_error().is_some() => return error,
-                ErrorKind::UnexpectedEof => {
-                    (ErrorKind::UnexpectedEof, format!("the {name} data ends early"))
-                }
-                // Only the text of zstd's error shows it.
-                _ if error.to_string().contains("too much memory") => (
-                    ErrorKind::InvalidData,
-                    format!(
-                        "the {name} data needs more than {} MiB of memory to unpack: unpack it first, or pack it again without `--long` and `--ultra`",
-                        WINDOW_BYTES >> 20
-                    ),
-                ),
-                _ => (
-                    ErrorKind::InvalidData,
-                    format!("the {name} data is damaged ({error})"),
-                ),
-            };
-            io::Error::new(kind, text)
-        })
-    }
+    Ok((Some(compression), decoder))
 }
 
 #[cfg(test)]

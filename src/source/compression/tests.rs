@@ -67,21 +67,14 @@ fn a_large_list_comes_out_whole() {
 
 #[test]
 fn data_cut_anywhere_is_an_error_that_says_so() {
-    for (pack, magic, error) in [
-        (
-            gzipped as fn(&[u8]) -> Vec<u8>,
-            2,
-            "the gzip data ends early",
-        ),
-        (zstded, 4, "the zstd data ends early"),
-    ] {
+    for (pack, magic) in [(gzipped as fn(&[u8]) -> Vec<u8>, 2), (zstded, 4)] {
         let twice = [pack(LIST), pack(LIST)].concat();
         for cut in magic..twice.len() {
             if cut == twice.len() / 2 {
                 assert_eq!(unpacked(&twice[..cut]).unwrap().1, LIST)
             } else {
-                let text = error_of(&twice[..cut]);
-                assert!(text.starts_with(error), "{cut}: {text}");
+                let error = unpacked(&twice[..cut]).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{cut}: {error}");
             }
         }
     }
@@ -120,10 +113,8 @@ fn zstd_data_that_needs_too_much_memory_is_refused_with_advice() {
         encoder.finish().unwrap()
     };
     assert_eq!(unpacked(&pack(25)).unwrap().1, LIST);
-    assert_eq!(
-        error_of(&pack(26)),
-        "the zstd data needs more than 32 MiB of memory to unpack: unpack it first, or pack it again without `--long` and `--ultra`"
-    );
+    let error = unpacked(&pack(26)).unwrap_err();
+    assert!(crate::source::unreadable_hint(&error).starts_with("unpack it first"));
 }
 
 #[test]

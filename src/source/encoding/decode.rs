@@ -17,7 +17,6 @@ const TEXT_BYTES: usize = 2 * CHUNK_BYTES;
 /// back fits several times.
 const SPARE_BYTES: usize = 64;
 
-/// Kept free behind what is decoded: the longest undecodable sequence.
 const MALFORMED_BYTES: usize = 4;
 
 /// The text of an input that is written in `encoding`, without its byte order mark.

@@ -51,11 +51,11 @@ corpus! {
     ";
     gzip_cut_off: named("leads.csv.gz", without_its_end(gzip(LIST))), "" => "
         exit 2
-        cannot read `leads.csv.gz`: the gzip data ends early
+        cannot read `leads.csv.gz`: its end is missing
     ";
     zstd_cut_off: named("leads.csv.zst", without_its_end(zstd(LIST))), "" => "
         exit 2
-        cannot read `leads.csv.zst`: the zstd data ends early
+        cannot read `leads.csv.zst`: its end is missing
     ";
     zip_of_a_list: named("leads.zip", zip_of(&[("leads.csv", LIST.as_bytes())], true)), "" => "
         exit 2
