@@ -14,10 +14,8 @@ const NOTHING: [&str; 7] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountryCell {
-    /// It is empty, or a word for nothing.
     Empty,
     Known(Region),
-    /// It names an unknown country, or something else.
     Unknown,
 }
 

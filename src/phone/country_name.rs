@@ -14,7 +14,6 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::Region;
 
-/// The letters of the longer codes of ISO 3166-1.
 const LONGEST_CODE: usize = 3;
 
 /// "Russia" in Vietnamese, and the code of Nigeria if it were in capitals.
@@ -38,7 +37,6 @@ pub(super) fn find(text: &str) -> Option<Region> {
 pub(super) struct Countries {
     /// With their everyday English names, in the order of their codes.
     pub(super) list: Vec<(Region, &'static str)>,
-    /// By simplified names and codes.
     by_name: HashMap<String, Region>,
     pub(super) names: Vec<&'static str>,
 }

@@ -12,7 +12,6 @@ use super::{PhoneNumber, PhoneProblem, Region};
 /// More digits than this are no number, whatever prefixes it has.
 const MAX_DIALLED: usize = 30;
 
-/// Reads digits after a plus.
 pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(&format!("+{digits}"), None, Origin::of(code))

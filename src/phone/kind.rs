@@ -37,7 +37,6 @@ pub enum LineKind {
     /// A company's number, which reaches one of its offices.
     Uan,
     Voicemail,
-    /// Unknown, or not a valid number.
     #[default]
     Unknown,
 }

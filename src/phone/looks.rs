@@ -7,8 +7,8 @@ use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
 /// Whether the cell looks like a phone number: 7 to 15 digits with what usually
-/// is between them, or what a spreadsheet has made of them. Dates, decimals and
-/// IP addresses do not.
+/// is between them, or what a spreadsheet has made of them. Dates and
+/// decimals do not.
 pub fn looks_like_number(cell: &str) -> bool {
     let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
@@ -24,7 +24,6 @@ pub fn looks_like_number(cell: &str) -> bool {
     (FEWEST_DIGITS + prefix..=MAX_DIGITS + prefix).contains(&digits)
         && !is_date(text, &groups)
         && !is_decimal(text, &groups)
-        && !is_internet_address(text, &groups)
 }
 
 /// Whether only a phone number is usually written so: with a plus or `00` in front, or
@@ -94,12 +93,6 @@ fn is_decimal(text: &str, groups: &[&str]) -> bool {
     !has_zero && text.starts_with(whole) && text[whole.len()..].starts_with('.')
 }
 
-/// `192.168.100.200`: four groups with points between them, none above 255.
-fn is_internet_address(text: &str, groups: &[&str]) -> bool {
-    let is_byte = |group: &&str| !group.starts_with('0') && group.parse::<u8>().is_ok();
-    groups.len() == 4 && groups.join(".") == text && groups.iter().all(is_byte)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_decimals_addresses_and_words_do_not_look_like_numbers() {
+    fn dates_decimals_and_words_do_not_look_like_numbers() {
         for cell in [
             "",
             "-",
@@ -148,7 +141,6 @@ mod tests {
             "51.5073509",
             "-51.5073509",
             "1.234.567,89",
-            "192.168.100.200",
             "123456",
             "1234567890123456",
             "4111 1111 1111 1111",

@@ -38,7 +38,6 @@ pub(super) struct CallingCode {
 /// Where answers end and places of nodes begin.
 const FIRST_NODE: u16 = 512;
 
-/// 1, 10, 100 and so on, for as many digits as a number has.
 const TENS: [u64; 16] = tens();
 
 const fn tens() -> [u64; 16] {
@@ -88,12 +87,10 @@ pub(super) enum Length {
     Possible,
     TooShort,
     TooLong,
-    /// Between two possible ones.
     Between,
 }
 
 impl CallingCode {
-    /// Whether the prefix for calls within the country is a zero.
     pub(super) fn has_trunk_zero(&self) -> bool {
         let mut beginnings = self.prefix_beginnings.iter();
         beginnings.any(|(lowest, _)| *lowest < 100)
@@ -131,7 +128,6 @@ impl CallingCode {
         CALLING_CODES.iter().find(|code| code.is_of(region))
     }
 
-    /// Whether the country is one of those that share this code.
     pub fn is_of(&self, region: Region) -> bool {
         self.regions.contains(&region.0)
     }

@@ -80,7 +80,6 @@ impl PhoneProblem {
     }
 }
 
-/// The country of a number, as far as its digits show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Origin {
     /// The country, or the main one of those that share the calling code.

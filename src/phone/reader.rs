@@ -23,7 +23,6 @@ const FEWEST_AFTER_011: usize = 10;
 /// Italy and the Vatican, where the zero of a landline is part of the number.
 const KEEPS_ZERO: u16 = 39;
 
-/// A number, and in what form it was written.
 pub type Read = (PhoneNumber, Written);
 
 #[derive(Debug, Clone)]
@@ -44,7 +43,6 @@ impl PhoneReader {
         self.read_as(cell, region).map(|(number, _)| number)
     }
 
-    /// The same with the form in which it was written.
     pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
         let cell = cell.trim();
         if let Some(number) = PhoneNumber::clean(cell) {
@@ -202,7 +200,6 @@ impl PhoneReader {
         }
     }
 
-    /// Digits without a plus, dialled from an unknown country.
     fn anywhere(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
         if let Some(digits) = digits.strip_prefix("00") {
             return self.international(digits);

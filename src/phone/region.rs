@@ -98,7 +98,6 @@ impl Region {
         }
     }
 
-    /// The known name that is most like the text, for a hint.
     pub fn nearest(text: &str) -> Option<String> {
         text::nearest(text.trim(), &COUNTRIES.names).map(str::to_owned)
     }

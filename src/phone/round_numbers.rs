@@ -7,7 +7,6 @@ use super::PhoneNumber;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RoundNumbers {
     pub numbers: u64,
-    /// Those that end in five zeros.
     pub round: u64,
 }
 

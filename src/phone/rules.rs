@@ -16,7 +16,6 @@ pub enum PhoneRule {
     Valid,
 }
 
-/// How numbers are read, and which of them may be sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhoneRules {
     pub rule: PhoneRule,

@@ -49,18 +49,10 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The text after what separates it from the number before.
 fn without_separator(rest: &str) -> &str {
-    rest.trim_start_matches(|c: char| {
-        c.is_alphabetic()
-            || matches!(
-                c,
-                ' ' | ';' | ',' | '|' | '&' | '\n' | '/' | '\\' | '~' | ':'
-            )
-    })
+    rest.trim_start_matches(|c: char| c.is_alphabetic() || " ;,|&\n/\\~:".contains(c))
 }
 
-/// Whether one of the words between numbers begins here, and is a whole word.
 fn is_word_between(text: &str, at: usize) -> bool {
     let begins_here = !text[..at].ends_with(char::is_alphabetic);
     let rest = &text[at..];

@@ -64,7 +64,6 @@ pub(super) fn zero_is_optional(region: Region) -> bool {
     ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
 }
 
-/// Whether it has a zero in front within its country.
 fn is_written_with_zero(number: PhoneNumber) -> bool {
     let national = google::national_format(number);
     national.trim_start_matches('(').starts_with('0')
@@ -94,7 +93,6 @@ pub(super) fn american_groups(text: &str) -> bool {
 
 const AMERICAN_GROUPS: [usize; 3] = [3, 3, 4];
 
-/// The calling code of North America.
 const AMERICA: u16 = 1;
 
 #[cfg(test)]
