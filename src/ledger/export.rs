@@ -3,11 +3,11 @@
 //! They are kept by number, so they have to be sorted: SQLite does that in files of its own,
 //! which no other program can open, and in little memory.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Row, params};
 use serde_json::json;
 
 use super::record::{COLUMNS, Record};
-use super::{Ledger, LedgerError, ServiceId, unfiled};
+use super::{Ledger, LedgerError, unfiled};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,47 +55,36 @@ impl Ledger {
         selection: &Selection,
         mut each: impl FnMut(ExportedRow) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut result = Ok(());
+        let runs: Vec<u64> = selection.runs.iter().map(|run| run.0).collect();
+        let campaign = selection.campaign.map(|campaign| campaign.0);
         let services = self.services()?;
+        let mut result = Ok(());
         self.reading(|db| {
-            walk(db, services, selection, &mut |row| {
-                result = each(row);
-                result.is_ok()
-            })
+            // One instant for all of it; what is made for it goes with it.
+            let snapshot = db.unchecked_transaction()?;
+            unfiled::show(&snapshot, services)?;
+            let mut select = snapshot.prepare(&select())?;
+            let mut rows = select.query(params![json!(runs).to_string(), campaign])?;
+            let mut last = None;
+            while let Some(row) = rows.next()? {
+                let place = (row.get::<_, u64>("run")?, row.get::<_, u64>("row")?);
+                // One that was invalid, and could be sent by a later version, is in both tables.
+                if last.replace(place) == Some(place) {
+                    continue;
+                }
+                let exported = read(row)?;
+                let statuses = &selection.statuses;
+                if statuses.is_empty() || statuses.contains(&exported.outcome.status) {
+                    result = each(exported);
+                }
+                if result.is_err() {
+                    break;
+                }
+            }
+            Ok(())
         })?;
         result
     }
-}
-
-/// Goes on for as long as `each` wants more.
-fn walk(
-    db: &Connection,
-    services: Vec<ServiceId>,
-    selection: &Selection,
-    each: &mut dyn FnMut(ExportedRow) -> bool,
-) -> rusqlite::Result<()> {
-    let runs: Vec<u64> = selection.runs.iter().map(|run| run.0).collect();
-    let campaign = selection.campaign.map(|campaign| campaign.0);
-    // One instant for all of it; what is made for it goes with it.
-    let snapshot = db.unchecked_transaction()?;
-    unfiled::show(&snapshot, services)?;
-    let mut select = snapshot.prepare(&select())?;
-    let mut rows = select.query(params![json!(runs).to_string(), campaign])?;
-    let mut last = None;
-    while let Some(row) = rows.next()? {
-        let place = (row.get::<_, u64>("run")?, row.get::<_, u64>("row")?);
-        // One that was invalid, and could be sent by a later version, is in both tables.
-        if last.replace(place) == Some(place) {
-            continue;
-        }
-        let exported = read(row)?;
-        let statuses = &selection.statuses;
-        let is_wanted = statuses.is_empty() || statuses.contains(&exported.outcome.status);
-        if is_wanted && !each(exported) {
-            break;
-        }
-    }
-    Ok(())
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {

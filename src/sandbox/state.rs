@@ -76,7 +76,7 @@ pub(super) struct InFlight<'a>(pub(super) &'a Shared);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.state().leave();
+        self.0.state().in_flight -= 1;
     }
 }
 
@@ -143,11 +143,6 @@ impl State {
         self.stats.campaign_requests += 1;
         let outage = self.outage(config, now);
         outage.or_else(|| self.revoked(config, self.stats.lead_requests))
-    }
-
-    /// A request for a lead is over, answered or not.
-    pub(super) fn leave(&mut self) {
-        self.in_flight -= 1;
     }
 
     /// Requests for leads that are unanswered now.
