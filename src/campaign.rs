@@ -3,10 +3,8 @@
 //! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
 //! the id of the one campaign that has it, or a message that lists what exists.
 
-mod picked;
 mod unclear;
 
-pub use picked::picked;
 pub use unclear::{NamedRows, NamesInRows, UnclearNames};
 
 use std::collections::{BTreeMap, HashMap};

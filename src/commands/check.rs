@@ -103,11 +103,11 @@ async fn check(
         estimate,
         saved: saved.as_ref(),
     };
-    let text = match settings.reading.format {
+    let text = match settings.options.output.format() {
         Format::Text => check_text(&checked),
         Format::Json => check_json(&checked),
     };
-    inputs::report(&ended, settings.reading.format, &text)?;
+    inputs::report(&ended, settings.options.output.format(), &text)?;
     Ok(ended.exit_code)
 }
 

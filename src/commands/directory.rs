@@ -105,16 +105,6 @@ pub(super) struct LookedUp {
     pub(super) lookup: Lookup,
 }
 
-impl LookedUp {
-    fn without_names(lookup: Lookup) -> LookedUp {
-        LookedUp {
-            ids: None,
-            names: CampaignNames::default(),
-            lookup,
-        }
-    }
-}
-
 /// Looks up all names in rows and flags, if a service is given. No error of the service ends a
 /// check, which needs neither a service nor a token.
 pub(super) async fn look_up(
@@ -122,11 +112,16 @@ pub(super) async fn look_up(
     settings: &ImportSettings,
     intake: &Intake,
 ) -> Result<LookedUp, Failure> {
+    let without_names = |lookup| LookedUp {
+        ids: None,
+        names: CampaignNames::default(),
+        lookup,
+    };
     let mut inputs = intake.inputs.iter();
     let has_column = inputs.any(|input| input.mapping.campaign_column.is_some());
     let default = settings.reading.campaign.as_ref();
     if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
-        return Ok(LookedUp::without_names(Lookup::NotNeeded));
+        return Ok(without_names(Lookup::NotNeeded));
     }
     let Ok(service) = Service::new(layers) else {
         let why = if settings.service.is_empty() {
@@ -134,12 +129,12 @@ pub(super) async fn look_up(
         } else {
             "no access token is given"
         };
-        return Ok(LookedUp::without_names(Lookup::NotDone(why.to_owned())));
+        return Ok(without_names(Lookup::NotDone(why.to_owned())));
     };
     let mut names = names_in(intake).await?;
     names.note_default(default);
     if names.is_empty() {
-        return Ok(LookedUp::without_names(Lookup::NotNeeded));
+        return Ok(without_names(Lookup::NotNeeded));
     }
     let reached = service::reach(&service, Limits::within(MAX_WAIT)).await?;
     Ok(match reached.client.campaigns_within(MAX_WAIT).await {
@@ -154,7 +149,7 @@ pub(super) async fn look_up(
         Err(error) => {
             let why = error.reason().to_owned();
             warn!(event = "warning", "cannot look up campaign names: {why}");
-            LookedUp::without_names(Lookup::NotDone(why))
+            without_names(Lookup::NotDone(why))
         }
     })
 }

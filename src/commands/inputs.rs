@@ -137,10 +137,8 @@ fn plan_each(
 }
 
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
-    match DoubtError::of(intake) {
-        None => Ok(()),
-        Some(error) => Err(Failure::new(StoppedBy::Usage, error)),
-    }
+    let doubt = DoubtError::of(intake);
+    doubt.map_or(Ok(()), |error| Err(error).or_stopped(StoppedBy::Usage))
 }
 
 /// Refuses copied columns that have the name of a results column.

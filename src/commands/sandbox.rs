@@ -35,19 +35,16 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
 async fn wait_for_signal(addr: SocketAddr) -> io::Result<()> {
     // Before the announcement, so that a signal sent in reply to it is not missed.
     let mut signals = signals::listen()?;
-    announce(addr)?;
-    signals.next().await;
-    Ok(())
-}
-
-/// Prints the one line that scripts wait for.
-fn announce(addr: SocketAddr) -> io::Result<()> {
+    // The one line that scripts wait for.
     let mut stdout = io::stdout().lock();
     writeln!(
         stdout,
         "sandbox listening on http://{addr} (press Ctrl-C to stop)"
     )?;
-    stdout.flush()
+    stdout.flush()?;
+    drop(stdout);
+    signals.next().await;
+    Ok(())
 }
 
 /// The scenario with the flags over it.

@@ -11,7 +11,7 @@ use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::MappingSpec;
-use crate::options::{Format, Given, Options, Progress, ReadingOptions, texts};
+use crate::options::{Given, Options, Progress, ReadingOptions, texts};
 use crate::phone::{PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -36,7 +36,6 @@ pub struct ReadingSettings {
     pub known_bad: KnownBad,
     /// Where results, rejects and the report go.
     pub outputs: OutputChoices,
-    pub format: Format,
     pub progress: Progress,
 }
 
@@ -70,7 +69,6 @@ impl ReadingSettings {
             once: settled(&delivery.once)?,
             known_bad: settled(&delivery.known_bad)?,
             outputs: output_choices(layers, unnamed),
-            format: output.format(),
             progress: settled(&output.progress)?,
         })
     }

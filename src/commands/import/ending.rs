@@ -79,7 +79,7 @@ impl Ending<'_> {
             self.stop(&mut ended, Some(by_ledger));
         }
         self.import.metrics.end(&ended);
-        let summarised = summarise(&ended, settings.reading.format);
+        let summarised = summarise(&ended, settings.options.output.format());
         // If the console was closed, that is why the run ended.
         if ended.stop.is_none() {
             summarised?;

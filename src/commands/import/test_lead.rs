@@ -197,7 +197,7 @@ impl TestLead {
             campaigns,
             outcome: outcome.as_ref(),
         };
-        let text = match self.settings.reading.format {
+        let text = match self.settings.options.output.format() {
             Format::Text => report.text(),
             Format::Json => report.json(),
         };
