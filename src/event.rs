@@ -81,11 +81,6 @@ pub struct Pulse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
     pub left: Duration,
-    pub reason: PauseReason,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PauseReason {
-    Refused(ErrorCode),
-    Outage { since: Timestamp, why: ErrorCode },
+    /// Since when the service has given no usable answer; none where it asks to wait.
+    pub outage_since: Option<Timestamp>,
 }

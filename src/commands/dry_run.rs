@@ -10,7 +10,7 @@ use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
 use crate::rate::{KnownRate, Rate, RateChoice};
-use crate::report::{Estimate, Findings, Listeners, Log, PageNotes, Show, Tally};
+use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Show, Tally, Work};
 use crate::source::Row;
 
 /// Where `auto` starts: the only limit that such a service has ever published.
@@ -42,7 +42,8 @@ impl DryRun<'_> {
         mut take: impl FnMut(&Batch) -> Result<(), Failure>,
     ) -> Result<Found, Failure> {
         let inputs = &self.intake.inputs;
-        let mut listeners = Listeners::of_check(inputs.len(), show, log);
+        let (work, metrics) = (Work::Checking, Metrics::default());
+        let mut listeners = Listeners::new(inputs.len(), show, work, log, metrics);
         listeners.page = self.page;
         if let Some(total) = listeners.wants_total() {
             inputs::count_rows(self.intake, total);

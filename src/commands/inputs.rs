@@ -257,7 +257,7 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     thread::spawn(move || {
         // An input that cannot be read is reported when its rows are.
         if let Ok(rows) = intake.count_rows() {
-            total.set(rows);
+            let _ = total.set(rows);
         }
     });
 }

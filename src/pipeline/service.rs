@@ -16,7 +16,7 @@ use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
 use crate::api::verdict::{Verdict, Wait};
-use crate::event::{Pause, PauseReason, RunEvent};
+use crate::event::{Pause, RunEvent};
 use crate::lead::ErrorCode;
 use crate::stop::{Stop, StopReason};
 
@@ -190,10 +190,7 @@ impl Service {
         if let Some(away) = self.outage.away {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
-                reason: PauseReason::Outage {
-                    since: wall_clock(away.since),
-                    why: away.why,
-                },
+                outage_since: Some(wall_clock(away.since)),
             });
         }
         let until = self
@@ -203,7 +200,7 @@ impl Service {
             .filter(|until| now < *until)?;
         Some(Pause {
             left: until - now,
-            reason: PauseReason::Refused(self.throttle.why),
+            outage_since: None,
         })
     }
 

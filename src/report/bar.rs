@@ -146,14 +146,13 @@ fn checking(rows: u64, total: Option<u64>, elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Pause, PauseReason, Pulse};
-    use crate::lead::ErrorCode;
+    use crate::event::{Pause, Pulse};
     use crate::rate::Rate;
     use crate::report::RowTotal;
 
     fn below(width: usize, pause: Option<Pause>) -> Vec<String> {
         let total = RowTotal::default();
-        total.set(8800);
+        total.set(8800).unwrap();
         let mut progress = Progress::new(total);
         progress.note(&RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(700),
@@ -197,14 +196,11 @@ mod tests {
     fn what_all_requests_wait_for_takes_the_place_of_the_rate() {
         let refused = Pause {
             left: Duration::from_secs(37),
-            reason: PauseReason::Refused(ErrorCode::Http(429)),
+            outage_since: None,
         };
         let away = Pause {
             left: Duration::from_secs(40),
-            reason: PauseReason::Outage {
-                since: "2026-11-21T14:02:31Z".parse().unwrap(),
-                why: ErrorCode::Timeout,
-            },
+            outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
         };
         for (pause, said) in [
             (

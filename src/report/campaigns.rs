@@ -89,7 +89,7 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
 const NAME_LENGTH: usize = 40;
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct CampaignNames(BTreeMap<CampaignId, String>);
+pub struct CampaignNames(pub BTreeMap<CampaignId, String>);
 
 impl CampaignNames {
     pub fn listed(campaigns: &[Campaign]) -> CampaignNames {
@@ -119,24 +119,17 @@ impl CampaignNames {
     }
 }
 
-impl FromIterator<(CampaignId, String)> for CampaignNames {
-    fn from_iter<T: IntoIterator<Item = (CampaignId, String)>>(names: T) -> CampaignNames {
-        CampaignNames(names.into_iter().collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_campaign_is_shown_by_name_and_id_and_its_name_moves_no_cursor() {
-        let names: CampaignNames = [
+        let names = [
             (CampaignId(1), "Spring".to_owned()),
             (CampaignId(2), "Sp\u{1b}[2J ".to_owned() + &"x".repeat(50)),
-        ]
-        .into_iter()
-        .collect();
+        ];
+        let names = CampaignNames(names.into());
         assert_eq!(names.shown(CampaignId(1)), "“Spring” (1)");
         let long = format!("“Sp\u{FFFD}[2J {}…” (2)", "x".repeat(32));
         assert_eq!(names.shown(CampaignId(2)), long);

@@ -3,37 +3,24 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+/// The zone in which times are shown.
 #[derive(Debug)]
-pub(super) struct Clock {
-    zone: TimeZone,
-    /// Whether the time of day is followed by its zone, since readers may be in
-    /// another.
-    says_utc: bool,
-}
+pub(super) struct Clock(pub(super) TimeZone);
 
 impl Clock {
     /// For logs, which are read anywhere.
     pub(super) fn utc() -> Clock {
-        Clock {
-            zone: TimeZone::UTC,
-            says_utc: true,
-        }
+        Clock(TimeZone::UTC)
     }
 
     pub(super) fn here() -> Clock {
-        TimeZone::try_system().map_or_else(|_| Clock::utc(), Clock::of)
-    }
-
-    pub(super) fn of(zone: TimeZone) -> Clock {
-        Clock {
-            zone,
-            says_utc: false,
-        }
+        Clock(TimeZone::try_system().unwrap_or(TimeZone::UTC))
     }
 
     /// Hour and minute: `09:02`, or `09:02 UTC`.
     pub(super) fn time_of_day(&self, time: Timestamp) -> String {
-        let form = if self.says_utc { "%H:%M UTC" } else { "%H:%M" };
+        let is_utc = self.0 == TimeZone::UTC;
+        let form = if is_utc { "%H:%M UTC" } else { "%H:%M" };
         self.form(time, form)
     }
 
@@ -43,7 +30,7 @@ impl Clock {
     }
 
     fn form(&self, time: Timestamp, form: &str) -> String {
-        let zoned = time.to_zoned(self.zone.clone());
+        let zoned = time.to_zoned(self.0.clone());
         zoned.strftime(form).to_string()
     }
 }
@@ -53,7 +40,7 @@ mod tests {
     use super::*;
 
     fn berlin() -> Clock {
-        Clock::of(TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap())
+        Clock(TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap())
     }
 
     fn at(text: &str) -> Timestamp {

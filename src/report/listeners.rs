@@ -1,9 +1,6 @@
 //! The listeners to the events of a run or check.
 
-use std::time::Instant;
-
-use super::progress::{Show, Work};
-use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Tally};
+use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Show, Tally, Work};
 use crate::event::RunEvent;
 
 /// All listeners. They take an event in a fixed order: first the sums, which the others
@@ -17,23 +14,10 @@ pub struct Listeners {
     logbook: Logbook,
     metrics: Metrics,
     pub total: RowTotal,
-    /// When a check began: it has no pulses.
-    check_began: Option<Instant>,
 }
 
 impl Listeners {
-    pub fn of_import(inputs: usize, show: Show, log: &Log, metrics: Metrics) -> Listeners {
-        Listeners::new(inputs, show, Work::Sending, log, metrics)
-    }
-
-    pub fn of_check(inputs: usize, show: Show, log: &Log) -> Listeners {
-        Listeners {
-            check_began: Some(Instant::now()),
-            ..Listeners::new(inputs, show, Work::Checking, log, Metrics::default())
-        }
-    }
-
-    fn new(inputs: usize, show: Show, work: Work, log: &Log, metrics: Metrics) -> Listeners {
+    pub fn new(inputs: usize, show: Show, work: Work, log: &Log, metrics: Metrics) -> Listeners {
         let total = RowTotal::default();
         Listeners {
             tally: Tally::new(inputs),
@@ -43,7 +27,6 @@ impl Listeners {
             bar: Bar::new(show, work, log),
             metrics,
             total,
-            check_began: None,
         }
     }
 
@@ -62,10 +45,6 @@ impl Listeners {
         self.progress.note(event);
         self.bar.note(event, &self.tally, &self.progress);
         self.logbook.note(event, &self.tally, &self.progress);
-        if let Some(began) = self.check_began {
-            self.logbook
-                .log_progress(began.elapsed(), &self.tally, &self.progress);
-        }
         self.metrics.note(event, &self.tally, &self.progress);
     }
 

@@ -5,7 +5,7 @@
 //! again and again is logged once, and where there is no bar, progress is logged every so
 //! often.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tracing::{Level, debug, enabled, info, warn};
@@ -51,14 +51,12 @@ const FIRST: Duration = Duration::from_secs(10);
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A rate that is this many times the logged one is logged at once; another change waits until
-/// [`EVERY`] has passed since the last.
-const BIG_CHANGE: f64 = 2.0;
-
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
     work: Work,
+    /// When it began; a check has no pulses, which would tell the time.
+    began: Instant,
     next: Duration,
     /// The latest rate; none before the first.
     pace: Option<Option<Rate>>,
@@ -73,6 +71,7 @@ impl Logbook {
         Logbook {
             show,
             work,
+            began: Instant::now(),
             next: FIRST,
             pace: None,
             paced: None,
@@ -103,6 +102,9 @@ impl Logbook {
                     "row {row} (line {line}): {status}, {}",
                     counted(attempts.into(), "attempt")
                 );
+                if self.work == Work::Checking {
+                    self.log_progress(self.began.elapsed(), tally, progress);
+                }
             }
             RunEvent::Retrying {
                 row,
@@ -213,16 +215,15 @@ impl Logbook {
             "the service gives no usable answers ({words}); all rows wait, and one is tried again in {next}{hint}");
     }
 
-    /// Logs the rate, where it differs from the one logged by as much as is worth a line.
+    /// Logs the rate where it has changed, at most once a minute.
     fn log_pace(&mut self, now: Duration) {
         let Some(rate) = self.pace else {
             return;
         };
-        if let Some((logged, at)) = self.paced {
-            let is_soon = now.saturating_sub(at) < EVERY;
-            if logged == rate || is_soon && change(logged, rate) < BIG_CHANGE {
-                return;
-            }
+        if let Some((logged, at)) = self.paced
+            && (logged == rate || now.saturating_sub(at) < EVERY)
+        {
+            return;
         }
         self.paced = Some((rate, now));
         let allowed_per_s = rate.map(|rate| rate.pace());
@@ -239,7 +240,7 @@ impl Logbook {
     }
 
     /// Logs progress, if it is time to, `now` after the work began.
-    pub fn log_progress(&mut self, now: Duration, tally: &Tally, progress: &Progress) {
+    fn log_progress(&mut self, now: Duration, tally: &Tally, progress: &Progress) {
         if self.show == Show::Bar || now < self.next {
             return;
         }
@@ -269,14 +270,6 @@ impl Logbook {
             waiting = progress.waits_for();
             "{text}"
         );
-    }
-}
-
-fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
-    match (from.map(|rate| rate.pace()), to.map(|rate| rate.pace())) {
-        (Some(from), Some(to)) => (from / to).max(to / from),
-        (None, None) => 1.0,
-        _ => f64::INFINITY,
     }
 }
 
@@ -363,7 +356,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::event::{Pause, PauseReason, Pulse};
+    use crate::event::{Pause, Pulse};
     use crate::exit::StoppedBy;
     use crate::lead::CampaignId;
     use crate::options::LogFormat;
@@ -416,7 +409,7 @@ mod tests {
     fn refused(seconds: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(seconds),
-            reason: PauseReason::Refused(ErrorCode::Http(429)),
+            outage_since: None,
         })
     }
 
@@ -432,7 +425,7 @@ mod tests {
     /// What is logged of these events, each line with its level.
     fn logged(show: Show, events: &[RunEvent<'_>]) -> Vec<String> {
         let total = RowTotal::default();
-        total.set(10_000);
+        total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(show, Work::Sending);
         let lines = logged_as_json(|| {
@@ -524,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pace_is_told_at_once_when_it_is_another_and_otherwise_when_it_has_held() {
+    fn another_pace_is_told_once_a_minute() {
         let paced = |per_minute| RunEvent::Paced(Some(Rate::per_minute(per_minute)));
         let events = [
             paced(100),
@@ -534,16 +527,16 @@ mod tests {
             pulse(59, None),
             paced(120),
             pulse(60, None),
-            pulse(61, None),
             paced(60),
+            pulse(119, None),
             RunEvent::Paced(None),
+            pulse(120, None),
         ];
         assert_eq!(
             logged(Show::Bar, &events),
             [
                 "INFO: sending up to 100/min from now on",
                 "INFO: sending up to 120/min from now on",
-                "INFO: sending up to 60/min from now on",
                 "INFO: no limit of our own from now on",
             ]
         );
@@ -596,7 +589,7 @@ mod tests {
     #[test]
     fn in_json_form_every_line_has_the_fields_that_the_sentence_is_made_of() {
         let total = RowTotal::default();
-        total.set(10_000);
+        total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(Show::Log, Work::Sending);
         let events = [

@@ -66,7 +66,7 @@ pub use opening::{destination_lines, difference_lines, opening_lines, run_line};
 pub use overview::Overview;
 pub use page::{Page, PageNotes, RunMode};
 use progress::Progress;
-pub use progress::{RowTotal, Show};
+pub use progress::{RowTotal, Show, Work};
 pub use runs_json::{copied_json, export_json, forgotten_json, pruned_json, run_json, runs_json};
 pub use runs_text::{copied_text, export_text, forgotten_text, pruned_text, run_text, runs_text};
 pub use settings::{settings_json, settings_text};

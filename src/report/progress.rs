@@ -7,26 +7,14 @@ use std::time::Duration;
 
 use super::clock::Clock;
 use super::time_left::{TimeLeft, rounded};
-use crate::event::{Pause, PauseReason, RunEvent};
+use crate::event::{Pause, RunEvent};
 use crate::lead::{Counts, Status};
 use crate::rate::Rate;
 use crate::text::{counted, grouped};
 
 /// The number of rows of all inputs: counted beside the work, and known some time after it
-/// began. Clones share it.
-#[derive(Debug, Clone, Default)]
-pub struct RowTotal(Arc<OnceLock<u64>>);
-
-impl RowTotal {
-    /// Sets it; the first value stays, since inputs do not change while they are read.
-    pub fn set(&self, rows: u64) {
-        let _ = self.0.set(rows);
-    }
-
-    pub fn get(&self) -> Option<u64> {
-        self.0.get().copied()
-    }
-}
+/// began.
+pub type RowTotal = Arc<OnceLock<u64>>;
 
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -56,32 +44,13 @@ impl Progress {
                 self.allowed = pulse.allowed;
                 self.pause = pulse.pause;
             }
-            RunEvent::Paced(rate) => self.allowed = *rate,
-            RunEvent::Held { wait, why, .. } => {
-                self.pause = Some(Pause {
-                    left: *wait,
-                    reason: PauseReason::Refused(*why),
-                });
-            }
-            RunEvent::Outage {
-                since, why, next, ..
-            } => {
-                self.pause = Some(Pause {
-                    left: *next,
-                    reason: PauseReason::Outage {
-                        since: *since,
-                        why: *why,
-                    },
-                });
-            }
-            RunEvent::Recovered { .. } => self.pause = None,
             RunEvent::Stopping { .. } => self.is_stopping = true,
             _ => {}
         }
     }
 
     pub(super) fn total(&self) -> Option<u64> {
-        self.total.get()
+        self.total.get().copied()
     }
 
     /// What all requests wait for, if they do.
@@ -90,27 +59,25 @@ impl Progress {
             let in_flight = grouped(in_flight as u64);
             return Some(format!("stopping, {in_flight} still in flight"));
         }
-        let Pause { left, reason } = self.pause?;
+        let Pause { left, outage_since } = self.pause?;
         let wait = wait(left);
-        Some(match reason {
-            PauseReason::Refused(_) => format!("the service asks to wait {wait}"),
-            PauseReason::Outage { since, .. } => {
-                let since = clock.time_of_day(since);
-                let next = if left.is_zero() {
-                    "now".to_owned()
-                } else {
-                    format!("in {wait}")
-                };
-                format!("service not answering since {since}, trying again {next}")
-            }
-        })
+        let Some(since) = outage_since else {
+            return Some(format!("the service asks to wait {wait}"));
+        };
+        let since = clock.time_of_day(since);
+        let next = if left.is_zero() {
+            "now".to_owned()
+        } else {
+            format!("in {wait}")
+        };
+        Some(format!(
+            "service not answering since {since}, trying again {next}"
+        ))
     }
 
     pub(super) fn waits_for(&self) -> Option<&'static str> {
-        Some(match self.pause?.reason {
-            PauseReason::Refused(_) => WAITS_FOR[0],
-            PauseReason::Outage { .. } => WAITS_FOR[1],
-        })
+        let is_outage = self.pause?.outage_since.is_some();
+        Some(WAITS_FOR[usize::from(is_outage)])
     }
 
     /// The rate seen, and the one allowed: `1.6/s of 100/min allowed`.
@@ -206,7 +173,6 @@ mod tests {
     use super::*;
     use crate::event::Pulse;
     use crate::exit::StoppedBy;
-    use crate::lead::ErrorCode;
 
     fn pulse(pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
@@ -222,7 +188,7 @@ mod tests {
 
     fn after(events: &[RunEvent<'_>]) -> Progress {
         let total = RowTotal::default();
-        total.set(10_000);
+        total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
         events.iter().for_each(|event| progress.note(event));
         progress
@@ -231,17 +197,14 @@ mod tests {
     fn refused(left: f64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs_f64(left),
-            reason: PauseReason::Refused(ErrorCode::Http(429)),
+            outage_since: None,
         })
     }
 
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            reason: PauseReason::Outage {
-                since: "2026-11-21T14:02:31Z".parse().unwrap(),
-                why: ErrorCode::Timeout,
-            },
+            outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
         })
     }
 
@@ -278,7 +241,7 @@ mod tests {
     #[test]
     fn a_time_of_day_is_told_as_clocks_on_the_wall_show_it() {
         let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
-        let clock = Clock::of(zone);
+        let clock = Clock(zone);
         let state = after(&[pulse(outage(40))]).state(0, &clock).unwrap();
         assert_eq!(
             state,
@@ -287,34 +250,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_known_before_the_next_pulse_and_its_end_too() {
-        let held = RunEvent::Held {
-            hint: crate::api::verdict::Wait::Unsaid,
-            wait: Duration::from_secs(37),
-            why: ErrorCode::Http(429),
-        };
-        let progress = after(&[pulse(None), held]);
-        let state = progress.state(0, &Clock::utc()).unwrap();
-        assert_eq!(state, "the service asks to wait 37 s");
-        let over = after(&[
-            pulse(outage(40)),
-            RunEvent::Recovered {
-                outage: Duration::from_secs(90),
-            },
-        ]);
-        assert_eq!(over.state(0, &Clock::utc()), None);
-        let over = after(&[held, pulse(None)]);
-        assert_eq!(over.state(0, &Clock::utc()), None);
-    }
-
-    #[test]
     fn the_pace_is_what_is_allowed_until_one_is_seen() {
         assert_eq!(Progress::default().pace(), None);
         let progress = after(&[pulse(None)]);
         assert_eq!(progress.pace().unwrap(), "up to 100/min");
         assert_eq!(progress.time_left().unwrap(), "about 1 h 40 min left");
-        let unlimited = after(&[pulse(None), RunEvent::Paced(None)]);
-        assert_eq!(unlimited.pace(), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::event::{Pause, PauseReason, Pulse, RunEvent};
+use crate::event::{Pause, Pulse, RunEvent};
 
 /// How much sending the rate is measured over.
 const LOOK_BACK: Duration = Duration::from_secs(60);
@@ -159,7 +159,7 @@ impl TimeLeft {
 }
 
 fn is_refused(pause: Option<Pause>) -> bool {
-    pause.is_some_and(|pause| matches!(pause.reason, PauseReason::Refused(_)))
+    pause.is_some_and(|pause| pause.outage_since.is_none())
 }
 
 /// A time to come: `1 h 40 min`. Rounded up, and coarser the longer it is, so that it does not
@@ -190,7 +190,6 @@ mod tests {
 
     use super::*;
     use crate::event::Pause;
-    use crate::lead::ErrorCode;
     use crate::rate::Rate;
 
     /// How far ahead rows are read: as the pipeline does it, farther than is looked back on
@@ -382,17 +381,14 @@ mod tests {
     fn refused(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            reason: PauseReason::Refused(ErrorCode::Http(429)),
+            outage_since: None,
         })
     }
 
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            reason: PauseReason::Outage {
-                since: Timestamp::UNIX_EPOCH,
-                why: ErrorCode::Timeout,
-            },
+            outage_since: Some(Timestamp::UNIX_EPOCH),
         })
     }
 

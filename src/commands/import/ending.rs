@@ -56,7 +56,7 @@ impl Ending<'_> {
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),
             requests: end.requests,
-            rows_total: listeners.total.get().or(end.rows_total),
+            rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
             campaign_names: std::mem::take(&mut self.campaign_names),
             ..inputs::ended(settings, intake, tally, self.watch.seconds())
@@ -151,7 +151,7 @@ impl Ending<'_> {
 pub(super) fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -> CampaignNames {
     let met = book.ids().into_iter();
     let met = met.map(|(name, id)| (CampaignId(id), name.to_owned()));
-    let mut names: CampaignNames = met.collect();
+    let mut names = CampaignNames(met.collect());
     names.extend(listed.unwrap_or_default());
     names
 }

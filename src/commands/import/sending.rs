@@ -19,7 +19,7 @@ use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::report::{
-    Listeners, Log, PageNotes, Width, console, destination_lines, log_import, run_line,
+    Listeners, Log, PageNotes, Width, Work, console, destination_lines, log_import, run_line,
 };
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
@@ -62,7 +62,8 @@ pub(super) async fn send(
         metrics.name_run(run.begun.run);
     }
     let show = inputs::show(settings);
-    let mut listeners = Listeners::of_import(intake.inputs.len(), show, log, metrics.clone());
+    let work = Work::Sending;
+    let mut listeners = Listeners::new(intake.inputs.len(), show, work, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     find_total(&mut listeners, rows, intake);
     let campaign_names = campaign_names(&book, directory.listed());
@@ -92,7 +93,7 @@ pub(super) async fn send(
 /// where it is not known.
 fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
     match (rows, listeners.wants_total()) {
-        (Some(rows), _) => listeners.total.set(rows),
+        (Some(rows), _) => drop(listeners.total.set(rows)),
         (None, Some(total)) => inputs::count_rows(intake, total),
         (None, None) => {}
     }

@@ -60,12 +60,7 @@ struct MetricsFile {
 }
 
 impl Metrics {
-    /// Figures of the import with these labels that go to `path`, if there is one. Nothing is
-    /// written yet.
-    ///
-    /// # Errors
-    ///
-    /// Where what is there is not ours to replace.
+    /// Nothing is written yet. What is at `path` must be ours to replace.
     pub fn new(path: Option<&Path>, labels: String) -> Result<Metrics, Failure> {
         let Some(path) = path else {
             return Ok(Metrics::default());
@@ -86,12 +81,8 @@ impl Metrics {
         })))))
     }
 
-    /// Writes them for the first time. `is_taken` knows the places of other outputs.
-    ///
-    /// # Errors
-    ///
-    /// Where that fails, or what is there is not ours to replace. Nothing is written there from
-    /// then on.
+    /// Writes them for the first time; where that fails, nothing is written there from then on.
+    /// `is_taken` knows the places of other outputs.
     pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         let Some(file) = &self.0 else {
             return Ok(());
@@ -282,8 +273,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Pause, PauseReason, Pulse};
-    use crate::lead::ErrorCode;
+    use crate::event::{Pause, Pulse};
     use crate::rate::Rate;
     use crate::report::RowTotal;
 
@@ -297,7 +287,7 @@ mod tests {
             waiting: 8800,
             pause: Some(Pause {
                 left: Duration::from_secs(37),
-                reason: PauseReason::Refused(ErrorCode::Http(429)),
+                outage_since: None,
             }),
         })
     }
