@@ -6,12 +6,11 @@
 use std::cmp::Reverse;
 
 use super::campaigns::{status, with_id};
-use super::opening::{footer, going_on_line};
+use super::opening::going_on_line;
 use super::width::{Width, labelled, paragraph};
 use super::{CampaignNames, Estimate, Findings, Tally};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
-use crate::source::FooterLine;
 use crate::text::{counted, grouped, printable};
 
 const MAX_CAMPAIGNS: usize = 5;
@@ -33,7 +32,6 @@ pub struct Overview<'a> {
     pub estimate: Option<Estimate>,
     /// The country of numbers without a calling code, and who gives it.
     pub region: Option<String>,
-    pub footers: Vec<FooterLine>,
 }
 
 impl Overview<'_> {
@@ -57,13 +55,12 @@ impl Overview<'_> {
             lines.push(("held back", found));
         }
         lines.extend(self.countries().map(|countries| ("numbers", countries)));
-        lines.extend(self.footers.iter().map(footer));
         lines.extend(self.campaigns());
         lines.extend(self.warning().map(|warning| ("warning", warning)));
         lines.push(("service", self.service.clone()));
         if self.ready() > 0 {
             let time = match &self.estimate {
-                Some(estimate) => estimate.words().to_owned(),
+                Some(estimate) => estimate.words.clone(),
                 None => "as long as the service takes to answer (--rate none)".to_owned(),
             };
             lines.push(("time", time));
@@ -222,30 +219,6 @@ impl Overview<'_> {
             counted(self.ready(), "lead")
         );
         paragraph(&question, width.less(ROOM_FOR_ANSWER))
-    }
-
-    /// The same where the overview is not shown: what must be known comes before it.
-    pub fn question_alone(&self, width: Width) -> String {
-        format!(
-            "{}\n{}",
-            paragraph(&self.facts(), width),
-            self.question(width)
-        )
-    }
-
-    fn facts(&self) -> String {
-        let targets = self.targets();
-        let to = match targets[..] {
-            [(campaign, _)] => self.described(campaign),
-            _ => format!("{} campaigns", targets.len()),
-        };
-        let (all, ready) = (self.tally.counts.total(), grouped(self.ready()));
-        let warning = self.warning().map(|warning| format!("; {warning}"));
-        format!(
-            "Of {} {ready} would be sent to {to}{}.",
-            counted(all, "row"),
-            warning.unwrap_or_default()
-        )
     }
 }
 

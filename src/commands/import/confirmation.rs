@@ -42,14 +42,18 @@ impl Prepared {
         }
         let found = terminal.or_interrupted(self.read(log)).await?;
         let overview = self.overview(&found)?;
+        let says_yes = self.import.settings.options.delivery.yes == Some(true);
+        let asks = self.import.is_watched && !says_yes && found.ready() > 0;
         if !is_quiet {
             if let Some(planned) = &self.planned {
                 console::note(&planned.difference_lines(width));
             }
+        }
+        if asks || !is_quiet {
             console::note(&overview.lines(width));
         }
         let rows = found.tally.counts.total();
-        let agreed = self.ask(&found, &overview, terminal).await;
+        let agreed = self.ask(asks, &found, &overview, terminal).await;
         agreed.map_err(|failure| failure.of_rows(rows))?;
         Ok(Some(rows))
     }
@@ -75,25 +79,18 @@ impl Prepared {
 
     async fn ask(
         &self,
+        asks: bool,
         found: &Found,
         overview: &Overview<'_>,
         terminal: &mut Terminal,
     ) -> Result<(), Failure> {
         let settings = &self.import.settings;
         refuse_more_than_allowed(settings, found.ready())?;
-        if !self.import.is_watched
-            || settings.options.delivery.yes == Some(true)
-            || found.ready() == 0
-        {
+        if !asks {
             return Ok(());
         }
         let width = Width::of_stderr();
-        let question = if settings.options.log.is_quiet() {
-            overview.question_alone(width)
-        } else {
-            overview.question(width)
-        };
-        if !terminal.yes(&question).await? {
+        if !terminal.yes(&overview.question(width)).await? {
             return Err(Cancelled("sent").into());
         }
         // The answer may have taken hours, and the user agreed to what was read.
@@ -109,14 +106,6 @@ impl Prepared {
         } = &self.import;
         let planned = self.planned.as_ref();
         let known_rate = planned.map(PlannedRun::known_rate).transpose()?;
-        let footers = match intake.doubt {
-            // All rows were read before the opening lines, which have shown them.
-            Some(_) => Vec::new(),
-            None => {
-                let inputs = intake.inputs.iter();
-                inputs.flat_map(|input| input.footer().to_vec()).collect()
-            }
-        };
         Ok(Overview {
             tally: &found.tally,
             findings: &found.findings,
@@ -124,7 +113,6 @@ impl Prepared {
             campaigns: self.directory.listed(),
             service: settings.service.clone(),
             region: intake.region.as_ref().map(GivenRegion::to_string),
-            footers,
             estimate: found.estimate(&settings.rate, known_rate.flatten()),
         })
     }
