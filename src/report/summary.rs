@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
-use super::tally::{Group, Tally};
+use super::tally::Group;
 use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
@@ -18,12 +18,6 @@ use crate::results::{Written, WrittenRejects};
 use crate::text::{counted, grouped, in_lines, printable};
 
 const MAX_PROBLEMS: usize = 3;
-
-const MAX_CAMPAIGNS: usize = 5;
-
-/// How many rows say something of their list, if they are most of it: one or two may be
-/// there by chance.
-const FEWEST_KNOWN: u64 = 3;
 
 pub fn text_summary(ended: &Ended<'_>) -> String {
     written(|text| write_summary(text, ended))
@@ -44,7 +38,6 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
             format!("Left alone (--known-bad skip): {rows} that ended so in an earlier run too.");
         write_paragraph(text, &said)?;
     }
-    write_known_list(text, ended.tally)?;
     write_footers(text, ended)?;
     write_problems(text, ended, MAX_PROBLEMS)?;
     write_written(text, ended)?;
@@ -53,9 +46,13 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     }
     match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
+            let made = counts.of(Status::Created) + counts.of(Status::Duplicate);
             // What a trial without a ledger has made is forgotten.
-            if ended.run.is_some() || !ended.sandbox {
-                write_campaigns(text, ended)?;
+            if made > 0 && (ended.run.is_some() || !ended.sandbox) {
+                let leads = counted(made, "lead");
+                let said =
+                    format!("At the service already, and not changed: {leads} of this list.");
+                write_paragraph(text, &said)?;
             }
             if let Some(said) = ended.without_ledger() {
                 write_paragraph(text, said)?;
@@ -109,65 +106,6 @@ fn write_command(text: &mut String, what: &str, command: &CommandLine) -> fmt::R
         Some(line) => writeln!(text, "\n{what}:\n  {line}"),
         None => writeln!(text, "\n{what}."),
     }
-}
-
-/// That most of the list was sent before, by us or another way.
-fn write_known_list(text: &mut String, tally: &Tally) -> fmt::Result {
-    let counts = &tally.counts;
-    let is_most = |rows: u64, all: u64| rows >= FEWEST_KNOWN && 2 * rows > all;
-    let answered = [Status::Created, Status::Duplicate, Status::Rejected];
-    let answered = answered.iter().map(|status| counts.of(*status)).sum();
-    // Where an answer was lost, the lead that is there is most likely our own.
-    let ours = tally
-        .groups
-        .get(&(Status::Duplicate, Some(ErrorCode::AnswerLost)));
-    let of_others = counts.of(Status::Duplicate) - ours.map_or(0, |group| group.rows);
-    if is_most(of_others, answered) {
-        write_paragraph(
-            text,
-            "Most of these people were in the campaign already: a colleague, or a run with another ledger, seems to have imported this list.",
-        )?;
-    }
-    if is_most(counts.of(Status::AlreadyImported), counts.total()) {
-        write_paragraph(text, "An earlier run has sent most of this list.")?;
-    }
-    Ok(())
-}
-
-/// Which campaigns have leads of a list that was sent in part.
-fn write_campaigns(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
-    let campaigns = ended.tally.by_campaign.iter();
-    let leads = |counts: &Counts| counts.of(Status::Created) + counts.of(Status::Duplicate);
-    let mut held: Vec<_> = campaigns
-        .map(|(campaign, counts)| (leads(counts), counts.of(Status::Uncertain), *campaign))
-        .filter(|(leads, uncertain, _)| leads + uncertain > 0)
-        .collect();
-    if held.is_empty() {
-        return Ok(());
-    }
-    held.sort_by_key(|(leads, _, campaign)| (std::cmp::Reverse(*leads), *campaign));
-    writeln!(
-        text,
-        "\nOf this list these leads exist already, and they stay:"
-    )?;
-    for (leads, uncertain, campaign) in held.iter().take(MAX_CAMPAIGNS) {
-        let campaign = ended.campaign_names.shown(*campaign);
-        let perhaps = match uncertain {
-            0 => String::new(),
-            uncertain => format!(", and perhaps {} more (uncertain)", grouped(*uncertain)),
-        };
-        let leads = grouped(*leads);
-        writeln!(text, "  {leads:>9} in campaign {campaign}{perhaps}")?;
-    }
-    if let Some(others) = held
-        .get(MAX_CAMPAIGNS..)
-        .filter(|others| !others.is_empty())
-    {
-        let leads: u64 = others.iter().map(|(leads, _, _)| leads).sum();
-        let campaigns = counted(others.len() as u64, "more campaign");
-        writeln!(text, "  {:>9} in {campaigns}", grouped(leads))?;
-    }
-    Ok(())
 }
 
 pub(super) fn write_counts(text: &mut String, counts: &Counts) -> fmt::Result {
@@ -234,26 +172,6 @@ pub(super) fn write_written(text: &mut String, ended: &Ended<'_>) -> fmt::Result
     })
 }
 
-/// Lines of a name, a number and what else there is, those with most first; of the others
-/// what they are together.
-pub(super) fn write_ranked(
-    text: &mut String,
-    lines: &[(String, u64, String)],
-    max: usize,
-    others: impl FnOnce(u64, u64) -> String,
-) -> fmt::Result {
-    for (name, number, rest) in lines.iter().take(max) {
-        writeln!(text, "  {name:<28}{:>9}  {rest}", grouped(*number))?;
-    }
-    match lines.get(max..) {
-        Some(left @ [_, ..]) => {
-            let number = left.iter().map(|(_, number, _)| number).sum();
-            writeln!(text, "  and {}", others(number, left.len() as u64))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Where the files are, with a remark about each file of rejects.
 pub(super) fn write_files(
     text: &mut String,
@@ -281,7 +199,6 @@ pub(super) fn write_files(
     Ok(())
 }
 
-/// A path as a terminal may be shown it.
 pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::exit::{ExitCode, StoppedBy};
-use crate::lead::{CampaignId, RunId};
-use crate::report::{CampaignNames, InDoubt, ListNotes};
+use crate::lead::RunId;
+use crate::report::{CampaignNames, InDoubt, ListNotes, Tally};
 use crate::results::{Written, WrittenRejects};
 use crate::stop::Stop;
 
@@ -160,49 +160,6 @@ fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
     }
 }
 
-/// Whether it is said that somebody else, and that an earlier run, has sent the list.
-fn is_known(tally: &Tally) -> (bool, bool) {
-    let text = text_summary(&complete(tally, None));
-    (
-        text.contains("seems to have imported this list"),
-        text.contains("An earlier run has sent most of this list."),
-    )
-}
-
-#[test]
-fn most_of_a_list_and_no_fewer_than_three_rows_say_something_of_all_of_it() {
-    let said = |counts: &[(Status, u64)]| is_known(&tally_of(counts));
-    use Status::{AlreadyImported, Created, Duplicate, Failed, Invalid, Rejected};
-    for (counts, by_others) in [
-        (&[(Duplicate, 3)][..], true),
-        (&[(Duplicate, 2)], false),
-        (&[(Duplicate, 5)], true),
-        (&[(Duplicate, 3), (Created, 2)], true),
-        (&[(Duplicate, 3), (Created, 3)], false),
-        (&[(Duplicate, 3), (Created, 2), (Rejected, 1)], false),
-        (&[(Duplicate, 51), (Created, 49)], true),
-        (&[(Duplicate, 50), (Created, 50)], false),
-        // What the service has not answered says nothing of it.
-        (&[(Duplicate, 10), (Invalid, 90), (Failed, 90)], true),
-    ] {
-        assert_eq!(said(counts), (by_others, false), "{counts:?}");
-    }
-    assert_eq!(said(&[(AlreadyImported, 11), (Created, 10)]), (false, true));
-    assert_eq!(
-        said(&[(AlreadyImported, 10), (Created, 10)]),
-        (false, false)
-    );
-}
-
-#[test]
-fn duplicates_of_our_own_attempts_are_nobody_elses() {
-    let mut tally = tally_of(&[(Status::Duplicate, 5), (Status::Created, 1)]);
-    assert!(is_known(&tally).0);
-    let key = (Status::Duplicate, Some(ErrorCode::AnswerLost));
-    tally.groups.entry(key).or_default().rows = 3;
-    assert!(!is_known(&tally).0);
-}
-
 #[test]
 fn after_a_stop_it_says_of_how_many_rows_where_that_is_known() {
     let tally = tally_of(&[(Status::Created, 109)]);
@@ -278,34 +235,6 @@ fn after_a_stop_nothing_else_than_going_on_is_advised() {
     };
     let said = "\nRejects: leads.rejects.csv (fix these rows and import this file)\n";
     assert!(text_summary(&ended).contains(said));
-}
-
-#[test]
-fn after_a_stop_the_campaigns_with_most_leads_are_named() {
-    let mut tally = Tally::default();
-    for campaign in 1..=8 {
-        let counts = tally.by_campaign.entry(CampaignId(campaign)).or_default();
-        (0..campaign).for_each(|_| counts.add(Status::Created));
-        counts.add(Status::Rejected);
-    }
-    let line = CommandLine::of(&["leadload".into(), "import".into()]);
-    let mut ended = stopped(StoppedBy::Signal, &tally, Some(line));
-    let name = "Spring ".to_owned() + &"x".repeat(50);
-    ended.campaign_names = [(CampaignId(8), name)].into_iter().collect();
-    insta::assert_snapshot!(text_summary(&ended), @r"
-    Stopped (signal) after 0 rows in 1.5 s
-
-    Of this list these leads exist already, and they stay:
-              8 in campaign “Spring xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…” (8)
-              7 in campaign 7
-              6 in campaign 6
-              5 in campaign 5
-              4 in campaign 4
-              6 in 3 more campaigns
-
-    The same command continues where this stopped:
-      leadload import
-    ");
 }
 
 #[test]

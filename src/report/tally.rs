@@ -36,9 +36,7 @@ pub struct Tally {
     pub rows_by_file: Vec<u64>,
     /// Rows that ended badly in an earlier run and are left alone.
     pub known_bad: u64,
-    /// The same for each campaign whose id is known.
-    pub known_bad_by_campaign: BTreeMap<CampaignId, u64>,
-    /// All rows by status for each of these campaigns.
+    /// All rows by status for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// The same for each name whose id is not known, which a check alone has.
     pub by_campaign_name: BTreeMap<String, Counts>,
@@ -89,9 +87,6 @@ impl Tally {
                 }
                 if outcome.is_known_bad {
                     self.known_bad += 1;
-                    if let Some(campaign) = campaign {
-                        *self.known_bad_by_campaign.entry(*campaign).or_default() += 1;
-                    }
                 } else if !matches!(outcome.status, Status::Created | Status::Ready) {
                     self.note_group(*row, outcome);
                 }
@@ -143,18 +138,19 @@ impl Tally {
         problems
     }
 
+    /// Rows that are not sent although nothing is wrong with them.
+    pub fn left_out(&self) -> impl Iterator<Item = (Status, Option<ErrorCode>, &Group)> {
+        let groups = self.groups.iter();
+        let groups = groups.filter(|((status, _), _)| !status.is_problem());
+        groups.map(|((status, code), group)| (*status, *code, group))
+    }
+
     pub fn exit_code(&self, stop: Option<&Stop>) -> ExitCode {
         match stop {
             Some(stop) => stop.by().exit_code(),
             None if self.has_problems() => ExitCode::Problems,
             None => ExitCode::Complete,
         }
-    }
-
-    pub fn problems_of(&self, campaign: CampaignId) -> u64 {
-        let problems = self.by_campaign.get(&campaign).map_or(0, Counts::problems);
-        let known_bad = self.known_bad_by_campaign.get(&campaign);
-        problems.saturating_sub(known_bad.copied().unwrap_or_default())
     }
 
     pub fn has_problems(&self) -> bool {

@@ -322,26 +322,6 @@ fn rows_that_are_known_to_be_bad_ask_for_no_attention() {
     page.says("Nothing is left to do for this list.");
 }
 
-#[test]
-fn rows_that_are_known_to_be_bad_ask_for_no_attention_in_any_campaign() {
-    let list = "phone,campaign\n+447911000001,101\n+447911000002,102\n+447911000003,102\n";
-    let folder = Folder::with_leads(list);
-    let service = scenario(
-        r#"[[rule]]
-        phone_number = "+447911000002"
-        reply = { status = 422 }"#,
-    );
-    let args = "leads.csv --campaign-column campaign --known-bad skip --report page.html";
-    let args: Vec<&str> = args.split(' ').collect();
-    folder.import(&service, &args).expect(1);
-    let caption = "Rows by campaign";
-    assert_eq!(page(&folder, "page.html").cell(caption, "102", 3), "1");
-
-    folder.write("leads.csv", format!("{list}+447911000004,101\n"));
-    folder.import(&service, &args).expect(0);
-    assert_eq!(page(&folder, "page.html").cell(caption, "102", 3), "0");
-}
-
 #[cfg(unix)]
 #[test]
 fn the_page_is_for_its_owner_alone() {

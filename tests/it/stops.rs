@@ -39,9 +39,7 @@ fn a_stop_without_a_ledger_shows_the_command_that_sends_the_whole_list_again() {
         "p.html",
     ];
     let output = folder.import_leads(&service, &args).expect(3);
-    output.shows(
-        "\nOf this list these leads exist already, and they stay:\n          5 in campaign ",
-    );
+    output.shows("\nAt the service already, and not changed: 5 leads of this list.\n");
     output.shows(
         "\n\nWithout a ledger leadload does not know which rows were sent: only the service\n\
          can refuse leads that it has.\n\nThe same command sends the whole list again:\n  ",
@@ -483,8 +481,7 @@ mod signals {
         Results: leads.results.csv
         Rejects: leads.rejects.csv (5 rows)
 
-        Of this list these leads exist already, and they stay:
-                  2 in campaign 101, and perhaps 5 more (uncertain)
+        At the service already, and not changed: 2 leads of this list.
 
         The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5
@@ -505,8 +502,7 @@ mod signals {
 
         Results: leads.results.csv
 
-        Of this list these leads exist already, and they stay:
-                  2 in campaign 101, and perhaps 5 more (uncertain)
+        At the service already, and not changed: 2 leads of this list.
 
         The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold

@@ -7,7 +7,6 @@ use super::prose::marked;
 use super::{Page, RunMode};
 use crate::campaign::CampaignChoice;
 use crate::intake::PlannedInput;
-use crate::report::CampaignNames;
 use crate::report::clock::Clock;
 use crate::report::countries::{completed_with, country};
 use crate::report::summary::seconds;
@@ -132,16 +131,15 @@ fn lists(page: &Page<'_>) -> Markup {
 fn campaign(page: &Page<'_>) -> String {
     let has_column = |input: &PlannedInput| input.mapping.campaign_column.is_some();
     let by_row = page.intake.inputs.iter().any(has_column);
-    let ids: Vec<_> = page.ended.tally.by_campaign.keys().collect();
-    let default = match (page.campaign, &ids[..]) {
-        (Some(CampaignChoice::Id(id)), _) => Some(page.ended.campaign_names.shown(*id)),
-        (Some(CampaignChoice::Name(name)), [id]) if !by_row => {
-            let named: CampaignNames = [(**id, name.clone())].into_iter().collect();
-            Some(named.shown(**id))
+    let names = &page.ended.campaign_names;
+    let ids = &page.ended.tally.by_campaign;
+    let default = page.campaign.map(|campaign| match campaign {
+        CampaignChoice::Id(id) => names.shown(*id),
+        CampaignChoice::Name(_) if !by_row && ids.len() == 1 => {
+            ids.keys().map(|id| names.shown(*id)).collect()
         }
-        (Some(CampaignChoice::Name(name)), _) => Some(name.clone()),
-        (None, _) => None,
-    };
+        CampaignChoice::Name(name) => name.clone(),
+    });
     match (default, by_row) {
         (Some(default), false) => default,
         (Some(default), true) => format!("as each row says, or else {default}"),

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::prose::marked;
+use super::prose::{and_more, marked};
 use super::{Page, RunMode};
 use crate::lead::Status;
 use crate::report::summary::shown;
-use crate::text::counted;
 
 const MAX_FILES: usize = 20;
 
@@ -51,9 +50,7 @@ fn files(page: &Page<'_>) -> Markup {
                         div { dt { bdi { (shown(path)) } } dd { (what) } }
                     }
                 }
-                @if all.len() > MAX_FILES {
-                    p { "And " (counted((all.len() - MAX_FILES) as u64, "more file")) "." }
-                }
+                (and_more(all.len(), MAX_FILES, "file"))
                 @for note in &written.notes { p { (note) } }
             }
         }

@@ -1,8 +1,6 @@
 //! What is wrong, the most frequent first, and how to fix it; and the rows left out with
 //! nothing wrong.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 
 use super::Page;
@@ -61,28 +59,18 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> M
 /// Rows that made no lead although nothing is wrong with them; nothing where there are none.
 pub(super) fn left_out(page: &Page<'_>) -> Markup {
     let tally = page.ended.tally;
-    // A duplicate is another thing where the answer to an earlier attempt was lost.
-    let mut groups: BTreeMap<(Status, bool), (u64, &[Example])> = BTreeMap::new();
-    let unproblematic = |(status, _): &(Status, _)| !status.is_problem();
-    for ((status, code), group) in tally.groups.iter().filter(|(key, _)| unproblematic(key)) {
-        let kind = (*status, *code == Some(ErrorCode::AnswerLost));
-        let (rows, found) = groups.entry(kind).or_default();
-        *rows += group.rows;
-        if found.is_empty() {
-            *found = page.notes.examples(*status, *code);
-        }
-    }
+    let groups: Vec<_> = tally.left_out().collect();
     html! {
         @if !groups.is_empty() || tally.known_bad > 0 {
             section {
                 h2 { "Left out, with nothing to fix" }
-                @for ((status, after_lost), (rows, found)) in &groups {
-                    @let (title, why) = reason(*status, *after_lost);
+                @for (status, code, group) in groups {
+                    @let (title, why) = reason(status, code == Some(ErrorCode::AnswerLost));
                     article.problem {
                         h3 { (title) }
-                        p.tags { strong { (counted(*rows, "row")) } " " code { (status) } " " (meaning(*status)) }
+                        p.tags { strong { (counted(group.rows, "row")) } " " code { (status) } " " (meaning(status)) }
                         p { (marked(why)) }
-                        (examples(page, found, *rows))
+                        (examples(page, page.notes.examples(status, code), group.rows))
                     }
                 }
                 @if tally.known_bad > 0 {

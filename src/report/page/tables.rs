@@ -5,20 +5,18 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 
 use super::Page;
-use super::prose::{share, table};
+use super::prose::{and_more, share, table};
 use crate::intake::PlannedInput;
 use crate::lead::{Counts, Status};
 use crate::report::advice::meaning;
-use crate::report::check_text::{MAX_COUNTRIES, samples, sent_as, title};
+use crate::report::check_text::{self, MAX_RANKED};
 use crate::report::summary::round_numbers;
-use crate::text::{counted, grouped, one_line, shortened};
+use crate::text::{counted, grouped};
 
 const MAX_CAMPAIGNS: usize = 20;
 
 const MAX_FILES: usize = 10;
 const MAX_COLUMNS: usize = 100;
-
-const MAX_VALUE: usize = 60;
 
 pub(super) fn rows(page: &Page<'_>) -> Markup {
     let tally = page.ended.tally;
@@ -70,20 +68,14 @@ fn by_status(counts: &Counts) -> Markup {
 }
 
 fn by_campaign(page: &Page<'_>) -> Markup {
-    let tally = page.ended.tally;
-    let mut campaigns: Vec<_> = tally.by_campaign.iter().collect();
+    let mut campaigns: Vec<_> = page.ended.tally.by_campaign.iter().collect();
     campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
     let done = if page.is_check() {
         Status::Ready
     } else {
         Status::Created
     };
-    let columns = [
-        ("Campaign", false),
-        ("Rows", true),
-        (done.as_str(), true),
-        ("Need attention", true),
-    ];
+    let columns = [("Campaign", false), ("Rows", true), (done.as_str(), true)];
     let rows = html! {
         tbody {
             @for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
@@ -91,17 +83,13 @@ fn by_campaign(page: &Page<'_>) -> Markup {
                     th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
                     td.number { (grouped(counts.total())) }
                     td.number { (grouped(counts.of(done))) }
-                    td.number { (grouped(tally.problems_of(**campaign))) }
                 }
             }
         }
     };
     html! {
         (table("campaigns", "Rows by campaign", &columns, &rows))
-        @if let Some(others @ [_, ..]) = campaigns.get(MAX_CAMPAIGNS..) {
-            @let rows: u64 = others.iter().map(|(_, counts)| counts.total()).sum();
-            p { "And " (counted(rows, "row")) " of " (counted(others.len() as u64, "more campaign")) "." }
-        }
+        (and_more(campaigns.len(), MAX_CAMPAIGNS, "campaign"))
     }
 }
 
@@ -122,7 +110,7 @@ pub(super) fn countries(page: &Page<'_>) -> Markup {
     let caption = format!("{} {which}, by country and type", counted(total, "number"));
     let rows = html! {
         tbody {
-            @for country in countries.iter().take(MAX_COUNTRIES) {
+            @for country in countries.iter().take(MAX_RANKED) {
                 tr {
                     th scope="row" { (country.name()) }
                     td.number { (grouped(country.numbers)) }
@@ -137,9 +125,8 @@ pub(super) fn countries(page: &Page<'_>) -> Markup {
             section {
                 h2 { "Numbers by country" }
                 (table("countries stack", &caption, &columns, &rows))
-                @if let Some(others @ [_, ..]) = countries.get(MAX_COUNTRIES..) {
-                    @let numbers: u64 = others.iter().map(|country| country.numbers).sum();
-                    p { "And " (counted(numbers, "number")) " of " (others.len()) " more countries." }
+                @if countries.len() > MAX_RANKED {
+                    p { "And " (countries.len() - MAX_RANKED) " more countries." }
                 }
             }
         }
@@ -156,50 +143,36 @@ pub(super) fn columns(page: &Page<'_>) -> Markup {
             @for input in inputs.iter().take(MAX_FILES) {
                 (columns_of(input, page.is_check()))
             }
-            @if inputs.len() > MAX_FILES {
-                p { "And " (counted((inputs.len() - MAX_FILES) as u64, "more file")) "." }
-            }
+            (and_more(inputs.len(), MAX_FILES, "file"))
         }
     }
 }
 
 fn columns_of(input: &PlannedInput, has_samples: bool) -> Markup {
-    let headers = &input.header.names;
-    let columns = [
+    let all = check_text::columns(input);
+    let headings = [
         ("Column", false),
         ("Sent as", false),
         ("For example", false),
     ];
-    let columns = if has_samples { &columns } else { &columns[..2] };
+    let headings = if has_samples {
+        &headings
+    } else {
+        &headings[..2]
+    };
     let rows = html! {
         tbody {
-            @for (column, header) in headers.iter().enumerate().take(MAX_COLUMNS) {
+            @for [title, sent_as, samples] in all.iter().take(MAX_COLUMNS) {
                 tr {
-                    th scope="row" { bdi { (title(column, header)) } }
-                    td { bdi { (sent_as(&input.mapping, column)) } }
-                    @if has_samples {
-                        td {
-                            @for (at, sample) in samples(input, column).iter().enumerate() {
-                                @if at > 0 { " · " }
-                                bdi { (sample) }
-                            }
-                        }
-                    }
-                }
-            }
-            @for (name, value) in &input.mapping.constants {
-                tr {
-                    th scope="row" { em { "the same for every row" } }
-                    td { bdi { (name) } }
-                    @if has_samples { td { bdi { (shortened(&one_line(value), MAX_VALUE)) } } }
+                    th scope="row" { bdi { (title) } }
+                    td { bdi { (sent_as) } }
+                    @if has_samples { td { bdi { (samples) } } }
                 }
             }
         }
     };
     html! {
-        (table("columns", input.input.name(), columns, &rows))
-        @if headers.len() > MAX_COLUMNS {
-            p { "And " (counted((headers.len() - MAX_COLUMNS) as u64, "more column")) "." }
-        }
+        (table("columns", input.input.name(), headings, &rows))
+        (and_more(all.len(), MAX_COLUMNS, "column"))
     }
 }
