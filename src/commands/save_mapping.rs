@@ -40,7 +40,6 @@ pub(super) fn write(
         profile: to_save.profile.clone(),
         file: to_save.file.clone(),
         left_out: first.map_or_else(Vec::new, PlannedInput::new_columns),
-        left_out_listed: first.and_then(PlannedInput::new_columns_listed),
         newly_sent: to_save.newly_sent.clone(),
         sent_no_more: to_save.no_longer_sent.clone(),
         lost: first.map_or_else(Vec::new, |first| {

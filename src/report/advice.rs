@@ -23,7 +23,6 @@ pub struct Advice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Plain(&'static str),
-    /// With a flag on the command line, and without one for a page in a browser.
     Flag {
         with_flags: &'static str,
         /// For a page in a browser, where settings have labels and no flags.

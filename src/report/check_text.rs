@@ -5,16 +5,14 @@ use std::fmt::{self, Write};
 
 use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
-use super::summary::{
-    places, write_counts, write_paragraph, write_problems, write_ranked, write_written,
-};
+use super::summary::{places, write_counts, write_paragraph, write_problems, write_written};
 use super::table::{lines, table};
 use super::width::{paragraph, written};
 use super::{Ended, Findings, Width};
 use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
-use crate::lead::{Counts, Status};
+use crate::lead::Status;
 use crate::mapping::{ColumnRole, Mapping};
 use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
@@ -22,9 +20,7 @@ const SAMPLE_LENGTH: usize = 20;
 
 const BODY_LENGTH: usize = 1000;
 
-pub(super) const MAX_COUNTRIES: usize = 15;
-
-const MAX_CAMPAIGNS: usize = 15;
+pub(super) const MAX_RANKED: usize = 15;
 
 pub(super) const MAX_PROBLEMS: usize = 20;
 
@@ -72,22 +68,21 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
         printable(&saved.file.display().to_string())
     );
     write_paragraph(text, &said)?;
-    let some = |columns: &[String]| (!columns.is_empty()).then(|| listed(columns));
     for (columns, what) in [
-        (some(&saved.newly_sent), "Newly sent (left out before)"),
-        (some(&saved.sent_no_more), "No longer sent"),
+        (&saved.newly_sent, "Newly sent (left out before)"),
+        (&saved.sent_no_more, "No longer sent"),
         (
-            some(&saved.lost),
+            &saved.lost,
             "No longer in the mapping, because the list does not have them",
         ),
-        (saved.left_out_listed.clone(), "New, so not sent"),
+        (&saved.left_out, "New, so not sent"),
     ] {
-        if let Some(columns) = columns {
-            let said = format!("{what}: {columns}");
+        if !columns.is_empty() {
+            let said = format!("{what}: {}", listed(columns));
             writeln!(text, "{}", paragraph(&said, Width::default()))?;
         }
     }
-    if saved.left_out_listed.is_some() {
+    if !saved.left_out.is_empty() {
         let said = "To send new columns, name every column to send with `--var`, and save the mapping again.";
         writeln!(text, "{}", paragraph(said, Width::default()))?;
     }
@@ -99,30 +94,41 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
 
 fn mapping_table(planned: &PlannedInput) -> String {
     let mut table = table(["column", "sent as", "for example"]);
-    for (column, header) in planned.header.names.iter().enumerate() {
-        table.add_row([
-            title(column, header),
-            sent_as(&planned.mapping, column),
-            samples(planned, column).join(" · "),
-        ]);
-    }
-    for (name, value) in &planned.mapping.constants {
-        let value = shortened(&printable(value), SAMPLE_LENGTH);
-        table.add_row(["--set", &printable(name), &value]);
-    }
+    table.add_rows(columns(planned));
     let text = lines(&table);
     let lines: Vec<String> = text.lines().map(|line| format!(" {line}")).collect();
     lines.join("\n")
 }
 
-pub(super) fn title(column: usize, header: &str) -> String {
+/// Of each column, and of each value that is the same for every row: what it is, as what it is
+/// sent, and examples.
+pub(super) fn columns(planned: &PlannedInput) -> Vec<[String; 3]> {
+    let headers = planned.header.names.iter().enumerate();
+    let columns = headers.map(|(column, header)| {
+        [
+            title(column, header),
+            sent_as(&planned.mapping, column),
+            samples(planned, column).join(" · "),
+        ]
+    });
+    let constants = planned.mapping.constants.iter().map(|(name, value)| {
+        [
+            "(every row)".to_owned(),
+            printable(name).into_owned(),
+            shortened(&one_line(value), SAMPLE_LENGTH),
+        ]
+    });
+    columns.chain(constants).collect()
+}
+
+fn title(column: usize, header: &str) -> String {
     match header.trim() {
         "" => format!("(column {})", column + 1),
         name => shortened(&printable(name), 2 * SAMPLE_LENGTH),
     }
 }
 
-pub(super) fn sent_as(mapping: &Mapping, column: usize) -> String {
+fn sent_as(mapping: &Mapping, column: usize) -> String {
     let used = mapping.uses(column);
     let role = match used.role {
         ColumnRole::Phone => Some("phone_number"),
@@ -138,7 +144,7 @@ pub(super) fn sent_as(mapping: &Mapping, column: usize) -> String {
     }
 }
 
-pub(super) fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
+fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
     let values = planned.samples.get(column).into_iter().flatten();
     values
         .map(|value| shortened(&one_line(value), SAMPLE_LENGTH))
@@ -171,10 +177,16 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::
     let campaigns = tally.by_campaign.len() + by_name.len();
     if campaigns > 1 || *checked.lookup != Lookup::NotNeeded {
         let by_id = tally.by_campaign.iter();
-        let by_id = by_id.map(|(id, counts)| (checked.ended.campaign_names.shown(*id), *counts));
+        let by_id = by_id.map(|(id, counts)| (checked.ended.campaign_names.shown(*id), counts));
         let by_name = by_name.iter();
-        let by_name = by_name.map(|(name, counts)| (format!("`{}`", shown_name(name)), *counts));
-        write_rows(text, by_id.chain(by_name).collect())?;
+        let by_name = by_name.map(|(name, counts)| (format!("`{}`", shown_name(name)), counts));
+        let lines = by_id.chain(by_name).map(|(campaign, counts)| {
+            let ready = format!("{} ready", grouped(counts.of(Status::Ready)));
+            (campaign, counts.total(), ready)
+        });
+        let mut lines: Vec<_> = lines.collect();
+        lines.sort_by_key(|(_, rows, _)| Reverse(*rows));
+        write_ranked(text, "Rows by campaign", &lines)?;
     }
     let said = match checked.lookup {
         Lookup::NotDone(why) => format!(
@@ -187,25 +199,21 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::
     write_paragraph(text, &said)
 }
 
-fn write_rows(text: &mut String, mut campaigns: Vec<(String, Counts)>) -> fmt::Result {
-    if campaigns.is_empty() {
+/// Lines of a name, a number and what else there is; of those beyond the first few, their sum.
+fn write_ranked(text: &mut String, heading: &str, lines: &[(String, u64, String)]) -> fmt::Result {
+    if lines.is_empty() {
         return Ok(());
     }
-    campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
-    let lines = campaigns.into_iter().map(|(campaign, counts)| {
-        let ready = format!("{} ready", grouped(counts.of(Status::Ready)));
-        (campaign, counts.total(), ready)
-    });
-    writeln!(text, "\nRows by campaign:")?;
-    write_ranked(
-        text,
-        &lines.collect::<Vec<_>>(),
-        MAX_CAMPAIGNS,
-        |rows, others| {
-            let others = counted(others, "more campaign");
-            format!("{} of {others}", counted(rows, "row"))
-        },
-    )
+    writeln!(text, "\n{heading}:")?;
+    for (name, number, rest) in lines.iter().take(MAX_RANKED) {
+        writeln!(text, "  {name:<28}{:>9}  {rest}", grouped(*number))?;
+    }
+    if let Some(others @ [_, ..]) = lines.get(MAX_RANKED..) {
+        let number = others.iter().map(|(_, number, _)| number).sum();
+        let others = counted(others.len() as u64, "other");
+        writeln!(text, "  and {} in {others}", grouped(number))?;
+    }
+    Ok(())
 }
 
 fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
@@ -225,21 +233,12 @@ fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
 /// Where the rows are that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
-    let mut left_out = tally
-        .groups
-        .iter()
-        .filter(|((status, _), _)| !status.is_problem())
-        .peekable();
-    if left_out.peek().is_some() {
-        writeln!(text, "\nLeft out:")?;
-    }
-    for ((status, _), group) in left_out {
-        writeln!(
-            text,
-            "  {status}: {}, {}",
-            counted(group.rows, "row"),
-            places(group, inputs)
-        )?;
+    for (at, (status, _, group)) in tally.left_out().enumerate() {
+        if at == 0 {
+            writeln!(text, "\nLeft out:")?;
+        }
+        let rows = counted(group.rows, "row");
+        writeln!(text, "  {status}: {rows}, {}", places(group, inputs))?;
     }
     Ok(())
 }
@@ -260,16 +259,11 @@ fn write_unknown_countries(text: &mut String, intake: &Intake) -> fmt::Result {
 
 fn write_countries(text: &mut String, findings: &Findings) -> fmt::Result {
     let countries = findings.kinds.countries();
-    if countries.is_empty() {
-        return Ok(());
-    }
     let lines = countries.iter();
     let lines = lines.map(|country| (country.name(), country.numbers, country.lines()));
-    writeln!(text, "\nNumbers by country and type:")?;
     write_ranked(
         text,
+        "Numbers by country and type",
         &lines.collect::<Vec<_>>(),
-        MAX_COUNTRIES,
-        |numbers, others| format!("{} of {others} more countries", counted(numbers, "number")),
     )
 }

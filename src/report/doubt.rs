@@ -60,57 +60,43 @@ fn given(intake: &Intake) -> String {
 
 fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     let country = doubt.region.in_sentence();
-    let mut reasons = Vec::new();
-    match list.against {
-        Some(Against::Country(other)) => reasons.push(format!(
+    let against = list.against.map(|against| match against {
+        Against::Country(other) => format!(
             "the rows that name a country name {}, and these name none",
             other.in_sentence()
-        )),
-        Some(Against::International(count)) => reasons.push(format!(
+        ),
+        Against::International(count) => format!(
             "there are {} with a calling code, and none of them is of {country}",
             counted(count, "number")
-        )),
-        Some(Against::Impossible(count)) => reasons.push(format!(
-            "{} too long or too short for {country}",
-            are_others(count)
-        )),
-        None => {}
-    }
-    if list.by_region.foreign > 0 {
-        reasons.push(format!(
-            "{} not written like numbers of {country}",
-            are(list.by_region.foreign)
-        ));
-    }
-    if list.contradicted > 0 {
-        reasons.push(format!(
-            "{} in rows that name another country",
-            are(list.contradicted)
-        ));
-    }
-    if list.by_region.not_in_use > 0 {
-        reasons.push(format!(
-            "{} not in use there",
-            are(list.by_region.not_in_use)
-        ));
-    }
+        ),
+        Against::Impossible(count) => format!(
+            "{} are too long or too short for {country}",
+            counted(count, "other number")
+        ),
+    });
+    let kinds = [
+        (
+            list.by_region.foreign,
+            format!("not written like numbers of {country}"),
+        ),
+        (
+            list.contradicted,
+            "in rows that name another country".to_owned(),
+        ),
+        (list.by_region.not_in_use, "not in use there".to_owned()),
+    ];
+    let kinds = kinds.into_iter().filter(|(numbers, _)| *numbers > 0);
+    let kinds = kinds.map(|(numbers, what)| match numbers {
+        1 => format!("1 is {what}"),
+        _ => format!("{} are {what}", grouped(numbers)),
+    });
+    let reasons: Vec<String> = against.into_iter().chain(kinds).collect();
     let first = list.first.lines.iter().map(|line| (0, *line));
     format!(
         "{} ({})",
         reasons.join(", "),
         in_lines(list.doubtful, &first.collect::<Vec<_>>(), &[])
     )
-}
-
-fn are_others(count: u64) -> String {
-    format!("{} other numbers are", grouped(count))
-}
-
-fn are(count: u64) -> String {
-    match count {
-        1 => "1 is".to_owned(),
-        _ => format!("{} are", grouped(count)),
-    }
 }
 
 fn fitting(doubt: &Doubt) -> String {

@@ -10,7 +10,7 @@ use crate::rate::{KnownRate, Rate};
 pub struct Estimate {
     pub least: Duration,
     pub most: Duration,
-    words: String,
+    pub(super) words: String,
 }
 
 impl Estimate {
@@ -56,10 +56,6 @@ impl Estimate {
     /// In a sentence.
     pub(super) fn text(&self) -> String {
         format!("Sending them takes {}.", self.words)
-    }
-
-    pub(super) fn words(&self) -> &str {
-        &self.words
     }
 }
 

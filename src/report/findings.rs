@@ -58,8 +58,6 @@ pub struct SavedIn {
     pub file: PathBuf,
     /// The columns that are new since it was kept before, and that it leaves out.
     pub left_out: Vec<String>,
-    /// The same as a sentence lists them.
-    pub left_out_listed: Option<String>,
     pub newly_sent: Vec<String>,
     pub sent_no_more: Vec<String>,
     /// The columns that it named, and that the list has no more.

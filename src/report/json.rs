@@ -11,19 +11,9 @@ use super::ended::Ended;
 use super::stop_text::stop_text;
 use crate::exit::Failure;
 use crate::lead::Counts;
-use crate::text::without_numbers;
 
 pub fn json_summary(ended: &Ended<'_>) -> String {
     line(&summary(ended))
-}
-
-/// The same for a test lead, with what the service said of it.
-pub(super) fn json_test_summary(ended: &Ended<'_>, said: Option<&str>) -> String {
-    let mut summary = summary(ended);
-    if let (None, Some(said)) = (&ended.stop, said) {
-        summary["error"] = without_numbers(said).into();
-    }
-    line(&summary)
 }
 
 pub(super) fn summary(ended: &Ended<'_>) -> Value {

@@ -14,7 +14,7 @@ pub(super) struct Kinds {
     latest: Option<(NumberKind, u64)>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Country {
     region: Option<Region>,
     calling_code: u16,
@@ -46,16 +46,11 @@ impl Kinds {
     }
 
     pub(super) fn countries(&self) -> Vec<Country> {
-        let mut countries: BTreeMap<(Option<Region>, u16), Country> = BTreeMap::new();
+        let mut countries: BTreeMap<_, Country> = BTreeMap::new();
         for (kind, numbers) in self.all() {
-            let country = countries
-                .entry((kind.country, kind.calling_code))
-                .or_insert_with(|| Country {
-                    region: kind.country,
-                    calling_code: kind.calling_code,
-                    numbers: 0,
-                    lines: Vec::new(),
-                });
+            let place = (kind.country, kind.calling_code);
+            let country = countries.entry(place).or_default();
+            (country.region, country.calling_code) = place;
             country.numbers += numbers;
             country.lines.push((kind.line, numbers));
         }

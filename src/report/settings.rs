@@ -8,7 +8,6 @@ use super::table::{lines, table};
 use crate::settings::{Profile, SettingInUse};
 use crate::text::printable;
 
-/// The settings as people read them.
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     let mut table = table(["setting", "value", "from"]);
     // A path that is cut into pieces cannot be copied.
@@ -35,7 +34,6 @@ fn heading(profile: Option<&Profile>) -> String {
     format!("file     {file}\nprofile  {name}\n")
 }
 
-/// The settings as one JSON object.
 pub fn settings_json(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     line(&json!({
         "config": profile.map(|profile| text(&profile.file)),

@@ -9,7 +9,7 @@ use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
 use super::campaigns::{status, with_id};
 use super::ended::Ended;
-use super::json::json_test_summary;
+use super::json::{line, summary};
 use super::width::written;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
@@ -33,15 +33,20 @@ impl TestReport<'_> {
         written(|text| self.write(text))
     }
 
+    /// The summary, with what the service said of the lead.
     pub fn json(&self) -> String {
+        let mut summary = summary(self.ended);
         let said = self.outcome.and_then(|outcome| outcome.error.as_deref());
-        json_test_summary(self.ended, said)
+        if let (None, Some(said)) = (&self.ended.stop, said) {
+            summary["error"] = without_numbers(said).into();
+        }
+        line(&summary)
     }
 
     fn write(&self, text: &mut String) -> fmt::Result {
         let Claim {
             file,
-            line,
+            line: at,
             campaign,
             number,
             ..
@@ -55,7 +60,7 @@ impl TestReport<'_> {
         let named = CampaignNames::listed(self.campaigns).shown(*campaign);
         writeln!(
             text,
-            "Test lead in campaign {named}\n  to {}\n  from line {line} of {}, {variables}",
+            "Test lead in campaign {named}\n  to {}\n  from line {at} of {}, {variables}",
             understood(*number),
             printable(input)
         )?;
