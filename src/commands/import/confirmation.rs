@@ -44,10 +44,8 @@ impl Prepared {
         let overview = self.overview(&found)?;
         let says_yes = self.import.settings.options.delivery.yes == Some(true);
         let asks = self.import.is_watched && !says_yes && found.ready() > 0;
-        if !is_quiet {
-            if let Some(planned) = &self.planned {
-                console::note(&planned.difference_lines(width));
-            }
+        if !is_quiet && let Some(planned) = &self.planned {
+            console::note(&planned.difference_lines(width));
         }
         if asks || !is_quiet {
             console::note(&overview.lines(width));
