@@ -51,6 +51,10 @@ const FIRST: Duration = Duration::from_secs(10);
 /// … and how often from then on.
 const EVERY: Duration = Duration::from_secs(60);
 
+/// A rate that is this many times the logged one is logged at once; another change waits until
+/// [`EVERY`] has passed since the last.
+const BIG_CHANGE: f64 = 2.0;
+
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
@@ -215,15 +219,16 @@ impl Logbook {
             "the service gives no usable answers ({words}); all rows wait, and one is tried again in {next}{hint}");
     }
 
-    /// Logs the rate where it has changed, at most once a minute.
+    /// Logs the rate, where it differs from the one logged by as much as is worth a line.
     fn log_pace(&mut self, now: Duration) {
         let Some(rate) = self.pace else {
             return;
         };
-        if let Some((logged, at)) = self.paced
-            && (logged == rate || now.saturating_sub(at) < EVERY)
-        {
-            return;
+        if let Some((logged, at)) = self.paced {
+            let is_soon = now.saturating_sub(at) < EVERY;
+            if logged == rate || is_soon && change(logged, rate) < BIG_CHANGE {
+                return;
+            }
         }
         self.paced = Some((rate, now));
         let allowed_per_s = rate.map(|rate| rate.pace());
@@ -270,6 +275,14 @@ impl Logbook {
             waiting = progress.waits_for();
             "{text}"
         );
+    }
+}
+
+fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
+    match (from.map(|rate| rate.pace()), to.map(|rate| rate.pace())) {
+        (Some(from), Some(to)) => (from / to).max(to / from),
+        (None, None) => 1.0,
+        _ => f64::INFINITY,
     }
 }
 
@@ -517,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn another_pace_is_told_once_a_minute() {
+    fn a_pace_is_told_at_once_when_it_is_another_and_otherwise_when_it_has_held() {
         let paced = |per_minute| RunEvent::Paced(Some(Rate::per_minute(per_minute)));
         let events = [
             paced(100),
@@ -527,16 +540,16 @@ mod tests {
             pulse(59, None),
             paced(120),
             pulse(60, None),
+            pulse(61, None),
             paced(60),
-            pulse(119, None),
             RunEvent::Paced(None),
-            pulse(120, None),
         ];
         assert_eq!(
             logged(Show::Bar, &events),
             [
                 "INFO: sending up to 100/min from now on",
                 "INFO: sending up to 120/min from now on",
+                "INFO: sending up to 60/min from now on",
                 "INFO: no limit of our own from now on",
             ]
         );
