@@ -84,26 +84,8 @@ impl NamesInRows {
                 }
             }
         }
-        if let Some(first) = unknown.first() {
-            let existing: Vec<&str> = list.iter().map(|c| c.name.as_str()).collect();
-            let meant = nearest(first, &existing);
-            let meant = meant.map(|name| format!("did you mean `{}`? ", shown_name(name)));
-            let hint = if existing.is_empty() {
-                "the service lists no campaign for this token".to_owned()
-            } else {
-                format!("the campaigns are {}", listed(&existing))
-            };
-            let unknown = CampaignError {
-                problem: "unknown",
-                what: match unknown.len() {
-                    1 => format!("no campaign is called {}", listed(&unknown)),
-                    _ => format!("no campaigns are called {}", listed(&unknown)),
-                },
-                names: unknown,
-                ids: Vec::new(),
-                hint: meant.unwrap_or_default() + &hint,
-            };
-            errors.insert(0, unknown);
+        if !unknown.is_empty() {
+            errors.insert(0, unknown_names(unknown, list));
         }
         let unclear = (!errors.is_empty()).then_some(UnclearNames {
             errors,
@@ -111,6 +93,27 @@ impl NamesInRows {
             inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
         });
         (ids, unclear)
+    }
+}
+
+fn unknown_names(unknown: Vec<String>, list: &[Campaign]) -> CampaignError {
+    let existing: Vec<&str> = list.iter().map(|c| c.name.as_str()).collect();
+    let meant = unknown.first().and_then(|first| nearest(first, &existing));
+    let meant = meant.map(|name| format!("did you mean `{}`? ", shown_name(name)));
+    let hint = if existing.is_empty() {
+        "the service lists no campaign for this token".to_owned()
+    } else {
+        format!("the campaigns are {}", listed(&existing))
+    };
+    CampaignError {
+        problem: "unknown",
+        what: match unknown.len() {
+            1 => format!("no campaign is called {}", listed(&unknown)),
+            _ => format!("no campaigns are called {}", listed(&unknown)),
+        },
+        names: unknown,
+        ids: Vec::new(),
+        hint: meant.unwrap_or_default() + &hint,
     }
 }
 

@@ -103,12 +103,16 @@ async fn check(
         estimate,
         saved: saved.as_ref(),
     };
-    let text = match settings.options.output.format() {
-        Format::Text => check_text(&checked),
-        Format::Json => check_json(&checked),
-    };
-    inputs::report(&ended, settings.options.output.format(), &text)?;
+    print(&checked, settings.options.output.format())?;
     Ok(ended.exit_code)
+}
+
+fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
+    let text = match format {
+        Format::Text => check_text(checked),
+        Format::Json => check_json(checked),
+    };
+    inputs::report(checked.ended, format, &text)
 }
 
 /// The result of the name lookup, if any row or flag has a name.

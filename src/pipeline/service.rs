@@ -119,15 +119,14 @@ impl Service {
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
-                let may_be_the_row =
-                    has_answered || matches!(verdict, Verdict::PerhapsTaken { .. });
-                let is_suspect = may_be_the_row && flight.job.is_suspect(epochs);
                 let silence = Silence {
                     slot: flight.job.slot,
                     started,
-                    may_be_the_rows: may_be_the_row,
+                    may_be_the_rows: has_answered
+                        || matches!(verdict, Verdict::PerhapsTaken { .. }),
                     why: *code,
                 };
+                let is_suspect = silence.may_be_the_rows && flight.job.is_suspect(epochs);
                 went_away = self.record_silence(silence, is_suspect, events);
                 None
             }
