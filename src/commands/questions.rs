@@ -204,6 +204,10 @@ async fn country_or_column(
         let Some(text) = line(question, terminal).await? else {
             return Ok(None);
         };
+        // Written small it is an answer to a question, and not Norway.
+        if matches!(&*text, "n" | "no") {
+            return Ok(None);
+        }
         let mut answer = Options::default();
         let has_column = |planned: &PlannedInput| {
             let mut names = planned.header.names.iter();

@@ -3,7 +3,7 @@
 use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +19,9 @@ use crate::source::folder_of;
 
 /// More statements than there are: none is prepared twice.
 const MAX_STATEMENTS: usize = 64;
+
+/// The head of a database up to its application id (<https://www.sqlite.org/fileformat2.html>).
+const HEAD_LEN: u64 = 72;
 
 /// How long to wait for another program that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -242,8 +245,19 @@ fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
 fn make(path: &Path) -> io::Result<()> {
     private_file::folders().create(folder_of(path))?;
     refuse_other_kinds(path)?;
-    keep_private(&private_file::options().open(path)?);
+    let mut file = private_file::options().open(path)?;
+    if is_new_or_ours(&mut file)? {
+        keep_private(&file);
+    }
     Ok(())
+}
+
+/// Whether nothing or the head of a ledger is in it: any other file is named by mistake, and
+/// stays as it is.
+fn is_new_or_ours(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(HEAD_LEN).read_to_end(&mut head)?;
+    Ok(head.is_empty() || head.ends_with(&schema::APPLICATION_ID.to_be_bytes()))
 }
 
 /// Checked before opening, which would wait for ever at a pipe.

@@ -18,8 +18,14 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
         (None, Some(true)) => return Ok(None),
         (None, _) => default_file()?,
     };
-    // SQLite does not take these for a file, and a ledger in memory is forgotten.
     let text = file.to_string_lossy().to_lowercase();
+    if text.contains("://") {
+        // Not quoted: there may be a password in it.
+        bail!(
+            "the ledger cannot be an address: it is a file on this computer\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger"
+        );
+    }
+    // SQLite does not take these for a file, and a ledger in memory is forgotten.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
         bail!(
             "the ledger cannot be `{}`, which names no file\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger",
@@ -59,6 +65,17 @@ mod tests {
     fn none_is_no_file_of_that_name() {
         assert_eq!(choice(Some("none"), false).unwrap(), None);
         assert_eq!(choice(Some("./none"), false).unwrap(), file("./none"));
+    }
+
+    #[test]
+    fn an_address_is_refused_without_the_password_in_it() {
+        let error = choice(Some("postgresql://me:secret@host/db"), false).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("the ledger cannot be an address"),
+            "{error}"
+        );
+        assert!(!error.contains("secret"), "{error}");
     }
 
     #[test]

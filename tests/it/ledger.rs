@@ -304,9 +304,16 @@ fn a_file_that_is_no_ledger_is_left_alone() {
         "not a database, and longer than a header of one: ".repeat(9),
     );
     let before = folder.read("notes.txt");
+    let permissions = || {
+        fs::metadata(folder.path("notes.txt"))
+            .unwrap()
+            .permissions()
+    };
+    let permissions_before = permissions();
     let output = folder
         .import_leads(&service, &["--ledger", "notes.txt"])
         .expect(5);
+    assert_eq!(permissions(), permissions_before);
     assert!(
         output
             .stderr

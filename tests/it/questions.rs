@@ -86,6 +86,17 @@ fn a_region_that_the_list_speaks_against_is_asked_about() {
 }
 
 #[test]
+fn no_in_small_letters_is_an_answer_and_not_norway() {
+    let list = "name,phone\n\
+        Ada,(203) 555-0101\nBob,(203) 555-0102\nCy,(203) 555-0103\n";
+    let (folder, service) = (Folder::with_leads(list), recorder());
+    let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
+    terminal.answer("Enter to stop):", "no\r");
+    assert_eq!(terminal.end().0, 2);
+    assert_eq!(seen(&service).len(), 0);
+}
+
+#[test]
 fn the_country_of_many_numbers_that_have_none_is_asked() {
     let list = "name,phone,Home\n\
         Ada,07911 000001,GB\nBob,07911 000002,GB\nCy,07911 000003,GB\nDi,+447911000004,GB\n";
