@@ -27,7 +27,7 @@ pub struct RunsArgs {
     pub command: Option<RunsCommand>,
 
     /// List only the latest N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
     pub last: Option<NonZeroU32>,
 
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub enum RunsCommand {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ListArgs {
     /// Only the latest N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = <NonZeroU32 as Value>::parse)]
     pub last: Option<NonZeroU32>,
 }
 

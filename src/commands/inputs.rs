@@ -143,14 +143,17 @@ pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
 
 /// Refuses copied columns that have the name of a results column.
 fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
-    let mut kept = inputs.iter().flat_map(|planned| &planned.mapping.kept);
-    let Some((name, _)) = kept.find(|(name, _)| is_results_column(name)) else {
-        return Ok(());
-    };
-    let name = shown_name(name);
-    Err(Failure::usage(format!(
-        "the results already have a column `{name}`\n\nhint: give the copied column another name: `--keep NAME={name}`"
-    )))
+    for planned in inputs {
+        let mut kept = planned.mapping.kept.iter();
+        if let Some((name, column)) = kept.find(|(name, _)| is_results_column(name)) {
+            return Err(Failure::usage(format!(
+                "the results already have a column `{}`\n\nhint: give the copied column another name: `--keep NAME={}`",
+                shown_name(name),
+                shown_name(&planned.header.names[*column])
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses an export that came out empty, or nearly so. Rejects are no export.
