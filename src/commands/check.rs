@@ -59,11 +59,10 @@ async fn check(
         .map_err(OutputError::before_sending)?;
     let report = inputs::report_file(&paths)?;
     log_check(intake.inputs.len());
-    let campaign = settings.reading.campaign.clone();
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
     let dry_run = DryRun {
         intake,
-        book: CampaignBook::new(campaign, ids),
+        book: CampaignBook::new(settings.reading.campaign.clone(), ids),
         memory: remembered.memory,
         form: settings.policy.form,
         page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
@@ -82,15 +81,14 @@ async fn check(
     let saved = to_save.map(|to_save| save_mapping::write(to_save, intake, request));
     let saved = saved.transpose()?;
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
+    let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {
         let page = Page {
             ended: &ended,
             intake,
             notes,
             campaign: settings.reading.campaign.as_ref(),
-            mode: RunMode::Checked {
-                estimate: estimate.as_ref(),
-            },
+            mode: RunMode::Checked { estimate },
         };
         let page = page.html();
         inputs::write_report(report, &page, &mut ended.written).or_stopped(StoppedBy::Disk)?;

@@ -318,7 +318,7 @@ pub(super) fn ended<'a>(
 pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
     let rows = ended.tally.counts.total();
     if ended.stop.is_some() {
-        // That is why there are no more rows.
+        // The reason for missing rows is reported as the stop.
     } else if rows == 0 {
         warn!(event = "warning", "there are no rows to import");
     } else if ended.tally.counts.of(Status::Excluded) == rows {

@@ -31,10 +31,10 @@
 //! - *little is accepted in a cycle*: it is measured over the last fifty accepted requests at
 //!   least, over as many cycles as that takes. Where there are fewer, five are evidence after a
 //!   long wait, and fifty after a short one. Without evidence the pace becomes 0.7 of itself,
-//!   after a short wait 0.9, and none stays none.
+//!   after a short wait 0.9; where there is no limit yet, there is none afterwards.
 //!
-//! Where the rate is given, a single refusal within ten minutes is obeyed and no more: it may have
-//! been an accident, and a limit that was met is met again.
+//! Where the rate is given, a single refusal within ten minutes causes the wait that it asks for,
+//! and no slower pace: it may have been an accident, and a real limit refuses again.
 
 mod delivery;
 mod stated;

@@ -6,8 +6,9 @@
 //! - governor spaces the starts evenly at the slowest of the rates. Where the spaces are short, a
 //!   start that came late may be made up for by at most [`BURST`] at once, so that the rate is used
 //!   though timers are coarse;
-//! - one more may start when the N-th last start is a span ago: no span of a rate's length,
-//!   wherever it begins, holds more than its N. governor alone cannot promise that with a burst.
+//! - a request may start only if the start N requests before it is at least a span ago, so that
+//!   no span of a rate's length, wherever it begins, has more than N starts. governor with a burst
+//!   does not guarantee that.
 //!
 //! Both keep to spans that are a hundredth longer than asked for ([`SLACK`]): a request that is
 //! delayed on its way and one that is not must not end up in one span at the service.

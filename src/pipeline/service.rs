@@ -91,19 +91,17 @@ impl Service {
         let (started, verdict) = (flight.started, &answer.verdict);
         let mut went_away = false;
         self.adapt(flight, verdict, now);
-        let quota = answer.quota.as_ref();
         let away_since = match verdict {
             _ if verdict.is_about_row() => {
-                self.rate.accepted(started, quota);
-                let is_held = self.throttle.probe_at.is_some_and(|at| now < at);
-                self.outage
-                    .answered(started, is_held || others_are_out, now)
+                self.rate.accepted(started, answer.quota.as_ref());
+                let is_busy = others_are_out || self.throttle.probe_at.is_some_and(|at| now < at);
+                self.outage.answered(started, is_busy, now)
             }
             Verdict::RetryLater { wait, code, .. } => {
                 self.hold(*wait, *code, started, events);
                 // A 503 is about the service's state, and no pace would have avoided it.
                 match code {
-                    ErrorCode::Http(429) => self.rate.refused(started, quota),
+                    ErrorCode::Http(429) => self.rate.refused(started, answer.quota.as_ref()),
                     _ => self.rate.estimator.lost(started),
                 }
                 self.outage.is_there(started, now)

@@ -86,10 +86,6 @@ fn documentation() -> String {
             let _ = writeln!(text, "- {}", step.with_flags());
         }
     }
-    text.push_str("\n# What each status means\n\n| status | meaning |\n|-|-|\n");
-    for status in Status::ALL {
-        let _ = writeln!(text, "| `{status}` | {} |", meaning(status));
-    }
     text
 }
 

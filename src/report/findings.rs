@@ -48,7 +48,7 @@ pub struct Checked<'a> {
     pub intake: &'a Intake,
     pub findings: &'a Findings,
     pub lookup: &'a Lookup,
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<&'a Estimate>,
     pub saved: Option<&'a SavedIn>,
 }
 

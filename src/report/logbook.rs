@@ -150,7 +150,7 @@ impl Logbook {
                 event = "campaign_stopped",
                 campaign = campaign.0,
                 stopped_by = by.as_str(),
-                "campaign {campaign} takes no more leads ({by}); its rows wait, and the others go on"
+                "the service refuses campaign {campaign} ({by}); its rows wait, and the others are sent"
             ),
             RunEvent::Stopping { by, in_flight } => warn!(
                 event = "stopping",
@@ -524,7 +524,7 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &[stopped]),
             [
-                "WARN: campaign 102 takes no more leads (campaign); its rows wait, and the others go on"
+                "WARN: the service refuses campaign 102 (campaign); its rows wait, and the others are sent"
             ]
         );
     }

@@ -148,7 +148,7 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
             "check what the token is allowed to do, and that no firewall is in between",
         ),
         FatalCause::Payment | FatalCause::Balance => (
-            "the service takes no more leads because of the account's balance or plan",
+            "the account's balance or plan allows no further leads",
             "check the account's balance and limits",
         ),
         FatalCause::Campaign => (

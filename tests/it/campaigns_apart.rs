@@ -164,7 +164,7 @@ fn the_summary_names_the_campaign_and_what_to_do() {
         .expect(3);
     let stderr = output.stderr;
     assert!(
-        stderr.contains("campaign 777 takes no more leads"),
+        stderr.contains("the service refuses campaign 777"),
         "{stderr}"
     );
     assert!(

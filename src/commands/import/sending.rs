@@ -224,7 +224,7 @@ fn finish(
     writer.finish(run_end(end))
 }
 
-/// Writes batches until there are no more; on a thread of its own, since files block.
+/// Writes all batches. It blocks while files are written, so it has its own thread.
 fn write_all(
     mut writer: Writer,
     mut batches: mpsc::Receiver<Batch>,
