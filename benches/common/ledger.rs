@@ -77,6 +77,7 @@ impl NewLedger {
             claim: self.claim(row),
             outcome: RowOutcome {
                 quotes_cells: false,
+                is_suppressed: false,
                 is_known_bad: false,
                 status: Status::Created,
                 lead_id: Some((48_211_000 + row).to_string()),

@@ -105,6 +105,7 @@ impl Lookup<'_> {
                 let why = own.error.clone().unwrap_or_default();
                 *outcome = RowOutcome {
                     error: Some(not_sent_again(&why, outcome)),
+                    is_suppressed: true,
                     ..own
                 };
                 return Ok(());
@@ -118,7 +119,10 @@ impl Lookup<'_> {
             (None, Some(uncertain)) if !self.rules.allow_duplicates => {
                 let text = not_sent_again(&doubt(&uncertain), outcome);
                 let code = Some(ErrorCode::AnswerLost);
-                *outcome = RowOutcome::not_sent(Status::Uncertain, code, Some(text));
+                *outcome = RowOutcome {
+                    is_suppressed: true,
+                    ..RowOutcome::not_sent(Status::Uncertain, code, Some(text))
+                };
             }
             _ => {}
         }

@@ -66,6 +66,10 @@ pub struct RowOutcome {
     /// Whether the sentence quotes cells of the row: then only the results may have it.
     #[serde(skip)]
     pub quotes_cells: bool,
+    /// Whether its number is on a do-not-call list by now: the row stays uncertain, and is
+    /// not sent again.
+    #[serde(skip)]
+    pub is_suppressed: bool,
     /// Whether a row with these cells ended so in an earlier run and is skipped for that
     /// (`--known-bad skip`): the user need not fix it again.
     #[serde(skip)]
@@ -83,6 +87,7 @@ impl RowOutcome {
             error,
             settled_at: None,
             quotes_cells: false,
+            is_suppressed: false,
             is_known_bad: false,
         }
     }

@@ -101,6 +101,7 @@ fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
         error: row.get(13)?,
         settled_at: settled_at.map(|Seconds(time)| time),
         quotes_cells: false,
+        is_suppressed: false,
         is_known_bad: false,
     })
 }

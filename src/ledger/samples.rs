@@ -196,6 +196,7 @@ pub(super) fn releases(rows: impl IntoIterator<Item = u64>) -> Group {
 pub(super) fn created() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
+        is_suppressed: false,
         is_known_bad: false,
         status: Status::Created,
         lead_id: Some("4711".to_owned()),
@@ -210,6 +211,7 @@ pub(super) fn created() -> RowOutcome {
 pub(super) fn rejected() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
+        is_suppressed: false,
         is_known_bad: false,
         status: Status::Rejected,
         lead_id: None,
@@ -224,6 +226,7 @@ pub(super) fn rejected() -> RowOutcome {
 pub(super) fn uncertain() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
+        is_suppressed: false,
         is_known_bad: false,
         status: Status::Uncertain,
         lead_id: None,

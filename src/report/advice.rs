@@ -1,10 +1,8 @@
 //! The one table of what statuses and problems mean and what to do about them.
 //!
 //! The summary, the page for people and `docs/problems.md` take their words from here, and a
-//! page in a browser takes them without flags ([`Step::without_flags`]). Nothing here names a
+//! page in a browser takes them without flags ([`Advice::steps_without_flags`]). Nothing here names a
 //! person; text between backquotes is typed as it is.
-
-use std::borrow::Cow;
 
 use super::ended::{Ended, InDoubt};
 use super::tally::Group;
@@ -12,38 +10,34 @@ use crate::lead::{ErrorCode, Status};
 
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Advice {
     pub title: &'static str,
     pub meaning: &'static str,
     pub short: &'static str,
-    pub steps: &'static [Step],
+    /// Sentences, of which `{…|…}` is the first part in a terminal and the second in a
+    /// browser, where settings have labels and no flags.
+    steps: Vec<&'static str>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    Plain(&'static str),
-    Flag {
-        with_flags: &'static str,
-        /// For a page in a browser, where settings have labels and no flags.
-        without_flags: &'static str,
-    },
+impl Advice {
+    pub fn steps_with_flags(&self) -> impl Iterator<Item = String> {
+        self.steps.iter().map(|step| worded(step, true))
+    }
+
+    pub fn steps_without_flags(&self) -> impl Iterator<Item = String> {
+        self.steps.iter().map(|step| worded(step, false))
+    }
 }
 
-impl Step {
-    pub fn with_flags(self) -> &'static str {
-        match self {
-            Step::Plain(text) => text,
-            Step::Flag { with_flags, .. } => with_flags,
-        }
-    }
-
-    pub fn without_flags(self) -> &'static str {
-        match self {
-            Step::Plain(text) => text,
-            Step::Flag { without_flags, .. } => without_flags,
-        }
-    }
+fn worded(step: &str, with_flags: bool) -> String {
+    let Some((before, rest)) = step.split_once('{') else {
+        return step.to_owned();
+    };
+    let (with, rest) = rest.split_once('|').unwrap_or_default();
+    let (without, after) = rest.split_once('}').unwrap_or_default();
+    let words = if with_flags { with } else { without };
+    [before, words, after].concat()
 }
 
 /// How it goes on with rows that have not become leads.
@@ -65,40 +59,32 @@ impl Outlook {
 
 /// The line of the summary. What the service said is in the results, since it may name a
 /// person.
-pub(super) fn short_advice<'a>(
+pub(super) fn short_advice(
     status: Status,
     code: ErrorCode,
-    group: &'a Group,
+    group: &Group,
     outlook: Outlook,
-) -> Cow<'a, str> {
-    let short = Advice::of(status, code, outlook).short;
+) -> String {
+    let short = Advice::of(status, code, group, outlook).short;
     match (&group.example, status) {
         // The text of the first row says more.
-        (Some(example), Status::Invalid) if short == SEE_RESULTS => example.into(),
-        (_, Status::Failed) => {
-            let then = if outlook.by_same_command {
-                "the same command tries again"
-            } else {
-                "import the rejects later"
-            };
-            format!("{short}; {then}").into()
+        (Some(example), Status::Invalid) if short == SEE_RESULTS => example.clone(),
+        (_, Status::Failed) if outlook.by_same_command => {
+            format!("{short}; the same command tries again")
         }
-        _ => short.into(),
+        (_, Status::Failed) => format!("{short}; import the rejects later"),
+        (_, Status::Uncertain) if (1..group.rows).contains(&group.suppressed) => {
+            format!("{short}; those on a do-not-call list are not sent again")
+        }
+        _ => short.to_owned(),
     }
 }
 
 impl Advice {
-    pub(super) fn of(status: Status, code: ErrorCode, outlook: Outlook) -> Advice {
+    pub(super) fn of(status: Status, code: ErrorCode, group: &Group, outlook: Outlook) -> Advice {
         match (status, code) {
-            (Status::Uncertain, _) => uncertain(outlook.in_doubt),
-            (Status::Rejected, ErrorCode::Http(http_status)) => Advice {
-                short: refused(http_status),
-                ..REFUSED
-            },
-            (Status::Failed, ErrorCode::UnreadableAnswer) => Advice {
-                short: TROUBLE.short,
-                ..by_code(code, outlook.by_same_command)
-            },
+            (Status::Uncertain, _) => uncertain(group, outlook.in_doubt),
+            (Status::Rejected, ErrorCode::Http(http_status)) => refused(http_status),
             _ => by_code(code, outlook.by_same_command),
         }
     }
@@ -106,108 +92,38 @@ impl Advice {
 
 const SEE_RESULTS: &str = "the column error in the results says what is wrong with each";
 
-const SEE_ERROR: &str = "what the service said is in the results, in the column error";
-
-const AS_TEXT: Step = Step::Plain(
-    "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.",
-);
-
-const EXPORT_AGAIN: Step = Step::Plain(
-    "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column; in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
-);
-
-const BY_REJECTS: Step = Step::Plain(
-    "Nothing has to be changed in the list: import the rejects file as it is, some time later.",
-);
-
-const BY_SAME_COMMAND: Step = Step::Flag {
-    with_flags: "Nothing has to be changed in the list: the same command tries these rows again.",
-    without_flags: "Nothing has to be changed in the list: resume the run, and these rows are tried again.",
-};
-
-const CHECK_ADDRESS: Step = Step::Flag {
-    with_flags: "Check the address of the service (`--base-url`).",
-    without_flags: "Ask for the right address of the service.",
-};
-
-const REFUSED: Advice = Advice {
-    title: "Refused by the service",
-    meaning: "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
-    short: SEE_ERROR,
-    steps: &[
-        Step::Plain("Read what the service says, and fix those cells in the rejects file."),
-        Step::Plain("If it is right that the service does not take these people, delete the rows."),
-    ],
-};
-
-const TROUBLE: Advice = Advice {
-    title: "The service had trouble of its own",
-    meaning: "The service answered that it cannot take the row just now, several times. The row itself may be in order.",
-    short: "the service was busy or had an error of its own",
-    steps: &[],
-};
-
-const UNREACHED: Advice = Advice {
-    title: "The service could not be reached",
-    meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
-    short: "the connection could not be made or broke",
-    steps: &[],
-};
-
-const NO_ANSWER: Advice = Advice {
-    short: "the service did not answer in time",
-    ..UNREACHED
-};
-
-fn try_again(advice: Advice, by_same_command: bool) -> Advice {
-    let steps: &[Step] = if by_same_command {
-        &[BY_SAME_COMMAND]
-    } else {
-        &[BY_REJECTS]
-    };
-    Advice { steps, ..advice }
-}
-
-fn unreadable(by_same_command: bool) -> Advice {
-    Advice {
-        title: "The answer of the service could not be read",
-        meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
-        short: "the answer could not be read; check the address of the service",
-        steps: if by_same_command {
-            &[CHECK_ADDRESS, BY_SAME_COMMAND]
-        } else {
-            &[CHECK_ADDRESS, BY_REJECTS]
-        },
-    }
-}
+const AS_TEXT: &str = "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.";
 
 /// For rows that may be leads: what the program does with them, and what people can do.
-fn uncertain(in_doubt: InDoubt) -> Advice {
-    let (short, steps): (_, &[Step]) = match in_doubt {
+fn uncertain(group: &Group, in_doubt: InDoubt) -> Advice {
+    let (short, mut steps) = match in_doubt {
+        _ if group.suppressed > 0 && group.suppressed == group.rows => (
+            "these may be leads already, and are on a do-not-call list now, so they are not sent again: look for them at the service",
+            vec![],
+        ),
         InDoubt::Refused => (
             "these may be leads already: when they are sent again, the service refuses those that it has",
-            &[Step::Plain(
+            vec![
                 "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as `duplicate`.",
-            )],
+            ],
         ),
         InDoubt::Doubled => (
             "these may be leads already, and would be made again: look for them at the service before sending them",
-            &[Step::Flag {
-                with_flags: "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there (`--allow-duplicates`).",
-                without_flags: "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there.",
-            }],
+            vec![
+                "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there{ (`--allow-duplicates`)|}.",
+            ],
         ),
         InDoubt::Held => (
             "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
-            &[
-                Step::Plain("Look for the numbers at the service."),
-                Step::Flag {
-                    with_flags: "They are left alone until the command is run with `--on-uncertain resend`: then they are sent again.",
-                    without_flags: "They are left alone until you choose to send them again.",
-                },
+            vec![
+                "Look for the numbers at the service.",
+                "They are left alone until {the command is run with `--on-uncertain resend`: then they are sent|you choose to send them} again.",
             ],
         ),
     };
+    if group.suppressed > 0 {
+        steps.push("Rows with a number that is on a do-not-call list now are not sent again. Look for these numbers at the service, and delete the leads that are there: these people must not be called.");
+    }
     Advice {
         title: "May or may not have become leads",
         meaning: "The service was asked to create these leads, and its answer was lost. Some of them may be there already.",
@@ -216,215 +132,193 @@ fn uncertain(in_doubt: InDoubt) -> Advice {
     }
 }
 
-/// What to do about rows that the service has refused with this status, in one line.
-fn refused(http_status: u16) -> &'static str {
-    match http_status {
-        400 | 422 => {
-            "the service does not take these values: the column error in the results says why; fix the rows"
-        }
-        401 | 403 => {
-            "the service does not allow these rows: the column error in the results says why; ask the people who run it"
-        }
-        404 | 410 => {
-            "the service does not know what these rows name: look whether their campaign is still there"
-        }
-        409 => {
-            "the service says that these rows conflict with what it has: the column error in the results says with what"
-        }
-        413 => "these rows are too long for the service: leave columns out with --skip-column",
-        _ => SEE_ERROR,
+fn refused(http_status: u16) -> Advice {
+    Advice {
+        title: "Refused by the service",
+        meaning: "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
+        short: match http_status {
+            400 | 422 => {
+                "the service does not take these values: the column error in the results says why; fix the rows"
+            }
+            401 | 403 => {
+                "the service does not allow these rows: the column error in the results says why; ask the people who run it"
+            }
+            404 | 410 => {
+                "the service does not know what these rows name: look whether their campaign is still there"
+            }
+            409 => {
+                "the service says that these rows conflict with what it has: the column error in the results says with what"
+            }
+            413 => "these rows are too long for the service: leave columns out with --skip-column",
+            _ => "what the service said is in the results, in the column error",
+        },
+        steps: vec![
+            "Read what the service says, and fix those cells in the rejects file.",
+            "If it is right that the service does not take these people, delete the rows.",
+        ],
     }
 }
 
 /// Where the code alone says what it is about: mostly a cell.
 fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
+    let again = if by_same_command {
+        "Nothing has to be changed in the list: {the same command tries these rows|resume the run, and these rows are tried} again."
+    } else {
+        "Nothing has to be changed in the list: import the rejects file as it is, some time later."
+    };
     match code {
         ErrorCode::PhoneMissing => Advice {
             title: "No phone number",
-            meaning: "The phone cell is empty, or has a word or a dash that means nothing.",
+            meaning: "The phone cell is empty, or has nothing in it but signs, such as a dash.",
             short: "fill in the phone number, or leave the row out",
-            steps: &[
-                Step::Plain(
-                    "Show these rows alone: turn on the filter (Data, Filter in Excel; Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
-                ),
-                Step::Plain("Fill in the numbers, or delete the rows of people who have none."),
-                Step::Flag {
-                    with_flags: "If the number is in another column, name both columns, `--phone-column Mobile` and `--phone-column Phone`: the first usable number is taken.",
-                    without_flags: "If the number is in another column, choose that column as the one to use if the phone number is empty.",
-                },
+            steps: vec![
+                "Show these rows alone: turn on the filter (Data, Filter in Excel; Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
+                "Fill in the numbers, or delete the rows of people who have none.",
+                "If the number is in another column, {name both columns, `--phone-column Mobile` and `--phone-column Phone`: the first usable number is taken|choose that column as the one to use if the phone number is empty}.",
             ],
         },
         ErrorCode::PhoneNotE164 => Advice {
             title: "Not readable as an international number",
-            meaning: "The cell has letters, a remark or an extension in it, or a number without its country.",
+            meaning: "The cell has letters, a remark or an extension in it, a word for no number such as `n/a`, or a number without its country.",
             short: SEE_RESULTS,
-            steps: &[
+            steps: vec![
                 AS_TEXT,
-                Step::Plain(
-                    "Write `+` and the calling code of the country before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
-                ),
-                Step::Flag {
-                    with_flags: "If all numbers without a country are of the same one, leave them as they are and name it: `--region GB` for Britain, `--region DE` for Germany.",
-                    without_flags: "If all numbers without a country are of the same one, leave them as they are and choose that country.",
-                },
-                Step::Plain(
-                    "Move names, remarks and extensions to a column of their own, so that the cell has the number alone.",
-                ),
+                "Write `+` and the calling code of the country before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
+                "If all numbers without a country are of the same one, leave them as they are and {name it: `--region GB` for Britain, `--region DE` for Germany|choose that country}.",
+                "Move names, remarks and extensions to a column of their own, so that the cell has the number alone.",
+                "Where a word says that there is no number, fill in the number, or delete the row.",
             ],
         },
         ErrorCode::PhoneImpossible => Advice {
             title: "Too many or too few digits",
             meaning: "No number of that country has that many digits, or no country has a calling code like that.",
             short: SEE_RESULTS,
-            steps: &[
-                Step::Plain(
-                    "Compare with where the list comes from: usually a digit is missing or is there twice.",
-                ),
-                Step::Plain("Look for a calling code that is there twice, or a wrong one."),
-                Step::Plain(
-                    "If many numbers have lost digits, a spreadsheet has cut them off. Export the list again, with the phone column as text.",
-                ),
+            steps: vec![
+                "Compare with where the list comes from: usually a digit is missing or is there twice.",
+                "Look for a calling code that is there twice, or a wrong one.",
+                "If many numbers have lost digits, a spreadsheet has cut them off. Export the list again, with the phone column as text.",
             ],
         },
         ErrorCode::PhoneInvalid => Advice {
             title: "Not in use",
             meaning: "The number has the right length, but its country has not given out such numbers.",
             short: SEE_RESULTS,
-            steps: &[
-                Step::Plain(
-                    "Compare with where the list comes from: usually a digit is wrong, or two are swapped.",
-                ),
-                Step::Flag {
-                    with_flags: "If you know that the number rings, import it with `--phone-rule possible`.",
-                    without_flags: "If you know that the number rings, allow all possible numbers.",
-                },
-                Step::Plain("Otherwise delete the row."),
+            steps: vec![
+                "Compare with where the list comes from: usually a digit is wrong, or two are swapped.",
+                "If you know that the number rings, {import it with `--phone-rule possible`|allow all possible numbers}.",
+                "Otherwise delete the row.",
             ],
         },
         ErrorCode::PhoneAmbiguous => Advice {
             title: "More than one number in the cell",
             meaning: "Only one of them can be called, and you have to say which one.",
             short: SEE_RESULTS,
-            steps: &[
+            steps: vec![
                 AS_TEXT,
-                Step::Plain(
-                    "Keep one number in each cell, and delete the other or move it to another column.",
-                ),
-                Step::Plain(
-                    "To split many cells at once: insert an empty column to the right, select the phone column, then Data, Text to Columns (in Excel and in LibreOffice), and choose the character between the numbers.",
-                ),
+                "Keep one number in each cell, and delete the other or move it to another column.",
+                "To split many cells at once: insert an empty column to the right, select the phone column, then Data, Text to Columns (in Excel and in LibreOffice), and choose the character between the numbers.",
             ],
         },
         ErrorCode::PhoneDamaged => Advice {
             title: "Damaged by a spreadsheet",
             meaning: "A spreadsheet took the number for an amount and wrote something like 4.4770E+11. The digits are gone from this file, and no cell format brings them back.",
             short: SEE_RESULTS,
-            steps: &[
-                Step::Plain("Go back to the program that the list comes from."),
-                EXPORT_AGAIN,
-                Step::Plain(
-                    "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
-                ),
+            steps: vec![
+                "Go back to the program that the list comes from.",
+                "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column; in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
+                "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
             ],
         },
         ErrorCode::PhoneDoubtful => Advice {
             title: "Perhaps a number of another country",
             meaning: "The number has no country code, and it does not look like a number of the country that is set for the list: numbers there are written in another way, no such numbers are in use there, or the rest of the list is from another country.",
             short: SEE_RESULTS,
-            steps: &[
+            steps: vec![
                 AS_TEXT,
-                Step::Plain(
-                    "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
-                ),
-                Step::Plain(
-                    "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
-                ),
-                Step::Flag {
-                    with_flags: "If you know that they are correct, import them with `--phone-rule possible`.",
-                    without_flags: "If you know that they are right as they are, say so and go on.",
-                },
+                "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
+                "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
+                "If you know that they are {correct, import them with `--phone-rule possible`|right as they are, say so and go on}.",
             ],
         },
         ErrorCode::CountryNotAllowed => Advice {
             title: "A number of another country",
             meaning: "The import is limited to some countries, and this number is of none of them.",
             short: SEE_RESULTS,
-            steps: &[
-                Step::Flag {
-                    with_flags: "If these people should be called, add their country: `--countries GB,IE`.",
-                    without_flags: "If these people should be called, add their country.",
-                },
-                Step::Plain("Otherwise delete the rows."),
+            steps: vec![
+                "If these people should be called, add their country{: `--countries GB,IE`|}.",
+                "Otherwise delete the rows.",
             ],
         },
         ErrorCode::FieldCount => Advice {
             title: "Cells missing, or too many",
             meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
             short: "put each cell of the row under its header (often a comma or a quote is missing, or there is one too many); in the rejects, then clear its cell leadload_error_code",
-            steps: &[
-                Step::Plain(
-                    "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
-                ),
-                Step::Plain(
-                    "In a rejects file, then clear the row's cell `leadload_error_code`: that says that the row is fixed.",
-                ),
+            steps: vec![
+                "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
+                "In a rejects file, then clear the row's cell `leadload_error_code`: that says that the row is fixed.",
             ],
         },
         ErrorCode::UnclosedQuote => Advice {
             title: "A quotation mark that is never closed",
             meaning: "A cell begins with a quotation mark and does not end with one, so its end cannot be found.",
             short: "close the quote in the row, or take it out; in the rejects, clear its leadload_error_code when it is fixed",
-            steps: &[
-                Step::Plain(
-                    "Find the line in a text editor (Notepad, TextEdit) and delete the quotation mark, or add the missing one.",
-                ),
-                Step::Plain(
-                    "Or save the list again as CSV from the spreadsheet, which sets the marks itself.",
-                ),
+            steps: vec![
+                "Find the line in a text editor (Notepad, TextEdit) and delete the quotation mark, or add the missing one.",
+                "Or save the list again as CSV from the spreadsheet, which sets the marks itself.",
             ],
         },
         ErrorCode::RowTooLong => Advice {
             title: "Far too long for a contact",
             meaning: "The row has more text than any contact has: a document, a picture, or many rows run together.",
             short: "look for what does not belong into a list of contacts",
-            steps: &[Step::Plain(
-                "Find the line in the list, and delete what does not belong there.",
-            )],
+            steps: vec!["Find the line in the list, and delete what does not belong there."],
         },
         ErrorCode::CampaignInvalid => Advice {
             title: "No campaign for the row",
             meaning: "The row does not say for which campaign it is, or names one in a way that cannot be read.",
             short: "fill in a campaign's id or name, or give --campaign",
-            steps: &[
-                Step::Plain(
-                    "Fill in the id or the name of the campaign, as the service has it. Fill Down (Ctrl+D) copies it to the cells below.",
-                ),
-                Step::Flag {
-                    with_flags: "Or give one campaign for all rows without their own: `--campaign 101`.",
-                    without_flags: "Or choose one campaign for all rows without their own.",
-                },
+            steps: vec![
+                "Fill in the id or the name of the campaign, as the service has it. Fill Down (Ctrl+D) copies it to the cells below.",
+                "Or {give one campaign for all rows without their own: `--campaign 101`|choose one campaign for all rows without their own}.",
             ],
         },
         ErrorCode::Encoding => Advice {
             title: "Letters that cannot be read",
             meaning: "Some letters of the row cannot be read, because they are not in the encoding of the file. Usually these are letters such as ä and é from another program.",
             short: "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
-            steps: &[
-                Step::Plain(
-                    "Save the list again where it comes from: in Excel as CSV UTF-8, in LibreOffice with the character set Unicode (UTF-8).",
-                ),
-                Step::Flag {
-                    with_flags: "Or name the encoding that the file has: `--encoding windows-1252`.",
-                    without_flags: "Or choose the encoding that the file has.",
-                },
+            steps: vec![
+                "Save the list again where it comes from: in Excel as CSV UTF-8, in LibreOffice with the character set Unicode (UTF-8).",
+                "Or {name the encoding that the file has: `--encoding windows-1252`|choose the encoding that the file has}.",
             ],
         },
-        ErrorCode::AnswerLost | ErrorCode::Connection => try_again(UNREACHED, by_same_command),
-        ErrorCode::Timeout => try_again(NO_ANSWER, by_same_command),
-        ErrorCode::UnreadableAnswer => unreadable(by_same_command),
-        ErrorCode::Http(_) => try_again(TROUBLE, by_same_command),
+        ErrorCode::AnswerLost | ErrorCode::Connection | ErrorCode::Timeout => Advice {
+            title: "The service could not be reached",
+            meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
+            short: match code {
+                ErrorCode::Timeout => "the service did not answer in time",
+                _ => "the connection could not be made or broke",
+            },
+            steps: vec![again],
+        },
+        ErrorCode::UnreadableAnswer => Advice {
+            title: "The answer of the service could not be read",
+            meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
+            short: TROUBLE,
+            steps: vec![
+                "{Check the address of the service (`--base-url`)|Ask for the right address of the service}.",
+                again,
+            ],
+        },
+        ErrorCode::Http(_) => Advice {
+            title: "The service had trouble of its own",
+            meaning: "The service answered that it cannot take the row just now, several times. The row itself may be in order.",
+            short: TROUBLE,
+            steps: vec![again],
+        },
     }
 }
+
+const TROUBLE: &str = "the service was busy or had an error of its own";
 
 pub fn meaning(status: Status) -> &'static str {
     match status {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
+use crate::phone::{PhoneReader, PhoneRules};
 
 const OUTLOOK: Outlook = Outlook {
     by_same_command: false,
@@ -17,23 +18,32 @@ fn problems() -> impl Iterator<Item = (Status, ErrorCode)> {
     })
 }
 
+/// Rows in doubt, of which some are on a do-not-call list.
+fn group() -> Group {
+    Group {
+        rows: 2,
+        suppressed: 1,
+        ..Group::default()
+    }
+}
+
 #[test]
 fn every_problem_has_advice_that_says_what_to_do() {
     for (status, code) in problems() {
         for by_same_command in [true, false] {
             for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
-                let advice = Advice::of(
-                    status,
-                    code,
-                    Outlook {
-                        by_same_command,
-                        in_doubt,
-                    },
-                );
-                assert!(!advice.steps.is_empty(), "{status} {code}");
-                let steps = advice.steps.iter().map(|step| step.with_flags());
-                for text in [advice.title, advice.meaning].into_iter().chain(steps) {
+                let outlook = Outlook {
+                    by_same_command,
+                    in_doubt,
+                };
+                let advice = Advice::of(status, code, &group(), outlook);
+                let mut texts: Vec<String> = advice.steps_with_flags().collect();
+                assert!(!texts.is_empty(), "{status} {code}");
+                texts.extend(advice.steps_without_flags());
+                texts.extend([advice.title, advice.meaning].map(str::to_owned));
+                for text in texts {
                     assert!(!text.is_empty(), "{status} {code}");
+                    assert!(!text.contains(['{', '|', '}']), "{text}");
                     assert_eq!(text.matches('`').count() % 2, 0, "{text}");
                 }
             }
@@ -44,12 +54,59 @@ fn every_problem_has_advice_that_says_what_to_do() {
 #[test]
 fn a_step_has_two_forms_only_where_a_flag_or_a_command_is_in_one() {
     for (status, code) in problems() {
-        for step in Advice::of(status, code, OUTLOOK).steps {
+        let advice = Advice::of(status, code, &group(), OUTLOOK);
+        let both = advice.steps_with_flags().zip(advice.steps_without_flags());
+        for (with_flags, without_flags) in both {
             let names_one = |text: &str| text.contains("--") || text.contains("the same command");
-            assert!(!names_one(step.without_flags()), "{step:?}");
-            let has_two = matches!(step, Step::Flag { .. });
-            assert_eq!(names_one(step.with_flags()), has_two, "{step:?}");
+            assert!(!names_one(&without_flags), "{without_flags}");
+            let has_two = with_flags != without_flags;
+            assert_eq!(names_one(&with_flags), has_two, "{with_flags}");
         }
+    }
+}
+
+#[test]
+fn rows_in_doubt_that_are_on_a_do_not_call_list_are_not_said_to_be_sent_again() {
+    for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
+        let outlook = Outlook {
+            in_doubt,
+            ..OUTLOOK
+        };
+        let said = |group: &Group| {
+            let (status, code) = (Status::Uncertain, ErrorCode::AnswerLost);
+            let advice = Advice::of(status, code, group, outlook);
+            let short = short_advice(status, code, group, outlook);
+            let said = [short].into_iter().chain(advice.steps_with_flags());
+            said.collect::<Vec<_>>()
+        };
+        let all = said(&Group {
+            suppressed: 2,
+            ..group()
+        });
+        assert_eq!(all.len(), 2, "{all:?}");
+        for text in all {
+            assert!(text.contains("on a do-not-call list now"), "{text}");
+            assert!(text.contains("not sent again"), "{text}");
+        }
+        let some = said(&group());
+        let end = "; those on a do-not-call list are not sent again";
+        assert!(some[0].ends_with(end), "{some:?}");
+        assert!(some.last().unwrap().contains("do-not-call"), "{some:?}");
+        let none = said(&Group {
+            suppressed: 0,
+            ..group()
+        });
+        assert!(!none.concat().contains("do-not-call"), "{none:?}");
+    }
+}
+
+#[test]
+fn a_cell_without_a_number_is_in_the_meaning_of_the_code_that_it_gets() {
+    let phones = PhoneReader::new(PhoneRules::default());
+    for (cell, named) in [("", "is empty"), ("-", "a dash"), ("n/a", "`n/a`")] {
+        let code = phones.read(cell, None).unwrap_err().code();
+        let meaning = Advice::of(Status::Invalid, code, &group(), OUTLOOK).meaning;
+        assert!(meaning.contains(named), "{cell}: {meaning}");
     }
 }
 
@@ -67,7 +124,7 @@ fn documentation() -> String {
     let rest_codes = rest.map(|(status, code)| (status, Some(code)));
     let mut said: Vec<&str> = Vec::new();
     for (status, code) in cells.chain(rest) {
-        let advice = Advice::of(status, code, OUTLOOK);
+        let advice = Advice::of(status, code, &group(), OUTLOOK);
         if said.contains(&advice.title) {
             continue;
         }
@@ -82,8 +139,8 @@ fn documentation() -> String {
             "\n## {}\n\n{key}: {}\n\n",
             advice.title, advice.meaning
         );
-        for step in advice.steps {
-            let _ = writeln!(text, "- {}", step.with_flags());
+        for step in advice.steps_with_flags() {
+            let _ = writeln!(text, "- {step}");
         }
     }
     text

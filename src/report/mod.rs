@@ -44,7 +44,7 @@ mod test_report;
 mod time_left;
 mod width;
 
-pub use advice::{Advice, Step, TRIAL, meaning};
+pub use advice::{Advice, TRIAL, meaning};
 use bar::Bar;
 pub use campaigns::{
     CampaignNames, campaign_csv, campaign_json, campaign_table, numbered_campaigns,

@@ -46,7 +46,7 @@ impl Overview<'_> {
             ("wrong", self.wrong()),
             ("left out", self.left_out()),
         ];
-        let uncertain = self.tally.counts.of(Status::Uncertain);
+        let uncertain = self.tally.counts.of(Status::Uncertain) - self.suppressed_in_doubt();
         if uncertain > 0 {
             let found = format!(
                 "{}, which may be leads already (--on-uncertain resend)",
@@ -115,12 +115,19 @@ impl Overview<'_> {
 
     fn left_out(&self) -> String {
         let counts = &self.tally.counts;
+        let suppressed = counts.of(Status::Suppressed) + self.suppressed_in_doubt();
         in_parts(&[
             (counts.of(Status::Excluded), "excluded by --only"),
             (counts.of(Status::Repeated), "repeated"),
-            (counts.of(Status::Suppressed), "on a do-not-call list"),
+            (suppressed, "on a do-not-call list"),
             (self.tally.known_bad, "known to be bad"),
         ])
+    }
+
+    /// Rows that may be leads already, and that no flag sends again.
+    fn suppressed_in_doubt(&self) -> u64 {
+        let groups = self.tally.groups.values();
+        groups.map(|group| group.suppressed).sum()
     }
 
     /// Rows in a status, but for those that are left alone since they are known to be bad.

@@ -136,7 +136,7 @@ pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) 
         )?;
         let mut advice = short_advice(*status, *code, group, Outlook::after(ended));
         if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.list_notes.elsewhere) {
-            advice = format!("{advice}; {elsewhere}").into();
+            advice = format!("{advice}; {elsewhere}");
         }
         for line in paragraph(&advice, Width::default().less(4)).lines() {
             writeln!(text, "    {line}")?;

@@ -18,6 +18,9 @@ const MAX_NAMES: usize = 1000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
     pub rows: u64,
+    /// How many of them are on a do-not-call list by now, though not for that left out: they
+    /// may have been taken, and are not sent again.
+    pub suppressed: u64,
     pub first: Vec<Place>,
     /// What is wrong with the first, where that holds no personal data.
     pub example: Option<String>,
@@ -110,6 +113,7 @@ impl Tally {
         let key = (outcome.status, outcome.error_code);
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
+        group.suppressed += u64::from(outcome.is_suppressed);
         // Our errors do not quote the cell; the service's may name a person.
         if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
             group.example.clone_from(&outcome.error);

@@ -465,6 +465,8 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
     let suppress = ["--suppress", "dnc.txt", "--concurrency", "1"];
     let output = folder.import_leads(&service, &suppress).expect(1);
     output.tells("run 1 goes on");
+    output.shows("on a do-not-call list now");
+    assert!(!output.stdout.contains("resend"), "{}", output.stdout);
     assert_eq!(
         statuses(),
         ["created", "uncertain", "created", "suppressed"]

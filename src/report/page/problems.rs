@@ -35,7 +35,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> Markup {
-    let advice = Advice::of(status, code, Outlook::after(page.ended));
+    let advice = Advice::of(status, code, group, Outlook::after(page.ended));
     html! {
         article.problem {
             h3 { (advice.title) }
@@ -49,7 +49,7 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> M
                 @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.list_notes.elsewhere) {
                     li { "In another column " (marked(elsewhere)) }
                 }
-                @for step in advice.steps { li { (marked(step.with_flags())) } }
+                @for step in advice.steps_with_flags() { li { (marked(&step)) } }
             }
             (examples(page, page.notes.examples(status, Some(code)), group.rows))
         }
