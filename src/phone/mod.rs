@@ -1,6 +1,6 @@
 //! Phone numbers: from a cell to a number that can be called.
 //!
-//! [`reader`] has the order of the steps from a cell to a number (`tidy`, `damage`,
+//! `reader` has the order of the steps from a cell to a number (`tidy`, `damage`,
 //! `several`, `extension`, `dialled`, then `google` and `rules`); `plan` and `plans` are what
 //! Google's metadata says of the digits. The types `number`, `region`, `kind` and `plan`
 //! refer to each other: a number's country is found in the plan, which lists countries.

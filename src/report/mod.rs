@@ -1,7 +1,7 @@
 //! Output for people and machines, while rows are sent and afterwards.
 //!
 //! Rule: listens, never steers. The pipeline emits [`RunEvent`]s; a [`Tally`]
-//! counts them, a [`Progress`] has the state of the run, and bar, log, summary, JSON and
+//! counts them, a `Progress` has the state of the run, and bar, log, summary, JSON and
 //! [`Page`] are made from these.
 //!
 //! What is shown here holds no personal data: phone numbers and variables, and what the

@@ -39,7 +39,7 @@ impl FirstRows {
     }
 
     /// Makes [`record`](Self::record) faster for the next numbers of one campaign; see
-    /// [`Numbers::warm`].
+    /// `Numbers::warm`.
     pub fn warm(&self, campaign: CampaignKey, next: impl Iterator<Item = PhoneNumber>) {
         if let Some(numbers) = self.groups.get(&(campaign.0 / GROUP)) {
             numbers.warm(next.map(|number| key(campaign, number)));

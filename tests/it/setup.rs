@@ -66,6 +66,15 @@ fn ended_with_token(mut terminal: Terminal) -> String {
 }
 
 #[test]
+#[should_panic(expected = "it has not ended, and shows:")]
+fn a_command_that_does_not_end_is_not_awaited_for_ever() {
+    let folder = with_settings(REPLACED);
+    let terminal = Terminal::start(crm(&folder), 100, 40);
+    terminal.wait_for("There is a profile `crm`");
+    terminal.end_within(std::time::Duration::from_millis(50));
+}
+
+#[test]
 fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
     let service = strict();
     let folder = with_settings(REPLACED);

@@ -113,9 +113,31 @@ impl Terminal {
     }
 
     /// Waits for the end; returns the exit code and the last screen.
-    pub fn end(mut self) -> (u32, String) {
-        let code = self.child.wait().unwrap().exit_code();
+    #[track_caller]
+    pub fn end(self) -> (u32, String) {
+        self.end_within(PATIENCE)
+    }
+
+    /// The same, for as long as this.
+    #[track_caller]
+    pub fn end_within(mut self, patience: Duration) -> (u32, String) {
+        let began = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.exit_code();
+            }
+            if began.elapsed() > patience {
+                self.child.kill().unwrap();
+                panic!("it has not ended, and shows:\n{}", self.shown());
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
         drop(self.keyboard);
+        // Another program that was started in it may keep the terminal open.
+        while !self.reader.is_finished() {
+            assert!(began.elapsed() < patience, "something else has not ended");
+            thread::sleep(Duration::from_millis(10));
+        }
         self.reader.join().unwrap();
         let screen = self.screen.lock().unwrap();
         let shown = screen.parser.screen().contents();
