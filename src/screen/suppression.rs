@@ -49,21 +49,6 @@ fn open(path: &Path) -> Result<Input> {
     Ok(Input::open(path)?)
 }
 
-fn no_number(name: &str, has_only_addresses: bool) -> Error {
-    let (what, hint) = if has_only_addresses {
-        (
-            ", only e-mail addresses",
-            "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out",
-        )
-    } else {
-        (
-            "",
-            "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out",
-        )
-    };
-    anyhow!("the do-not-call list `{name}` has no phone number on it{what}\n\nhint: {hint}")
-}
-
 fn line_numbers(lines: &[u64], count: u64) -> String {
     let named: Vec<String> = lines.iter().map(|line| format!("line {line}")).collect();
     match count.saturating_sub(lines.len() as u64) {
@@ -115,19 +100,20 @@ impl SuppressionList {
         let mut gathered = Gathered::new(phones, region);
         let fingerprint = match gathered.read_all(&input) {
             // The message about a list of contacts does not fit.
-            Err(SourceError::Empty { name }) => return Err(no_number(&name, false)),
+            Err(SourceError::Empty { .. }) => return Err(gathered.no_number(name)),
             read => read?,
         };
-        let has_none = gathered.numbers.is_empty() && gathered.has_addresses;
+        let is_other_file = gathered.numbers.is_empty()
+            && (gathered.has_addresses || gathered.has_phone_column == Some(false));
         let (count, lines) = (gathered.unreadable, &gathered.first_unreadable);
         ensure!(
-            count == 0 || has_none,
+            count == 0 || is_other_file,
             "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones",
             counted(count, "line"),
             line_numbers(lines, count)
         );
         if gathered.numbers.is_empty() {
-            return Err(no_number(name, gathered.has_addresses));
+            return Err(gathered.no_number(name));
         }
         if let Some(region) = region.filter(|_| doubts) {
             gathered.refuse_doubtful(name, region)?;
@@ -197,6 +183,8 @@ struct Gathered<'p> {
     numbers: Numbers,
     evidence: Evidence,
     has_addresses: bool,
+    /// Not known while nothing is read.
+    has_phone_column: Option<bool>,
     first_unreadable: Vec<u64>,
     unreadable: u64,
     first_foreign: Vec<u64>,
@@ -211,10 +199,31 @@ impl<'p> Gathered<'p> {
             numbers: Numbers::default(),
             evidence: Evidence::default(),
             has_addresses: false,
+            has_phone_column: None,
             first_unreadable: Vec::new(),
             unreadable: 0,
             first_foreign: Vec::new(),
         }
+    }
+
+    /// Says what a list without any number has instead.
+    fn no_number(&self, name: &str) -> Error {
+        let lacked = match self.has_phone_column {
+            Some(false) => "column",
+            _ => "number on it",
+        };
+        let (what, hint) = if self.has_addresses {
+            (
+                ", only e-mail addresses",
+                "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out",
+            )
+        } else {
+            (
+                "",
+                "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out",
+            )
+        };
+        anyhow!("the do-not-call list `{name}` has no phone {lacked}{what}\n\nhint: {hint}")
     }
 
     /// Each number that is completed wrongly leaves someone on the list unprotected.
@@ -250,6 +259,8 @@ impl<'p> Gathered<'p> {
         let width = header.names.len();
         let sample = reader.read_sample(SAMPLE_ROWS)?;
         let columns = ListColumns::find(input.name(), &header, &sample);
+        let is_found_here = !columns.phones.is_empty();
+        self.has_phone_column = Some(is_found_here || self.has_phone_column == Some(true));
         let mut reader = input.read(&form)?;
         reader.read_header(&form)?;
         loop {

@@ -621,8 +621,31 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
 #[test]
 fn a_list_of_addresses_says_that_it_has_no_numbers() {
     let list = "Name,E-mail\nAda,ada1990@example.com\nBob,bob@example.com\n";
-    refusal_says(list, &[], &format!("{NO_NUMBER}, only e-mail addresses"));
+    refusal_says(
+        list,
+        &[],
+        "the do-not-call list `dnc.csv` has no phone column, only e-mail addresses",
+    );
     refusal_says(list, &[], "addresses leave no one out");
+    let list = "ada1990@example.com\nbob@example.com\n";
+    refusal_says(list, &[], &format!("{NO_NUMBER}, only e-mail addresses"));
+}
+
+#[test]
+fn a_list_without_a_phone_column_says_just_that() {
+    for list in [
+        "id,name\n1,Ada\n2,Bob\n",
+        "name,town\nAda,Leeds\n",
+        "name,born\nAda,1990-12-01\n",
+    ] {
+        let refused = refusal(list, &[]);
+        let said = "error: the do-not-call list `dnc.csv` has no phone column\n\nhint: ";
+        assert!(refused.contains(said), "{refused}");
+        assert!(!refused.contains("digits"), "{refused}");
+    }
+    // A column that is not called one has numbers all the same.
+    let list = "name,how\nBob,+447400123457\nZo,by mail\nEd,by mail\nDi,by mail\n";
+    assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
 }
 
 #[test]
