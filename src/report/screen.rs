@@ -17,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 
+use super::width::size_of;
+
 /// A terminal with fewer lines gets no empty line above the bar.
 const MIN_HEIGHT_FOR_SPACE: u16 = 8;
 
@@ -36,7 +38,7 @@ pub(super) fn draw_target() -> ProgressDrawTarget {
 /// How many characters fit into a line: one fewer than there are columns, since some
 /// terminals begin a new line behind the last character.
 pub(super) fn width() -> usize {
-    usize::from(Term::stderr().size().1.saturating_sub(1).max(1))
+    usize::from(size_of(&Term::stderr()).1.saturating_sub(1).max(1))
 }
 
 #[derive(Debug, Default)]
@@ -68,7 +70,7 @@ impl Drawing {
             term.clear_to_end_of_screen()?;
         }
         if !self.lines.is_empty() {
-            let space = if term.size().0 < MIN_HEIGHT_FOR_SPACE {
+            let space = if size_of(&term).0 < MIN_HEIGHT_FOR_SPACE {
                 ""
             } else {
                 "\n"
@@ -91,7 +93,7 @@ impl TermLike for Screen {
     }
 
     fn height(&self) -> u16 {
-        Term::stderr().size().0
+        size_of(&Term::stderr()).0
     }
 
     // The cursor is above the bar already.

@@ -3,12 +3,17 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row, Table};
 
+use super::width::USUAL_COLUMNS;
+
 pub(super) fn table(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
+    if table.width() == Some(0) {
+        table.set_width(USUAL_COLUMNS);
+    }
     table
 }
 

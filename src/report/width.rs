@@ -11,6 +11,10 @@ use crate::text::printable;
 /// How far the text of a line is indented.
 const INDENT: usize = 13;
 
+/// The size of a terminal that does not say what it is.
+const USUAL_LINES: u16 = 24;
+pub(super) const USUAL_COLUMNS: u16 = 80;
+
 /// How long a line gets, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(usize);
@@ -33,16 +37,20 @@ impl Width {
 
     fn of(term: &Term) -> Width {
         let Width(most) = Width::default();
-        match term.size_checked() {
-            // Some terminals begin a new line after the last column.
-            Some((_, columns @ 1..)) => Width(usize::from(columns - 1).min(most)),
-            _ => Width(most),
-        }
+        // Some terminals begin a new line after the last column.
+        Width(usize::from(size_of(term).1 - 1).min(most))
     }
 
     pub fn less(self, room: usize) -> Width {
         Width(self.0.saturating_sub(room))
     }
+}
+
+/// The lines and columns of a terminal. Serial lines and containers have some that say 0.
+pub(super) fn size_of(term: &Term) -> (u16, u16) {
+    let known = |stated, usual| if stated == 0 { usual } else { stated };
+    let (lines, columns) = term.size();
+    (known(lines, USUAL_LINES), known(columns, USUAL_COLUMNS))
 }
 
 /// Lines of what each is and what was found, which is indented in every line.

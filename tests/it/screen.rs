@@ -122,6 +122,27 @@ fn on_a_tiny_screen_nothing_breaks() {
 }
 
 #[test]
+fn a_terminal_that_says_it_has_no_size_is_taken_for_a_usual_one() {
+    let folder = Folder::with_leads(&contacts(ROWS));
+    let service = scenario("latency_ms = 5");
+    let script = "stty cols 0 rows 0; exec \"$0\" \"$@\"";
+    let args = ["import", "leads.csv", "--campaign", "101", "--yes"];
+    let import = folder.through_shell(script, &args).at(&service);
+    let import = import.args("--rate 40/s").env("TZ", "XYZ+5:30");
+    let terminal = Terminal::start(import, 80, 24);
+    let shown = when(&terminal, &["of 2,000 rows (", "created", "s left"]);
+    let bar = shown.lines().find(|line| line.contains("rows (")).unwrap();
+    assert_eq!(bar.len(), 79, "{bar}");
+    stopped(terminal);
+    // Tables too.
+    let runs = folder.through_shell(script, &["runs"]);
+    let (code, shown) = Terminal::start(runs, 80, 24).end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("run  began (UTC)       state "), "{shown}");
+    assert!(shown.contains("leads.csv"), "{shown}");
+}
+
+#[test]
 fn a_window_of_another_size_leaves_nothing_torn_or_doubled() {
     let folder = Folder::with_leads(&contacts(ROWS));
     let service = scenario("latency_ms = 5");
