@@ -5,6 +5,9 @@ use std::time::Duration;
 use super::time_left::rounded;
 use crate::rate::{KnownRate, Rate};
 
+/// A range of less than this is not worth the words.
+const SHORT: Duration = Duration::from_secs(5);
+
 /// A span of time, or the two that it lies between where the pace is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
@@ -45,6 +48,7 @@ impl Estimate {
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
         let (least, most) = (fastest.time_for(leads), slowest.time_for(leads));
         let words = match (rounded(least), rounded(most)) {
+            (_, most_said) if most <= SHORT => format!("about {most_said}"),
             (least, most) if least == most => format!("about {most}"),
             (least, most) => format!(
                 "between {least} ({fastest}) and {most} ({slowest}), since the service's limit is not known (--rate)"
@@ -83,7 +87,11 @@ mod tests {
             "Sending them takes between 17 min (10/s) and 1 h 40 min (100/min), since the service's limit is not known (--rate)."
         );
         let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
-        assert_eq!(one.text(), "Sending them takes about 5 s.");
+        assert_eq!(one.text(), "Sending them takes about 1 s.");
+        let few = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 3);
+        assert_eq!(few.text(), "Sending them takes about 2 s.");
+        let more = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 8);
+        assert_eq!(more.text(), "Sending them takes about 5 s.");
     }
 
     #[test]

@@ -170,7 +170,8 @@ pub(super) fn rounded(time: Duration) -> String {
     const DAY: u64 = 24 * HOUR;
     let up = |step: u64| (time.as_secs_f64() / step as f64).ceil() as u64 * step;
     match time.as_secs() {
-        ..55 => format!("{} s", up(5).max(5)),
+        ..5 => format!("{} s", up(1).max(1)),
+        5..55 => format!("{} s", up(5)),
         55..3540 => format!("{} min", up(MINUTE) / MINUTE),
         3540..36_000 => {
             let rounded = up(5 * MINUTE);
@@ -472,7 +473,11 @@ mod tests {
     #[test]
     fn a_time_is_told_the_coarser_the_longer_it_is() {
         for (seconds, said) in [
-            (0.4, "5 s"),
+            (0.0, "1 s"),
+            (0.4, "1 s"),
+            (1.2, "2 s"),
+            (4.9, "5 s"),
+            (5.1, "10 s"),
             (37.0, "40 s"),
             (40.0, "40 s"),
             (54.9, "55 s"),

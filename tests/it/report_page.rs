@@ -65,7 +65,7 @@ fn the_page_of_a_check_says_what_the_check_says() {
     page.says("This was a check: nothing was sent.");
     page.says("of 12 rows, 6 are ready to be sent, 2 were left out and 4 need attention");
     page.says("do-not-call.txt, 2 numbers");
-    page.says("Sending them takes about 5 s.");
+    page.says("Sending them takes about 4 s.");
     // Each problem, with its cell, and each row that is left out.
     for text in [
         "Damaged by a spreadsheet",
