@@ -7,7 +7,7 @@ pub mod runs;
 pub mod sandbox;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
@@ -250,8 +250,31 @@ fn with_short_help(command: clap::Command) -> clap::Command {
 
 /// Parses a command line, the program's name first; help that was asked for is an error too.
 pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
-    let matches = command().try_get_matches_from(args).map_err(redacted)?;
+    let matches = command().try_get_matches_from(args);
+    let matches = matches.map_err(|error| redacted(with_command_for_file(error)))?;
     Ok(Cli::from_arg_matches(&matches)?.command)
+}
+
+/// The endings of names that lists have.
+const LISTS: [&str; 6] = ["csv", "xlsx", "ods", "xls", "gz", "zst"];
+
+/// The error, which names the commands that take a file if that stands in place of a command.
+fn with_command_for_file(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let path = Path::new(typed);
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if !LISTS.iter().any(|list| ending == *list) && !path.is_file() {
+        return error;
+    }
+    let tips = ["import FILE` sends", "check FILE` looks at"];
+    let tips = tips.map(|tip| format!("`leadload {tip} a list").into());
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(tips.into()),
+    );
+    error
 }
 
 /// The error without what could be a token, a phone number or a variable: it may end up in a

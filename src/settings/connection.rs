@@ -74,7 +74,7 @@ fn where_to_find_one(layers: &Layers) -> String {
         .filter(|profile| profile.name.is_none());
     let names = profile.map_or(&[][..], |profile| &profile.names);
     match names {
-        [] => "name it with `--base-url` or LEADLOAD_BASE_URL, set up a profile with `leadload config init`, or try things out with `--sandbox`".to_owned(),
+        [] => "set it up once with `leadload config init`, which asks for its address and your access token; or name it with `--base-url` or LEADLOAD_BASE_URL; to try things out without a service, use `--sandbox`".to_owned(),
         [first, ..] => format!(
             "choose a profile, for example `--profile {}`; there are {}",
             quoted(first),

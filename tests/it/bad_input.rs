@@ -202,6 +202,20 @@ fn a_base_url_must_be_one_and_safe() {
 }
 
 #[test]
+fn a_file_in_place_of_a_command_is_answered_with_the_commands_that_take_one() {
+    let folder = Folder::with_leads("phone\n+447911000001\n");
+    folder.write("kontakte", "phone\n+447911000001\n");
+    for file in ["leads.csv", "nowhere/Kunden.XLSX", "old.csv.gz", "kontakte"] {
+        let output = folder.leadload(&[file]).expect(2);
+        output.tells(&format!("error: unrecognized subcommand '{file}'\n"));
+        output.tells("tip: `leadload import FILE` sends a list\n");
+        output.tells("tip: `leadload check FILE` looks at a list\n");
+    }
+    let output = folder.leadload(&["kontakten"]).expect(2);
+    assert!(!output.stderr.contains("FILE"), "{}", output.stderr);
+}
+
+#[test]
 fn without_a_service_or_a_token_it_says_how_to_give_one() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     let output = folder
@@ -209,7 +223,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no service is given\n\nhint: name it with `--base-url` or LEADLOAD_BASE_URL, set up a profile with `leadload config init`, or try things out with `--sandbox`\n"
+        "error: no service is given\n\nhint: set it up once with `leadload config init`, which asks for its address and your access token; or name it with `--base-url` or LEADLOAD_BASE_URL; to try things out without a service, use `--sandbox`\n"
     );
     let output = folder
         .leadload(&[
