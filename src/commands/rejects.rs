@@ -6,7 +6,7 @@ use tracing::warn;
 use crate::exit::Failure;
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerPlace};
+use crate::ledger::{Ledger, LedgerPlace, StoredDefaults};
 use crate::options::Options;
 use crate::settings::Layers;
 use crate::text::printable;
@@ -23,32 +23,38 @@ pub(super) fn add_options(
     let rejects = inputs.iter().filter_map(|input| Some((input, input.run?)));
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
     let (Some(place), false) = (ledger, rejects.is_empty()) else {
-        rejects
-            .iter()
-            .for_each(|(input, run)| warn_of_unknown_run(input, *run, layers));
+        for (input, run) in rejects {
+            warn_of_unknown_run(input, run, "there is no ledger", layers);
+        }
         return Ok(());
     };
     let ledger = Ledger::read(place)?;
     let mut found: Option<(RunId, String)> = None;
     for (input, run) in rejects {
-        let known = ledger
-            .as_ref()
-            .map(|ledger| ledger.defaults_of(run))
-            .transpose()?;
+        let known = ledger.as_ref().map(|ledger| ledger.defaults_of(run));
         // Every ledger has a run with this number: the right one had inputs with these columns.
-        let known = known.flatten().filter(|known| {
-            service.is_none_or(|service| service == known.service)
-                && has_columns(&known.columns, &input.own_columns())
-        });
-        match (known, &found) {
-            (None, _) => warn_of_unknown_run(input, run, layers),
-            (Some(known), None) => found = Some((run, known.defaults)),
-            (Some(known), Some((other, options))) if *options != known.defaults => {
+        let is_another = |known: &StoredDefaults| {
+            service.is_some_and(|service| service != known.service)
+                || !has_columns(&known.columns, &input.own_columns())
+        };
+        let defaults = match known.transpose()?.flatten() {
+            None => {
+                Err("this ledger has no such run: it was forgotten, or it is in another ledger")
+            }
+            Some(known) if is_another(&known) => {
+                Err("the run of that number in this ledger had another service or other columns")
+            }
+            Some(known) => known.defaults.ok_or("that run was pruned"),
+        };
+        match (defaults, &found) {
+            (Err(why), _) => warn_of_unknown_run(input, run, why, layers),
+            (Ok(defaults), None) => found = Some((run, defaults)),
+            (Ok(defaults), Some((other, options))) if *options != defaults => {
                 return Err(Failure::usage(format!(
                     "the inputs are rejects of runs {other} and {run}, which have different settings\n\nhint: import them one at a time"
                 )));
             }
-            (Some(_), Some(_)) => {}
+            (Ok(_), Some(_)) => {}
         }
     }
     let (Some((run, options)), Some(ledger)) = (found, ledger) else {
@@ -65,14 +71,14 @@ pub(super) fn add_options(
     Ok(())
 }
 
-fn warn_of_unknown_run(input: &InspectedInput, run: RunId, layers: &Layers) {
+fn warn_of_unknown_run(input: &InspectedInput, run: RunId, why: &str, layers: &Layers) {
     let sources = match &layers.profile {
         None => "the command line".to_owned(),
         Some(profile) => format!("the command line and {}", profile.place()),
     };
     warn!(
         event = "warning",
-        "`{}` has rejects of run {run}, but this ledger has no such run, or only one with another service or other columns. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
+        "`{}` has rejects of run {run}, but {why}. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
         input.input.name()
     );
 }

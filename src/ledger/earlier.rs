@@ -20,7 +20,7 @@ WHERE service = ?1 AND reached > 0 AND (place = ?2 OR sha256 = ?3)";
 
 const DEFAULTS: &str = "
 SELECT defaults, address FROM runs JOIN services ON services.id = service
-WHERE runs.id = ?1 AND defaults IS NOT NULL";
+WHERE runs.id = ?1";
 
 const AT_WORK: &str = "
 SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
@@ -61,7 +61,7 @@ impl Ledger {
     }
 
     /// What a rejects file of this run takes for its defaults; nothing where there is no such
-    /// run, or where it was pruned.
+    /// run.
     pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
         let columns = "SELECT columns FROM inputs WHERE run = ?1 ORDER BY position";
         self.reading(|db| {
@@ -143,13 +143,19 @@ mod tests {
         let begun = test.ledger.begin(&run, at(1)).unwrap();
         let defaults = StoredDefaults {
             service: "https://service.example".into(),
-            defaults: run.defaults.clone(),
+            defaults: Some(run.defaults.clone()),
             columns: vec![[1; 32], [2; 32]],
         };
-        assert_eq!(test.ledger.defaults_of(begun.run).unwrap(), Some(defaults));
+        let known = test.ledger.defaults_of(begun.run).unwrap();
+        assert_eq!(known, Some(defaults.clone()));
         assert_eq!(test.ledger.defaults_of(RunId(7)).unwrap(), None);
         test.sql("UPDATE runs SET defaults = NULL");
-        assert_eq!(test.ledger.defaults_of(begun.run).unwrap(), None);
+        let pruned = StoredDefaults {
+            defaults: None,
+            ..defaults
+        };
+        let known = test.ledger.defaults_of(begun.run).unwrap();
+        assert_eq!(known, Some(pruned));
     }
 
     #[test]

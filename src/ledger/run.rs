@@ -133,8 +133,8 @@ pub struct Ending<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDefaults {
     pub service: String,
-    /// As they were given to [`NewRun`].
-    pub defaults: String,
+    /// As they were given to [`NewRun`]; none once they were pruned.
+    pub defaults: Option<String>,
     /// The digest of the columns of each input.
     pub columns: Vec<Sha256>,
 }
