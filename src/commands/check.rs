@@ -55,8 +55,9 @@ async fn check(
     let remembered = remember(settings).await?;
     let looked_up = directory::look_up(&request.layers, settings, intake).await?;
     let paths = inputs::output_paths(settings, intake)?;
-    let mut writer = Writer::create(&paths, &intake.inputs, true, &KnownOutputs::default())
+    let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
         .map_err(OutputError::before_sending)?;
+    writer.begin(None).map_err(OutputError::before_sending)?;
     let report = inputs::report_file(&paths)?;
     log_check(intake.inputs.len());
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);

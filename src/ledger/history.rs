@@ -228,7 +228,6 @@ mod tests {
             counts: Counts::default(),
             last_read: 0,
             has_rejects: true,
-            replaced_rejects: &[],
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
     }

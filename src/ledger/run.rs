@@ -91,6 +91,8 @@ pub struct Begun {
     pub reached: u64,
     /// No row above this one is in a file that an earlier start has left; 0 if none is.
     pub read_to: u64,
+    /// The runs whose rows are all rows of this one too.
+    pub covers: Vec<RunId>,
 }
 
 /// What there is before a run begins.
@@ -125,8 +127,6 @@ pub struct Ending<'a> {
     /// Whether rejects files are in their places and hold all its rows that have to be
     /// corrected, as far as it has come.
     pub has_rejects: bool,
-    /// Where it has replaced or removed rejects of other runs, if there were any.
-    pub replaced_rejects: &'a [PathBuf],
 }
 
 /// What a rejects file of a run takes for its defaults.

@@ -9,10 +9,33 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 
-use super::columns::{Json, PathText, Seconds, place};
+use super::columns::{Json, PathText, Seconds, all, place};
 use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{Counts, RunId};
+
+/// The runs whose rows all come back in this one, so that its files have what theirs have: they
+/// sent the same lists, by their paths, to the same campaign, and no more of the rows. Lists
+/// from standard input are the same if they hold the same. Of a run that was pruned this is not
+/// known.
+const COVERED: &str = "
+SELECT other.id FROM runs AS this JOIN runs AS other USING (service)
+WHERE this.id = ?1 AND other.id <> this.id AND other.options IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each('[\"campaign\", \"campaign_column\", \"phone_columns\", \"sheet\"]')
+        WHERE this.options ->> value IS NOT other.options ->> value
+    )
+    AND (this.options ->> 'only' IS NULL OR this.options ->> 'only' IS other.options ->> 'only')
+    AND (this.options ->> 'limit' IS NULL OR this.options ->> 'limit' >= other.options ->> 'limit')
+    AND NOT EXISTS (
+        SELECT 1 FROM inputs AS theirs
+        WHERE theirs.run = other.id AND NOT EXISTS (
+            SELECT 1 FROM inputs AS ours
+            WHERE ours.run = this.id
+                AND coalesce(ours.place, ours.sha256) = coalesce(theirs.place, theirs.sha256)
+                AND (this.options ->> 'limit' IS NULL OR ours.position = theirs.position)
+        )
+    )";
 
 impl Ledger {
     /// What [`Ledger::begin`] would find, as long as no other process sends.
@@ -69,6 +92,7 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
     let start = insert_start(step, run, now)?;
     insert_lists(step, run, start, new)?;
     insert_outputs(step, run, new)?;
+    let covers = all(step, COVERED, [run.0], |row| row.get(0).map(RunId))?;
     let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
     step.query_row(highest, [run.0], |row| {
         Ok(Begun {
@@ -77,6 +101,7 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
             continues: unfinished.is_some(),
             reached: row.get(0)?,
             read_to: row.get(1)?,
+            covers,
         })
     })
 }
@@ -227,14 +252,6 @@ fn end(
             params![run.0, ending.last_read],
         )?;
     }
-    for path in ending.replaced_rejects {
-        // Bad rows that are in no file any more were not reported.
-        step.execute(
-            "DELETE FROM known_bad WHERE run <> ?1 AND run IN
-                (SELECT run FROM outputs WHERE place = ?2 AND kind = 'rejects')",
-            params![run.0, place(path)],
-        )?;
-    }
     // A start that stopped early may have counted less far than the one before it.
     step.execute(
         "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END,
@@ -283,7 +300,6 @@ mod tests {
             counts: created(rows),
             last_read: rows as u64,
             has_rejects: true,
-            replaced_rejects: &[],
         }
     }
 

@@ -155,8 +155,7 @@ CREATE TABLE known_bad (
     digest BLOB NOT NULL,
     run INTEGER NOT NULL,
     row INTEGER NOT NULL,
-    -- Whether a rejects file of that run, which has ended, holds them. When another run
-    -- replaces that file, they go.
+    -- Whether a rejects file of that run, which has ended, holds them.
     in_rejects INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (service, digest, run)
 ) STRICT, WITHOUT ROWID;

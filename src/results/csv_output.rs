@@ -35,12 +35,16 @@ impl CsvForm {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
             .delimiter(self.delimiter)
+            .flexible(true)
             .from_writer(to)
     }
 }
 
 #[derive(Debug)]
-pub(super) struct CsvOutput(csv::Writer<OutputFile>);
+pub(super) struct CsvOutput {
+    writer: csv::Writer<OutputFile>,
+    pub(super) form: CsvForm,
+}
 
 impl CsvOutput {
     pub(super) fn create(
@@ -51,47 +55,42 @@ impl CsvOutput {
         let file = OutputFile::create(path, form.prefix(), |place, part| {
             known.has_part(place, part)
         })?;
-        Ok(CsvOutput::over(file, form))
-    }
-
-    /// Goes on in a file that exists.
-    pub(super) fn over(file: OutputFile, form: CsvForm) -> CsvOutput {
-        CsvOutput(form.writer(file))
+        let writer = form.writer(file);
+        Ok(CsvOutput { writer, form })
     }
 
     pub(super) fn record<C: AsRef<[u8]>>(
         &mut self,
         cells: impl IntoIterator<Item = C>,
     ) -> Result<(), OutputError> {
-        let written = self.0.write_record(cells);
+        let written = self.writer.write_record(cells);
         written.map_err(|error| self.error(cause_of(error)))
     }
 
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.0.flush().map_err(|error| self.error(error))
+        self.writer.flush().map_err(|error| self.error(error))
     }
 
     pub(super) fn leave(&self) {
-        self.0.get_ref().leave();
+        self.writer.get_ref().leave();
     }
 
     /// The file, with everything written to it.
     pub(super) fn into_file(mut self) -> Result<OutputFile, OutputError> {
         self.flush()?;
         // Nothing is left in the buffer, so that nothing can fail in between.
-        self.0.into_inner().map_err(|failed| {
+        self.writer.into_inner().map_err(|failed| {
             let error = io::Error::new(failed.error().kind(), failed.error().to_string());
             failed.into_inner().get_ref().error(error)
         })
     }
 
     pub(super) fn error(&self, error: io::Error) -> OutputError {
-        self.0.get_ref().error(error)
+        self.writer.get_ref().error(error)
     }
 }
 
-/// What went wrong below the CSV, whose kind shows what to fix. Nothing else can go wrong: all
-/// records of a file have one length.
+/// What went wrong below the CSV, whose kind shows what to fix. Nothing else can go wrong.
 pub(super) fn cause_of(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

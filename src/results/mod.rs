@@ -15,14 +15,12 @@
 
 mod csv_output;
 mod error;
-mod export_file;
 mod formula;
 mod ours;
 mod output_file;
 mod paths;
 mod rejects_file;
 mod report_file;
-mod results_csv;
 mod results_file;
 mod sealed;
 mod workbook;
@@ -31,22 +29,20 @@ mod workbook;
 mod tests;
 
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
-pub use export_file::ExportFile;
 pub use formula::harmless;
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
-pub use results_csv::{ResultsLine, has_results_header, is_results_column};
+pub use results_file::{ResultsFile, ResultsLine, has_results_header, is_results_column};
 pub use workbook::{WorkbookError, write_workbook};
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::intake::{Batch, PlannedInput};
-use crate::lead::{RowOutcome, RunId, Status};
-use crate::ledger::OutputRecord;
-use ours::Places;
+use crate::lead::{RowOutcome, Status};
+use crate::ledger::{Begun, OutputRecord};
 use rejects_file::RejectsFile;
-use results_file::ResultsFile;
 use sealed::SealedFile;
 pub use sealed::{Written, WrittenRejects};
 
@@ -58,8 +54,7 @@ pub struct Writer {
     /// Whether there is one for each.
     has_rejects: bool,
     rejects_uncertain: bool,
-    /// The run that the rejects name.
-    run: Option<RunId>,
+    inputs: Arc<[PlannedInput]>,
     known: KnownOutputs,
     /// Those of the above that are complete, once they are.
     sealed: Vec<SealedFile>,
@@ -72,21 +67,21 @@ impl Writer {
     /// [places](OutputPaths::places), nothing without one.
     pub fn create(
         paths: &OutputPaths,
-        inputs: &[PlannedInput],
+        inputs: &Arc<[PlannedInput]>,
         rejects_uncertain: bool,
-        known: &KnownOutputs,
+        known: KnownOutputs,
     ) -> Result<Writer, OutputError> {
         let results = paths
             .results
             .as_deref()
-            .map(|path| ResultsFile::create(path, inputs, known))
+            .map(|path| ResultsFile::of_import(path, inputs, &known))
             .transpose()?;
         let rejects = paths
             .rejects
             .iter()
-            .zip(inputs)
+            .zip(&**inputs)
             .map(|(place, input)| {
-                let create = |path: &PathBuf| RejectsFile::create(path, input, known);
+                let create = |path: &PathBuf| RejectsFile::create(path, input, &known);
                 place.as_ref().map(create).transpose()
             })
             .collect::<Result<_, _>>()?;
@@ -95,15 +90,28 @@ impl Writer {
             results,
             rejects,
             rejects_uncertain,
-            run: None,
-            known: known.clone(),
+            inputs: inputs.clone(),
+            known,
             sealed: Vec::new(),
         })
     }
 
-    /// Sets the run: rejects name it from now on, so that it is known when they are given back.
-    pub fn name_run(&mut self, run: RunId) {
-        self.run = Some(run);
+    /// Begins the files, before anything is sent: what a killed run leaves is empty until then,
+    /// and is in nobody's way. The rejects name the run, so that it is known when they are given
+    /// back.
+    pub fn begin(&mut self, run: Option<&Begun>) -> Result<(), OutputError> {
+        if let Some(run) = run {
+            self.known.begin(run);
+        }
+        if let Some(results) = &mut self.results {
+            results.begin(&self.inputs)?;
+        }
+        for (rejects, input) in self.rejects.iter_mut().zip(&*self.inputs) {
+            if let Some(rejects) = rejects {
+                rejects.begin(input)?;
+            }
+        }
+        Ok(())
     }
 
     /// Leaves the files where they are should they never be finished: once leads are made, they
@@ -126,12 +134,12 @@ impl Writer {
                 continue;
             };
             if let Some(results) = &mut self.results {
-                results.write(row, prepared, outcome)?;
+                results.write_row(row, prepared, outcome, &self.inputs[row.file()])?;
             }
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                rejects.write(row, outcome, self.run)?;
+                rejects.write(row, outcome, self.known.run)?;
             }
         }
         if let Some(results) = &mut self.results {
@@ -148,9 +156,9 @@ impl Writer {
     /// next run whenever this one is killed. Nothing may be written after it.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
-        let places = self.places(end);
-        let outputs = self.sealed.iter().map(|sealed| sealed.output(places));
-        Ok(outputs.flatten().collect())
+        let outputs = self.sealed.iter();
+        let outputs = outputs.filter_map(|sealed| sealed.output(&self.known, end));
+        Ok(outputs.collect())
     }
 
     fn complete(&mut self) -> Result<(), OutputError> {
@@ -159,30 +167,21 @@ impl Writer {
             self.sealed.push(results.seal()?);
         }
         for rejects in self.rejects.drain(..).flatten() {
-            self.sealed.extend(rejects.seal()?);
+            self.sealed.push(rejects.seal()?);
         }
         Ok(())
-    }
-
-    fn places(&self, end: RunEnd) -> Places<'_> {
-        Places {
-            known: &self.known,
-            run: self.run,
-            end,
-        }
     }
 
     /// Puts the files in their places, sealed before or now.
     pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
         self.complete()?;
-        let sealed = std::mem::take(&mut self.sealed);
-        let places = self.places(end);
         let mut written = Written {
             has_all_rejects: self.has_rejects && !end.is_shorter,
             ..Written::default()
         };
-        for sealed in sealed {
-            sealed.finish(places, &mut written)?;
+        for sealed in self.sealed {
+            let existing = sealed.existing(&self.known, end);
+            sealed.finish(existing, &mut written)?;
         }
         Ok(written)
     }

@@ -1,8 +1,10 @@
 //! One output file, from its first byte beside its place to its name.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,7 +12,6 @@ use same_file::Handle;
 use sha2::{Digest, Sha256};
 
 use super::OutputError;
-use super::ours::Existing;
 use super::paths::part_of;
 use crate::paths::absolute_place;
 use crate::private_file;
@@ -29,11 +30,11 @@ pub(super) struct OutputFile {
     /// The same, absolute, by which it is recorded.
     place: PathBuf,
     part: PathBuf,
-    /// Where it would have been, if it goes elsewhere.
-    left_place: Option<PathBuf>,
+    /// What it is to be called instead, if so.
+    other_name: Option<OsString>,
     /// SHA-256 of what we have written, whatever else may get into the file.
     digest: Sha256,
-    /// What the file begins with.
+    /// What the file begins with, until something is written.
     prefix: &'static [u8],
     is_left: Cell<bool>,
     /// Holds the lock.
@@ -41,7 +42,8 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Creates `PATH.part`. What a killed run has left there is kept under another name, since
+    /// Creates `PATH.part`, which stays empty until something is written, and finds out whether
+    /// there is space. What a killed run has left there is kept under another name, since
     /// it may be all that is known of the leads that it made; unless `is_known` says of its
     /// place and of itself that all of it can be made again.
     pub(super) fn create(
@@ -58,34 +60,42 @@ impl OutputFile {
             path: path.to_owned(),
             place,
             part,
-            left_place: None,
+            other_name: None,
             digest: Sha256::new(),
             prefix,
             is_left: Cell::new(false),
             file,
         };
-        output.begin().map_err(unwritable)?;
+        let probed = output.file.write_all(&[b' '; PROBE_BYTES]);
+        let probed = probed.and_then(|()| output.empty());
+        probed.map_err(unwritable)?;
         Ok(output)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Where it will be, as the user knows it.
+    pub(super) fn path(&self) -> PathBuf {
+        self.named(&self.path)
     }
 
-    /// Where it will be: the same as an absolute path.
+    /// The same as an absolute path.
+    pub(super) fn recorded_path(&self) -> PathBuf {
+        self.named(&self.place)
+    }
+
+    fn named(&self, path: &Path) -> PathBuf {
+        match &self.other_name {
+            Some(name) => path.with_file_name(name),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The place that it was created for, whatever it will be called.
     pub(super) fn place(&self) -> &Path {
         &self.place
     }
 
     pub(super) fn error(&self, error: impl Into<io::Error>) -> OutputError {
         OutputError::unwritable(&self.path, error.into())
-    }
-
-    /// Finds out whether there is space for anything, for a file that is written last.
-    pub(super) fn probe(&mut self) -> Result<(), OutputError> {
-        let written = self.write_all(&[b' '; PROBE_BYTES]);
-        let probed = written.and_then(|()| self.begin());
-        probed.map_err(|error| self.error(error))
     }
 
     /// A copy of what has been written, to be read.
@@ -115,14 +125,8 @@ impl OutputFile {
     pub(super) fn rename_to_csv(&mut self) -> Result<(), OutputError> {
         let path = free_name(&self.path.with_extension("csv"));
         let path = path.map_err(|error| self.error(error))?;
-        self.place = absolute_place(&path).map_err(|error| self.error(error))?;
-        self.left_place = Some(std::mem::replace(&mut self.path, path));
+        self.other_name = path.file_name().map(ToOwned::to_owned);
         Ok(())
-    }
-
-    fn begin(&mut self) -> io::Result<()> {
-        self.empty()?;
-        self.write_all(self.prefix)
     }
 
     fn empty(&mut self) -> io::Result<()> {
@@ -145,35 +149,33 @@ impl OutputFile {
         Ok(self.digest.clone().finalize().into())
     }
 
-    /// Puts the sealed file in its place. `existing` says what becomes of a file that is there;
-    /// returns where the output is now, and under which names such files were kept.
-    pub(super) fn finish(
-        self,
-        existing: impl Fn(&Path) -> Existing,
-    ) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
-        self.refuse_gone()?;
-        let found = existing(&self.place);
-        let mut kept = Vec::new();
-        if let Some(left) = &self.left_place {
-            kept.extend(clear(left, &existing)?);
+    /// Puts the sealed file in its place, or removes it where `stays` is false. A file that is
+    /// there before goes, or is kept under another name; returns that.
+    pub(super) fn finish(self, stays: bool, goes: bool) -> Result<Option<PathBuf>, OutputError> {
+        if stays {
+            self.refuse_gone()?;
         }
-        kept.extend(self.put_in_place(found)?);
-        // The lock is freed after this: before, another run could take the part over.
-        self.leave();
-        private_file::sync_folder(&self.path);
-        Ok((self.path.clone(), kept))
-    }
-
-    fn put_in_place(&self, existing: Existing) -> Result<Option<PathBuf>, OutputError> {
         let put = || {
-            let kept = match existing {
-                Existing::Goes => None,
-                Existing::IsRenamed | Existing::Stays => keep_existing(&self.path)?,
+            let kept = if goes {
+                None
+            } else {
+                keep_existing(&self.path)?
             };
-            fs::rename(&self.part, &self.path)?;
+            if stays {
+                fs::rename(&self.part, self.path())?;
+            }
+            // Else it would pass for what this run has written.
+            if goes && (!stays || self.other_name.is_some()) {
+                remove(&self.path)?;
+            }
             Ok(kept)
         };
-        put().map_err(|error| OutputError::not_replaced(&self.path, error))
+        let put: io::Result<_> = put();
+        let kept = put.map_err(|error| OutputError::not_replaced(&self.path, error))?;
+        // The lock is freed after this: before, another run could take the part over.
+        self.is_left.set(stays);
+        private_file::sync_folder(&self.path);
+        Ok(kept)
     }
 
     /// Leaves it beside its place under a name that no other run takes; returns that.
@@ -182,13 +184,9 @@ impl OutputFile {
         Ok(kept.unwrap_or_else(|| self.part.clone()))
     }
 
-    /// Leaves no file behind; `existing` says what becomes of one that is in its place.
-    pub(super) fn discard(
-        self,
-        existing: impl Fn(&Path) -> Existing,
-    ) -> Result<Option<PathBuf>, OutputError> {
+    /// Leaves nothing behind but what was there before.
+    pub(super) fn discard(self) {
         self.is_left.set(false);
-        clear(&self.path, &existing)
     }
 
     /// Someone may have tidied up: what is written to a deleted file is lost.
@@ -203,6 +201,9 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let prefix = mem::take(&mut self.prefix);
+        self.file.write_all(prefix)?;
+        self.digest.update(prefix);
         let written = self.file.write(bytes)?;
         self.digest.update(&bytes[..written]);
         Ok(written)
@@ -256,21 +257,11 @@ fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File
     }
 }
 
-/// Leaves nothing at `path` but what stays; returns the name under which a file that was
-/// there is kept.
-fn clear(
-    path: &Path,
-    existing: impl Fn(&Path) -> Existing,
-) -> Result<Option<PathBuf>, OutputError> {
-    let place = absolute_place(path);
-    let existing = place.map_or(Existing::Stays, |place| existing(&place));
-    let cleared = match existing {
-        _ if !path.exists() => Ok(None),
-        Existing::Stays => Ok(None),
-        Existing::Goes => fs::remove_file(path).map(|()| None),
-        Existing::IsRenamed => keep_existing(path),
-    };
-    cleared.map_err(|error| OutputError::not_replaced(path, error))
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the file could be locked. Where a file system has no locks, others cannot be kept
@@ -338,15 +329,10 @@ mod tests {
         |place, part| known.has_part(place, part)
     }
 
-    /// Whatever we have written goes.
-    fn existing(known: &KnownOutputs) -> impl Fn(&Path) -> Existing {
-        |place| {
-            if known.authors(place).is_empty() {
-                Existing::IsRenamed
-            } else {
-                Existing::Goes
-            }
-        }
+    /// Puts it in its place; whatever we have written there goes.
+    fn finish(output: OutputFile, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
+        let goes = known.has_part(output.place(), output.place());
+        output.finish(true, goes)
     }
 
     struct Place {
@@ -374,7 +360,7 @@ mod tests {
         /// As if a run had written this text here.
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
-            KnownOutputs(vec![OutputRecord {
+            KnownOutputs::new(vec![OutputRecord {
                 run: RunId(1),
                 path: absolute_place(&self.path).ok(),
                 kind: OutputKind::Results,
@@ -410,8 +396,8 @@ mod tests {
         let mut output = place.begin(&known);
         write(&mut output, "new");
         assert_eq!(place.read(), "old", "until the new one takes its place");
-        let (path, kept) = output.finish(existing(&known)).unwrap();
-        assert_eq!((path, kept), (place.path.clone(), vec![]));
+        assert_eq!(output.path(), place.path);
+        assert_eq!(finish(output, &known).unwrap(), None);
         assert_eq!(place.read(), "new");
         assert_eq!(place.names(), ["leads.results.csv"]);
     }
@@ -427,8 +413,7 @@ mod tests {
             fs::write(&place.path, "old, and a note").unwrap();
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            let (_, kept) = output.finish(existing(&known)).unwrap();
-            let [kept] = kept.try_into().unwrap();
+            let kept = output.finish(true, false).unwrap().unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), "old, and a note");
             assert_eq!(place.read(), "new");
         }
@@ -439,16 +424,12 @@ mod tests {
     fn without_rows_what_is_as_we_wrote_it_is_removed_and_anything_else_kept() {
         let place = Place::holding("old");
         let known = place.known(Some("old"));
-        assert_eq!(place.begin(&known).discard(existing(&known)).unwrap(), None);
+        assert_eq!(place.begin(&known).finish(false, true).unwrap(), None);
         assert_eq!(place.names(), [""; 0]);
 
         fs::write(&place.path, "mine").unwrap();
-        let kept = place
-            .begin(&known)
-            .discard(existing(&known))
-            .unwrap()
-            .unwrap();
-        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+        let kept = place.begin(&known).finish(false, false).unwrap();
+        assert_eq!(fs::read_to_string(kept.unwrap()).unwrap(), "mine");
         assert_eq!(place.names().len(), 1);
     }
 
@@ -460,7 +441,7 @@ mod tests {
             let known = place.known(text);
             let mut output = place.begin(&known);
             write(&mut output, "new");
-            output.finish(existing(&known)).unwrap();
+            finish(output, &known).unwrap();
             assert_eq!(place.read(), "new");
             assert_eq!(place.names(), ["leads.results.csv"]);
         }
@@ -486,10 +467,11 @@ mod tests {
         let mut output = place.begin(&known);
         output.rename_to_csv().unwrap();
         write(&mut output, "new");
-        let elsewhere = output.place().to_owned();
+        let elsewhere = output.recorded_path();
         assert_ne!(elsewhere, absolute_place(&place.path).unwrap());
-        let (path, kept) = output.finish(existing(&known)).unwrap();
-        assert_eq!((absolute_place(&path).unwrap(), kept), (elsewhere, vec![]));
+        assert_eq!(absolute_place(&output.path()).unwrap(), elsewhere);
+        assert_eq!(finish(output, &known).unwrap(), None);
+        assert_eq!(fs::read_to_string(elsewhere).unwrap(), "new");
         assert_eq!(place.names().len(), 1);
     }
 
@@ -510,7 +492,7 @@ mod tests {
         let mut sealed = place.begin(&known);
         write(&mut sealed, "new");
         fs::remove_file(part_of(&place.path)).unwrap();
-        assert!(sealed.finish(existing(&known)).unwrap_err().is_gone());
+        assert!(finish(sealed, &known).unwrap_err().is_gone());
         assert_eq!(place.read(), "old");
     }
 
@@ -566,7 +548,7 @@ mod tests {
         output.leave();
         let folder = place.folder.path();
         fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
-        let finished = output.finish(existing(&known));
+        let finished = finish(output, &known);
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         match finished {
             Ok(_) => assert_eq!(place.read(), "new"),
@@ -599,7 +581,7 @@ mod tests {
             }
             output.write_all(&last).unwrap();
             let sha256 = output.seal().unwrap();
-            output.finish(existing(&known)).unwrap();
+            finish(output, &known).unwrap();
             let found = Fingerprint::of(File::open(&place.path).unwrap()).unwrap();
             prop_assert_eq!(found.sha256, sha256);
         }

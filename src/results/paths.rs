@@ -1,7 +1,6 @@
 //! Where outputs go, and where they must not.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
@@ -97,19 +96,20 @@ impl OutputPaths {
             .collect()
     }
 
-    /// Unfinished results that were kept beside the place of the results, if they tell of
-    /// any row: of a run that the ledger does not have, or not all of.
-    pub fn unfinished_results(&self) -> Option<PathBuf> {
-        let results = self.results.as_deref()?;
-        let name = results.file_name()?.to_str()?;
-        let is_kept = |path: &Path| {
-            let file = path.file_name().and_then(|file| file.to_str());
-            let rest = file.and_then(|file| file.strip_prefix(name)?.strip_suffix(PART));
-            rest.is_some_and(|stamp| !stamp.is_empty())
-        };
-        let files = fs::read_dir(folder_of(results)).ok()?.flatten();
-        let mut paths = files.map(|file| file.path());
-        paths.find(|path| is_kept(path) && has_rows(path))
+    /// An unfinished output that was kept beside its place: of a run that the ledger does not
+    /// have, or not all of. It need not have rows: the first are written when many are settled.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        let mut places = self.results.iter().chain(self.rejects.iter().flatten());
+        places.find_map(|place| {
+            let name = place.file_name()?.to_str()?;
+            let is_kept = |path: &PathBuf| {
+                let file = path.file_name().and_then(|file| file.to_str());
+                let rest = file.and_then(|file| file.strip_prefix(name)?.strip_suffix(PART));
+                rest.is_some_and(|stamp| !stamp.is_empty())
+            };
+            let files = fs::read_dir(folder_of(place)).ok()?.flatten();
+            files.map(|file| file.path()).find(is_kept)
+        })
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
@@ -248,12 +248,6 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(PART);
     PathBuf::from(name)
-}
-
-/// Whether there is anything below the header.
-fn has_rows(path: &Path) -> bool {
-    let file = File::open(path);
-    file.is_ok_and(|file| BufReader::new(file).lines().nth(1).is_some())
 }
 
 /// `leads.csv` and `results.csv` make `leads.results.csv`; standard input makes

@@ -25,13 +25,10 @@ use crate::source::Row;
 
 #[derive(Debug)]
 pub(super) struct RejectsFile {
-    /// None only while the file changes its form.
-    csv: Option<CsvOutput>,
-    csv_form: CsvForm,
+    csv: CsvOutput,
     becomes_workbook: bool,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
-    headers: Vec<String>,
     /// How many columns the input has, `leadload`'s own in a rejects file included.
     input_columns: usize,
     /// Set where the input is itself a rejects file.
@@ -48,10 +45,10 @@ impl RejectsFile {
         known: &KnownOutputs,
     ) -> Result<Self, OutputError> {
         let form = input.mapping.rejects_form.clone();
-        let names = &input.header.names;
+        let input_columns = input.header.names.len();
         let own_columns = match &form {
             Some(form) => form.input_columns.clone(),
-            None => (0..names.len()).collect(),
+            None => (0..input_columns).collect(),
         };
         let becomes_workbook = is_workbook(path, input);
         let delimiter = match input.form.text() {
@@ -62,21 +59,23 @@ impl RejectsFile {
             has_bom: true,
             delimiter,
         };
-        let mut rejects = RejectsFile {
-            csv: Some(CsvOutput::create(path, csv_form, known)?),
-            csv_form,
+        Ok(RejectsFile {
+            csv: CsvOutput::create(path, csv_form, known)?,
             becomes_workbook,
-            headers: own_columns.iter().map(|c| names[*c].clone()).collect(),
             own_columns,
-            input_columns: names.len(),
+            input_columns,
             form,
             has_surplus: false,
             rows: 0,
-        };
-        rejects.write_header()?;
-        // Now, so that a full disk is found out.
-        rejects.flush()?;
-        Ok(rejects)
+        })
+    }
+
+    /// Writes the header.
+    pub(super) fn begin(&mut self, input: &PlannedInput) -> Result<(), OutputError> {
+        let own = self.own_columns.iter();
+        let own = own.map(|column| input.header.names[*column].as_str());
+        self.csv.record(own.chain(ADDED_COLUMNS))?;
+        self.flush()
     }
 
     /// Writes one row with what became of it in which run.
@@ -87,9 +86,7 @@ impl RejectsFile {
         run: Option<RunId>,
     ) -> Result<(), OutputError> {
         let surplus = self.surplus(row);
-        if surplus.is_some() && !self.has_surplus {
-            self.add_surplus_column()?;
-        }
+        self.has_surplus |= surplus.is_some();
         let own = self.own_columns.iter();
         let mut record: Vec<Vec<u8>> = own
             .map(|column| row.lossy(*column).into_owned().into_bytes())
@@ -102,37 +99,35 @@ impl RejectsFile {
             outcome.error.clone().unwrap_or_default(),
             run.map(|run| run.to_string()).unwrap_or_default(),
         ];
-        let surplus = self.has_surplus.then(|| surplus.unwrap_or_default());
         let ours = added.into_iter().map(String::into_bytes).chain(surplus);
-        let delimiter = self.csv_form.delimiter;
+        let delimiter = self.csv.form.delimiter;
         record.extend(ours.map(|cell| harmless(&cell, delimiter).into_owned()));
         self.rows += 1;
-        self.record(record)
+        self.csv.record(record)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.as_mut().map_or(Ok(()), CsvOutput::flush)
+        self.csv.flush()
     }
 
     pub(super) fn leave(&self) {
-        if let Some(csv) = &self.csv {
-            csv.leave();
-        }
+        self.csv.leave();
     }
 
-    /// Completes the file, and gives it the form in which it will be found. Nothing if
-    /// changing its form has failed before.
-    pub(super) fn seal(self) -> Result<Option<SealedFile>, OutputError> {
-        let Some(csv) = self.csv else {
-            return Ok(None);
-        };
-        let mut file = csv.into_file()?;
+    /// Completes the file, and gives it the form in which it will be found.
+    pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
+        let form = self.csv.form;
+        let mut file = self.csv.into_file()?;
+        if self.has_surplus {
+            let with_column = with_surplus_column(file.copy()?, form);
+            file.replace(with_column.map_err(|error| file.error(cause_of(error)))?)?;
+        }
         let note = if self.becomes_workbook && self.rows > 0 {
             make_workbook(&mut file)?
         } else {
             None
         };
-        SealedFile::new(file, OutputKind::Rejects, self.rows, note).map(Some)
+        SealedFile::new(file, OutputKind::Rejects, self.rows, note)
     }
 
     /// The cells of the row beyond the header, as CSV, with those that a
@@ -155,65 +150,28 @@ impl RejectsFile {
         bytes.pop();
         Some(bytes)
     }
+}
 
-    /// Adds one column to what has been written: that there is a row with surplus cells
-    /// is known only when it comes, and all rows must have the same columns.
-    fn add_surplus_column(&mut self) -> Result<(), OutputError> {
-        let Some(csv) = self.csv.take() else {
-            return Ok(());
-        };
-        let mut file = csv.into_file()?;
-        let with_column = self.with_surplus_column(&mut file)?;
-        file.replace(with_column)?;
-        self.csv = Some(CsvOutput::over(file, self.csv_form));
-        self.has_surplus = true;
-        Ok(())
-    }
-
-    /// What has been written, with one column more, in a file of its own: should the disk
-    /// be full, nothing of it is lost.
-    fn with_surplus_column(&self, file: &mut OutputFile) -> Result<File, OutputError> {
-        let copy = file.copy()?;
-        self.copy_with_surplus(copy)
-            .map_err(|error| file.error(cause_of(error)))
-    }
-
-    fn copy_with_surplus(&self, written: File) -> csv::Result<File> {
-        let mut content = tempfile::tempfile()?;
-        content.write_all(self.csv_form.prefix())?;
-        let mut content = self.csv_form.writer(content);
-        let mut added = SURPLUS_COLUMN;
-        for record in reader_of(written, self.csv_form).records() {
-            let mut record = record?;
-            record.push_field(std::mem::take(&mut added));
-            content.write_record(&record)?;
+/// What has been written, with one column more, which only the rows with surplus cells have so
+/// far: that there are any is known only when they come. It is a file of its own: should the
+/// disk be full, nothing is lost.
+fn with_surplus_column(written: File, form: CsvForm) -> csv::Result<File> {
+    let mut content = tempfile::tempfile()?;
+    content.write_all(form.prefix())?;
+    let mut content = form.writer(content);
+    let mut columns = 0;
+    for record in reader_of(written, form).records() {
+        let mut record = record?;
+        if columns == 0 {
+            record.push_field(SURPLUS_COLUMN);
+            columns = record.len();
+        } else if record.len() < columns {
+            record.push_field("");
         }
-        let content = content.into_inner();
-        content.map_err(|failed| io::Error::other(failed.to_string()).into())
+        content.write_record(&record)?;
     }
-
-    fn write_header(&mut self) -> Result<(), OutputError> {
-        let surplus = self.has_surplus.then_some(SURPLUS_COLUMN);
-        let names: Vec<String> = self
-            .headers
-            .iter()
-            .map(String::as_str)
-            .chain(ADDED_COLUMNS)
-            .chain(surplus)
-            .map(str::to_owned)
-            .collect();
-        self.record(names)
-    }
-
-    fn record<C: AsRef<[u8]>>(
-        &mut self,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Result<(), OutputError> {
-        match &mut self.csv {
-            Some(csv) => csv.record(cells),
-            None => Ok(()),
-        }
-    }
+    let content = content.into_inner();
+    content.map_err(|failed| io::Error::other(failed.to_string()).into())
 }
 
 /// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
@@ -247,6 +205,7 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
 fn reader_of(file: File, form: CsvForm) -> csv::Reader<File> {
     csv::ReaderBuilder::new()
         .has_headers(false)
+        .flexible(true)
         .delimiter(form.delimiter)
         .from_reader(file)
 }

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::ours::Existing;
 use super::output_file::OutputFile;
 use crate::source::Fingerprint;
 
@@ -22,14 +21,12 @@ pub struct ReportFile(OutputFile);
 impl ReportFile {
     /// Makes sure that a report can be written there.
     pub fn create(path: &Path) -> Result<ReportFile, OutputError> {
-        let mut file = OutputFile::create(path, b"", |_, part| is_as_written(part))?;
-        file.probe()?;
-        Ok(ReportFile(file))
+        OutputFile::create(path, b"", |_, part| is_as_written(part)).map(ReportFile)
     }
 
-    /// Writes the page and puts it in its place. Returns its path, and the new names of files
-    /// that were there and were no report, or not as it was written.
-    pub fn write(self, page: &str) -> Result<(PathBuf, Vec<PathBuf>), OutputError> {
+    /// Writes the page and puts it in its place. Returns its path, and the new name of a file
+    /// that was there and was no report, or not as it was written.
+    pub fn write(self, page: &str) -> Result<(PathBuf, Option<PathBuf>), OutputError> {
         let ReportFile(mut file) = self;
         let last_line = Fingerprint::of(page.as_bytes()).map(|found| last_line(&found));
         let written = last_line.and_then(|last_line| {
@@ -38,13 +35,8 @@ impl ReportFile {
         });
         written.map_err(|error| file.error(error))?;
         file.seal()?;
-        file.finish(|place| {
-            if is_as_written(place) {
-                Existing::Goes
-            } else {
-                Existing::IsRenamed
-            }
-        })
+        let (path, goes) = (file.path(), is_as_written(file.place()));
+        Ok((path, file.finish(true, goes)?))
     }
 }
 
@@ -82,7 +74,7 @@ mod tests {
         (folder, path)
     }
 
-    fn write(path: &Path, page: &str) -> Vec<PathBuf> {
+    fn write(path: &Path, page: &str) -> Option<PathBuf> {
         let (written, kept) = ReportFile::create(path).unwrap().write(page).unwrap();
         assert_eq!(written, path);
         kept
@@ -98,7 +90,7 @@ mod tests {
         write(&path, "left");
         fs::rename(&path, part_of(&path)).unwrap();
         write(&path, "first");
-        assert_eq!(write(&path, "second"), [""; 0].map(PathBuf::from));
+        assert_eq!(write(&path, "second"), None);
         assert!(fs::read_to_string(&path).unwrap().starts_with("second<!--"));
         assert_eq!(names(&folder), 1);
     }
@@ -116,7 +108,7 @@ mod tests {
             report.trim_end().to_owned(),
         ] {
             fs::write(&path, &other).unwrap();
-            let [kept] = write(&path, "new").try_into().unwrap();
+            let kept = write(&path, "new").unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), other);
         }
         assert_eq!(names(&folder), 1 + 5);
@@ -128,8 +120,7 @@ mod tests {
         let report = ReportFile::create(&path).unwrap();
         fs::write(&path, "mine").unwrap();
         let (_, kept) = report.write("").unwrap();
-        let [kept] = kept.try_into().unwrap();
-        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(kept.unwrap()).unwrap(), "mine");
         assert_eq!(names(&folder), 2);
     }
 

@@ -1,91 +1,212 @@
-//! The results file: one line for each row.
+//! The results file, of an import or an export: one line for each row.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use super::csv_output::CsvForm;
-use super::results_csv::{ResultsCsv, ResultsLine};
+use jiff::Timestamp;
+
+use super::csv_output::{CsvForm, CsvOutput};
+use super::formula::harmless;
+use super::ours::Existing;
 use super::sealed::SealedFile;
-use super::{KnownOutputs, OutputError};
+use super::{KnownOutputs, OutputError, Written};
 use crate::intake::{PlannedInput, PreparedRow};
-use crate::lead::RowOutcome;
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
 use crate::source::Row;
 
-/// What has to be known of an input to write its rows' lines.
-#[derive(Debug)]
-struct InputNames {
-    name: String,
-    phone_column: usize,
-    /// The columns that are copied into the results.
-    kept: Vec<usize>,
+/// The columns; with several inputs [`FILE_COLUMN`] comes before them, with several
+/// runs [`RUN_COLUMN`] after them.
+const COLUMNS: [&str; 11] = [
+    "row",
+    "line",
+    "phone_number",
+    "campaign_id",
+    "status",
+    "lead_id",
+    "http_status",
+    "attempts",
+    "error_code",
+    "error",
+    "settled_at",
+];
+
+const FILE_COLUMN: &str = "file";
+
+const RUN_COLUMN: &str = "run";
+
+/// Whether a file with this header is a results file, which must not be taken
+/// for a list of contacts.
+pub fn has_results_header(headers: &[String]) -> bool {
+    // As a spreadsheet may have saved it: columns added or moved, spaces around the names.
+    let names: Vec<String> = headers
+        .iter()
+        .map(|header| header.trim().to_lowercase())
+        .collect();
+    COLUMNS
+        .iter()
+        .all(|ours| names.iter().any(|name| name == ours))
 }
 
-/// UTF-8 with the delimiter of the first input, and with a byte order mark where any
-/// input has one.
-fn form(inputs: &[PlannedInput]) -> CsvForm {
-    let mut texts = inputs.iter().map(|planned| planned.form.text());
-    let first = inputs.first().and_then(|planned| planned.form.text());
-    CsvForm {
-        has_bom: texts.any(|text| text.is_some_and(|text| text.has_bom)),
-        delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
+/// Whether all results have a column of this name.
+pub fn is_results_column(name: &str) -> bool {
+    let name = name.trim();
+    let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);
+    ours.into_iter().any(|ours| name.eq_ignore_ascii_case(ours))
+}
+
+/// What became of one row.
+#[derive(Debug, Clone, Copy)]
+pub struct ResultsLine<'a> {
+    pub file: &'a str,
+    pub row: RowId,
+    /// Its line in its input, from 1.
+    pub line: u64,
+    /// The number that it was sent with, or the cell as it was read.
+    pub phone: &'a str,
+    /// Its campaign, where the id is known.
+    pub campaign: Option<CampaignId>,
+    pub outcome: &'a RowOutcome,
+    /// Its run; none where there is only one.
+    pub run: Option<RunId>,
+    /// The cells that are copied from its input.
+    pub kept: &'a [Cow<'a, str>],
+}
+
+impl<'a> ResultsLine<'a> {
+    /// The cells of [`COLUMNS`].
+    fn cells(&self, settled_at: &'a str) -> [Cow<'a, str>; COLUMNS.len()] {
+        fn shown<'a>(value: Option<impl ToString>) -> Cow<'a, str> {
+            value.map_or(Cow::Borrowed(""), |value| value.to_string().into())
+        }
+        fn text(value: Option<&String>) -> Cow<'_, str> {
+            value.map_or(Cow::Borrowed(""), Cow::from)
+        }
+        let outcome = self.outcome;
+        [
+            self.row.to_string().into(),
+            self.line.to_string().into(),
+            self.phone.into(),
+            shown(self.campaign),
+            outcome.status.as_str().into(),
+            text(outcome.lead_id.as_ref()),
+            shown(outcome.http_status),
+            outcome.attempts.to_string().into(),
+            shown(outcome.error_code),
+            text(outcome.error.as_ref()),
+            settled_at.into(),
+        ]
     }
 }
 
-/// What the copied columns are called: as in the first input, where they differ.
-fn kept_names(inputs: &[PlannedInput]) -> Vec<&str> {
-    let kept = inputs.first().map(|planned| &planned.mapping.kept);
-    let names = kept.into_iter().flatten();
-    names.map(|(name, _)| name.as_str()).collect()
+/// A time as it is written, to the second, kept for the rows of the same second: a fast
+/// service settles thousands of them.
+#[derive(Debug, Default)]
+struct ShownTime {
+    second: Option<i64>,
+    text: String,
 }
 
+impl ShownTime {
+    fn of(&mut self, time: Option<Timestamp>) -> &str {
+        let second = time.map(Timestamp::as_second);
+        if second != self.second {
+            self.second = second;
+            let shown = time.map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+            self.text = shown.unwrap_or_default();
+        }
+        &self.text
+    }
+}
+
+/// A results file on its way to its place.
 #[derive(Debug)]
-pub(super) struct ResultsFile {
-    lines: ResultsCsv,
-    inputs: Vec<InputNames>,
+pub struct ResultsFile {
+    csv: CsvOutput,
+    /// There are several inputs.
+    with_file: bool,
+    /// There are several runs.
+    with_run: bool,
+    /// When the row that came last was settled.
+    settled_at: ShownTime,
     rows: u64,
 }
 
 impl ResultsFile {
-    pub(super) fn create(
+    /// The results of an import: with the delimiter of the first input, and with a byte order
+    /// mark where any input has one.
+    pub(super) fn of_import(
         path: &Path,
         inputs: &[PlannedInput],
         known: &KnownOutputs,
-    ) -> Result<Self, OutputError> {
-        let extra = (inputs.len() > 1, false);
+    ) -> Result<ResultsFile, OutputError> {
+        let mut texts = inputs.iter().map(|planned| planned.form.text());
+        let first = inputs.first().and_then(|planned| planned.form.text());
+        let form = CsvForm {
+            has_bom: texts.any(|text| text.is_some_and(|text| text.has_bom)),
+            delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
+        };
+        ResultsFile::create(path, form, inputs.len() > 1, false, known)
+    }
+
+    /// The same columns of rows that earlier runs have sent, in UTF-8, with commas; with the
+    /// column `file` where runs had several inputs, and the column `run` where there are several
+    /// runs.
+    pub fn of_export(
+        path: &Path,
+        with_file: bool,
+        with_run: bool,
+    ) -> Result<ResultsFile, OutputError> {
+        let (form, known) = (CsvForm::default(), KnownOutputs::default());
+        let mut results = ResultsFile::create(path, form, with_file, with_run, &known)?;
+        results.begin(&[])?;
+        Ok(results)
+    }
+
+    fn create(
+        path: &Path,
+        form: CsvForm,
+        with_file: bool,
+        with_run: bool,
+        known: &KnownOutputs,
+    ) -> Result<ResultsFile, OutputError> {
         Ok(ResultsFile {
-            lines: ResultsCsv::create(path, form(inputs), extra, &kept_names(inputs), known)?,
-            inputs: inputs
-                .iter()
-                .map(|planned| InputNames {
-                    name: planned.input.name().to_owned(),
-                    phone_column: planned.mapping.first_phone_column(),
-                    kept: planned
-                        .mapping
-                        .kept
-                        .iter()
-                        .map(|(_, column)| *column)
-                        .collect(),
-                })
-                .collect(),
+            csv: CsvOutput::create(path, form, known)?,
+            with_file,
+            with_run,
+            settled_at: ShownTime::default(),
             rows: 0,
         })
     }
 
-    pub(super) fn write(
+    /// Writes the header. Behind the columns of all results stand those that are copied from
+    /// the inputs, called as in the first where they differ.
+    pub(super) fn begin(&mut self, inputs: &[PlannedInput]) -> Result<(), OutputError> {
+        let kept = inputs.first().map(|planned| &planned.mapping.kept);
+        let kept = kept.into_iter().flatten().map(|(name, _)| name.as_str());
+        let file = self.with_file.then_some(FILE_COLUMN);
+        let names = all_cells(file, COLUMNS, self.with_run.then_some(RUN_COLUMN)).chain(kept);
+        let delimiter = self.csv.form.delimiter;
+        self.csv
+            .record(names.map(|name| harmless(name.as_bytes(), delimiter)))?;
+        self.flush()
+    }
+
+    pub(super) fn write_row(
         &mut self,
         row: Row<'_>,
         prepared: &PreparedRow,
         outcome: &RowOutcome,
+        input: &PlannedInput,
     ) -> Result<(), OutputError> {
-        let input = &self.inputs[row.file()];
         let phone = match prepared.phone {
             Some(number) => number.to_string(),
-            None => row.lossy(input.phone_column).into_owned(),
+            None => row.lossy(input.mapping.first_phone_column()).into_owned(),
         };
-        self.rows += 1;
-        let kept: Vec<_> = input.kept.iter().map(|of| row.lossy(*of)).collect();
-        let line = ResultsLine {
-            file: &input.name,
+        let kept = input.mapping.kept.iter();
+        let kept: Vec<_> = kept.map(|(_, column)| row.lossy(*column)).collect();
+        self.write(&ResultsLine {
+            file: input.input.name(),
             row: row.id(),
             line: row.line(),
             phone: &phone,
@@ -93,24 +214,49 @@ impl ResultsFile {
             outcome,
             run: None,
             kept: &kept,
-        };
-        self.lines.write(&line)
+        })
+    }
+
+    pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+        let file = self.with_file.then_some(line.file);
+        let run = line.run.filter(|_| self.with_run);
+        let run = run.map(|run| run.to_string());
+        let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
+        let cells = cells.each_ref().map(AsRef::as_ref);
+        let kept = line.kept.iter().map(AsRef::as_ref);
+        let all = all_cells(file, cells, run.as_deref()).chain(kept);
+        let delimiter = self.csv.form.delimiter;
+        self.rows += 1;
+        self.csv
+            .record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
     }
 
     pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.lines.csv.flush()
+        self.csv.flush()
     }
 
     pub(super) fn leave(&self) {
-        self.lines.csv.leave();
+        self.csv.leave();
     }
 
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
-        SealedFile::new(
-            self.lines.csv.into_file()?,
-            OutputKind::Results,
-            self.rows,
-            None,
-        )
+        SealedFile::new(self.csv.into_file()?, OutputKind::Results, self.rows, None)
     }
+
+    /// Puts an export in its place. A file that is there is kept under another name: exports
+    /// are not recorded, so it may be anyone's.
+    pub fn finish(self) -> Result<Written, OutputError> {
+        let mut written = Written::default();
+        self.seal()?.finish(Existing::IsRenamed, &mut written)?;
+        Ok(written)
+    }
+}
+
+/// A line's cells, with those of the extra columns that there are.
+fn all_cells<'c>(
+    file: Option<&'c str>,
+    cells: [&'c str; COLUMNS.len()],
+    run: Option<&'c str>,
+) -> impl Iterator<Item = &'c str> {
+    file.into_iter().chain(cells).chain(run)
 }

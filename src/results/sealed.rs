@@ -3,11 +3,11 @@
 //! Between the sealing and the last renaming a run can be killed. So that the next one
 //! knows what it finds, the digests are recorded before anything is renamed.
 
-use super::OutputError;
-use super::ours::{Existing, Places};
-use super::output_file::OutputFile;
 use std::path::{Path, PathBuf};
 
+use super::OutputError;
+use super::ours::{Existing, KnownOutputs, RunEnd};
+use super::output_file::OutputFile;
 use crate::ledger::{OutputKind, OutputRecord};
 
 /// The files that were left behind.
@@ -23,8 +23,6 @@ pub struct Written {
     pub notes: Vec<String>,
     /// Whether every row that has to be corrected is in the rejects.
     pub has_all_rejects: bool,
-    /// Where rejects of other runs were replaced or removed, if there were any.
-    pub replaced_rejects: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,13 +71,18 @@ impl SealedFile {
         })
     }
 
+    /// What becomes of the file that is in its place.
+    pub(super) fn existing(&self, known: &KnownOutputs, end: RunEnd) -> Existing {
+        known.existing(end, self.kind, self.rows, self.file.place())
+    }
+
     /// The record of it; none where it will not be left behind.
-    pub(super) fn output(&self, places: Places<'_>) -> Option<OutputRecord> {
-        let is_written = self.is_left_behind() && places.staying(self.file.place()).is_none();
-        let run = places.run.filter(|_| is_written)?;
+    pub(super) fn output(&self, known: &KnownOutputs, end: RunEnd) -> Option<OutputRecord> {
+        let has_more = matches!(self.existing(known, end), Existing::HasMore(_));
+        let run = known.run.filter(|_| self.is_left_behind() && !has_more)?;
         Some(OutputRecord {
             run,
-            path: Some(self.file.place().to_owned()),
+            path: Some(self.file.recorded_path()),
             kind: self.kind,
             sha256: Some(self.sha256),
             rows: Some(self.rows),
@@ -89,32 +92,33 @@ impl SealedFile {
     /// Puts it in its place and adds that to what was written.
     pub(super) fn finish(
         self,
-        places: Places<'_>,
+        existing: Existing,
         written: &mut Written,
     ) -> Result<(), OutputError> {
-        if self.kind == OutputKind::Rejects && places.end.is_complete && !places.end.keeps_rejects {
-            written.replaced_rejects.push(self.file.place().to_owned());
+        let (path, stays) = (self.file.path(), self.is_left_behind());
+        match existing {
+            Existing::Stays => self.file.discard(),
+            Existing::HasMore(rows) => {
+                self.file.discard();
+                written.add(self.kind, path, rows);
+            }
+            Existing::Goes | Existing::IsRenamed => {
+                let kept = self.file.finish(stays, existing == Existing::Goes)?;
+                written.kept.extend(kept);
+                written.notes.extend(self.note);
+                if stays {
+                    written.add(self.kind, path, self.rows);
+                }
+            }
         }
-        if let Some(rows) = places.staying(self.file.place()) {
-            written.add(self.kind, self.file.path().to_owned(), rows);
-            return self.file.discard(|_| Existing::Stays).map(drop);
-        }
-        if !self.is_left_behind() {
-            let kept = self.file.discard(|place| places.left_empty(place))?;
-            written.kept.extend(kept);
-            return Ok(());
-        }
-        let (path, kept) = self.file.finish(|place| places.taken(self.kind, place))?;
-        written.kept.extend(kept);
-        written.notes.extend(self.note);
-        written.add(self.kind, path, self.rows);
         Ok(())
     }
 
     /// Leaves it beside its place, under a name of its own.
     pub(super) fn set_aside(self, written: &mut Written) -> Result<(), OutputError> {
         if self.rows == 0 {
-            return self.file.discard(|_| Existing::Stays).map(drop);
+            self.file.discard();
+            return Ok(());
         }
         let path = self.file.set_aside()?;
         written.notes.push(format!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::intake::{InspectedInput, PreparedRow};
-use crate::lead::{ErrorCode, RowId};
+use crate::lead::{ErrorCode, RowId, RunId};
 use crate::ledger::{OutputKind, OutputRecord};
 use crate::mapping::MappingSpec;
 use crate::source::{Fingerprint, FormChoice, Input, is_workbook};
@@ -31,11 +31,11 @@ impl Folder {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    fn inputs(&self) -> Vec<PlannedInput> {
+    fn inputs(&self) -> Arc<[PlannedInput]> {
         let input = Input::open(&self.path("leads.csv")).unwrap();
         let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
         let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
-        vec![planned]
+        [planned].into()
     }
 
     fn plan(&self, rejects: &str) -> OutputPaths {
@@ -56,8 +56,16 @@ impl Folder {
     fn run(&self, rejects: &str, status: Status, known: &KnownOutputs) -> Writer {
         let inputs = self.inputs();
         let paths = self.plan(rejects);
-        let mut writer = Writer::create(&paths, &inputs, true, known).unwrap();
-        writer.name_run(RunId(7));
+        let mut writer = Writer::create(&paths, &inputs, true, known.clone()).unwrap();
+        let begun = Begun {
+            run: RunId(7),
+            start: 1,
+            continues: false,
+            reached: 0,
+            read_to: 0,
+            covers: Vec::new(),
+        };
+        writer.begin(Some(&begun)).unwrap();
         let form = &inputs[0].form;
         let mut reader = inputs[0].input.read(form).unwrap();
         reader.read_header(form).unwrap();
@@ -90,7 +98,7 @@ impl Folder {
 
 /// What the ledger has after a run, were it killed at once.
 fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
-    KnownOutputs(sealed.to_vec())
+    KnownOutputs::new(sealed.to_vec())
 }
 
 fn sha256(path: &Path) -> [u8; 32] {

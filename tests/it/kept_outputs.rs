@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::sheets::xlsx;
 use crate::util::{
     Folder, Output, contacts, kill, number, replaced, scenario, service, signal, wait_for_requests,
 };
@@ -191,20 +192,116 @@ fn a_file_that_appears_where_an_output_is_written_is_never_written_to() {
     assert_eq!(seen, "");
 }
 
-/// A run of fewer rows takes the place of the only file that has the others.
+/// What the files hold that are called so, or were until another took the name.
+fn phones(folder: &Folder, name: &str) -> Vec<Vec<String>> {
+    let versions = versions(folder, name).into_iter();
+    let mut phones: Vec<_> = versions.map(|name| folder.column(&name, "phone")).collect();
+    phones.sort();
+    phones
+}
+
 #[test]
-fn bad_rows_are_not_known_any_more_when_another_run_has_replaced_their_rejects() {
+fn bad_rows_of_one_part_of_a_list_stay_when_another_part_is_sent() {
+    let folder = Folder::with_leads("phone,kind\nx,a\n+447911000001,a\ny,b\n");
+    let service = service();
+    let import = |flags: &[&str], code| {
+        folder.import_leads(&service, flags).expect(code);
+        phones(&folder, "leads.rejects.csv")
+    };
+    assert_eq!(import(&["--limit", "1"], 1), [["x"]]);
+    // The whole has these rows too, whatever else is different.
+    assert_eq!(import(&["--region", "GB"], 1), [vec!["x", "y"]]);
+    assert_eq!(import(&[], 1), [vec!["x", "y"]]);
+    let both = [vec!["x"], vec!["x", "y"]];
+    assert_eq!(import(&["--limit", "1"], 1), both);
+    assert_eq!(import(&["--limit", "2"], 1), both);
+    // No rejects are left behind that are not of the last run.
+    assert_eq!(import(&["--only", "phone=+447911000001"], 0), both);
+    assert!(!folder.path("leads.rejects.csv").exists());
+    assert_eq!(
+        import(&["--only", "kind=b"], 1),
+        [vec!["x"], vec!["x", "y"], vec!["y"]]
+    );
+    assert_eq!(
+        import(&["--only", "kind=b"], 1),
+        [vec!["x"], vec!["x", "y"], vec!["y"]]
+    );
+}
+
+#[test]
+fn bad_rows_of_one_sheet_stay_when_another_is_sent() {
+    let folder = Folder::new();
+    let book = xlsx(|book| {
+        for (name, phone) in [("A", "x"), ("B", "y")] {
+            let sheet = book.add_worksheet().set_name(name)?;
+            sheet.write_column(0, 0, ["phone", phone])?;
+        }
+        Ok(())
+    });
+    folder.write("leads.xlsx", book);
+    let service = service();
+    for (sheet, files) in [("A", 1), ("A", 1), ("B", 2), ("B", 2), ("A", 3)] {
+        let args = ["leads.xlsx", "--campaign", "101", "--sheet", sheet];
+        folder.import(&service, &args).expect(1);
+        for name in ["leads.results.csv", "leads.rejects.xlsx"] {
+            assert_eq!(versions(&folder, name).len(), files, "{name}");
+        }
+    }
+}
+
+#[test]
+fn results_of_another_list_or_campaign_stay() {
+    let folder = Folder::new();
+    folder.write("a.csv", contacts(1));
+    folder.write("b.csv", contacts(2));
+    let service = service();
+    let import = |list: &str, campaign: &str| {
+        let args = [list, "--campaign", campaign, "--results", "out.csv"];
+        folder.import(&service, &args).expect(0);
+        versions(&folder, "out.csv").len()
+    };
+    assert_eq!(import("a.csv", "101"), 1);
+    assert_eq!(import("a.csv", "101"), 1);
+    assert_eq!(import("b.csv", "101"), 2);
+    assert_eq!(import("b.csv", "102"), 3);
+    assert_eq!(import("b.csv", "102"), 3);
+    // Of a list that comes through a pipe only what it holds is known.
+    let piped = |rows| {
+        let args = ["import", "-", "--campaign", "101"];
+        let run = folder.leadload(&args).at(&service);
+        run.stdin(contacts(rows).as_bytes()).expect(0);
+        versions(&folder, "leads.results.csv").len()
+    };
+    assert_eq!([piped(1), piped(1), piped(2)], [1, 1, 2]);
+}
+
+#[test]
+fn a_list_more_replaces_the_results_of_the_others() {
+    let folder = Folder::new();
+    for list in ["a.csv", "b.csv"] {
+        folder.write(list, "phone\nx\n");
+    }
+    let service = service();
+    let import = |lists: &[&str]| {
+        let args = [lists, &["--campaign", "101"]].concat();
+        folder.import(&service, &args).expect(1);
+        ["a.results.csv", "a.rejects.csv", "b.rejects.csv"]
+            .map(|name| versions(&folder, name).len())
+    };
+    assert_eq!(import(&["a.csv"]), [1, 1, 0]);
+    assert_eq!(import(&["a.csv", "b.csv"]), [1, 1, 1]);
+    // The results have rows of the other list too.
+    assert_eq!(import(&["a.csv"]), [2, 2, 1]);
+}
+
+#[test]
+fn bad_rows_stay_known_where_a_run_of_fewer_rows_has_kept_their_rejects() {
     let folder = Folder::with_leads(&format!("phone\n{}\nx\n", number(0)));
     let service = scenario("");
     let skip = ["--known-bad", "skip", "--format", "json"];
     folder.import_leads(&service, &[]).expect(1);
     folder.import_leads(&service, &["--limit", "1"]).expect(0);
-    assert!(!folder.path("leads.rejects.csv").exists());
-    let told_again = folder.import_leads(&service, &skip).expect(1).json();
-    assert_eq!(told_again["known_bad"], 0);
-    assert_eq!(folder.records("leads.rejects.csv").len(), 1);
-    // Where the later rejects have the row too, it stays known.
-    folder.import_leads(&service, &[]).expect(1);
+    assert_eq!(phones(&folder, "leads.rejects.csv"), [["x"]]);
     let known = folder.import_leads(&service, &skip).expect(0).json();
     assert_eq!(known["known_bad"], 1);
 }

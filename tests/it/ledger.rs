@@ -258,15 +258,34 @@ fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
     folder.write("r.csv", format!("{header}\n+447911000001,1,invalid,,,7\n"));
     let service = service();
     let refused = folder.import(&service, &["r.csv"]).expect(2);
-    assert!(
-        refused
-            .stderr
-            .contains("rejects of run 7, but this ledger has no such run")
+    refused.tells(
+        "rejects of run 7, but this ledger has no such run: it was forgotten, or it is in another ledger",
     );
-    assert!(refused.stderr.contains("no campaign is given"));
+    refused.tells("no campaign is given");
     folder
         .import(&service, &["r.csv", "--campaign", "101"])
         .expect(0);
+}
+
+#[test]
+fn rejects_of_a_run_that_was_pruned_or_forgotten_need_their_flags_and_say_why() {
+    let folder = Folder::with_leads("phone\nx\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(1);
+    for (removal, why) in [
+        (
+            &["runs", "prune", "--older-than", "0s"][..],
+            "rejects of run 1, but that run was pruned. Its settings are not known",
+        ),
+        (
+            &["runs", "forget", "1", "--yes"],
+            "rejects of run 1, but this ledger has no such run: it was forgotten",
+        ),
+    ] {
+        folder.leadload(removal).expect(0);
+        let refused = folder.import(&service, &["leads.rejects.csv"]).expect(2);
+        refused.tells(why);
+    }
 }
 
 #[test]
@@ -653,11 +672,59 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(Output::of(child).code, 5);
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &duplicates).expect(2);
-    refused.tells("has leads of a run that the ledger does not know, and with duplicates allowed they would be created and called a second time");
+    refused.tells("was left by a run that the ledger does not know and that may have sent these leads, and with duplicates allowed they would be created and called a second time");
     assert_eq!(service.stats().lead_requests, requests);
     let again = ["--allow-duplicates", "--again", "--limit", "1"];
     folder.import_leads(&service, &again).expect(0);
     assert_eq!(service.stats().lead_requests, requests + 1);
+}
+
+/// The first lines of the results are written when many rows are settled: a run that is killed
+/// early leaves their header alone.
+#[test]
+fn a_list_that_a_killed_run_of_another_ledger_was_sending_is_not_called_twice_without_a_word() {
+    for outputs in [&[][..], &["--results", "none"]] {
+        let folder = Folder::with_leads(&contacts(50));
+        let service = scenario("latency_ms = 200");
+        let args = |ledger| {
+            let args = [
+                "--allow-duplicates",
+                "--concurrency",
+                "1",
+                "--ledger",
+                ledger,
+            ];
+            [&args[..], outputs].concat()
+        };
+        let child = folder.import_leads(&service, &args("a.db")).start();
+        wait_for_requests(&service, 2);
+        kill(child);
+        let requests = service.stats().lead_requests;
+        let refused = folder.import_leads(&service, &args("b.db")).expect(2);
+        refused.tells("was left by a run that the ledger does not know");
+        assert_eq!(service.stats().lead_requests, requests);
+    }
+}
+
+/// It has sent nothing, whatever the ledger of the next start knows.
+#[test]
+fn a_run_that_was_killed_before_it_began_is_in_nobodys_way() {
+    let folder = Folder::with_leads(&contacts(1));
+    // A service that takes the connection and never answers.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let by_name = ["import", "leads.csv", "--campaign", "by name"];
+    let child = folder
+        .leadload(&by_name)
+        .env("LEADLOAD_BASE_URL", &address)
+        .env("LEADLOAD_TOKEN", "t")
+        .start();
+    let _connection = listener.accept().unwrap();
+    assert_eq!(folder.read("leads.results.csv.part"), "");
+    kill(child);
+    let args = ["--allow-duplicates"];
+    folder.import_leads(&service(), &args).expect(0);
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
 }
 
 #[test]
@@ -771,7 +838,7 @@ fn rejects_go_to_no_other_service_by_themselves() {
     folder.write("leads.rejects.csv", rejects);
     let other = service();
     let refused = folder.import(&other, &["leads.rejects.csv"]).expect(2);
-    refused.tells("with another service");
+    refused.tells("had another service or other columns");
     assert_eq!(other.stats().lead_requests, 0);
 }
 

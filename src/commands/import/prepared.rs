@@ -135,7 +135,7 @@ fn writer(
         None => KnownOutputs::default(),
     };
     let rejects_uncertain = settings.policy.on_uncertain == OnUncertain::Resend;
-    Writer::create(paths, &intake.inputs, rejects_uncertain, &known)
+    Writer::create(paths, &intake.inputs, rejects_uncertain, known)
         .map_err(OutputError::before_sending)
 }
 

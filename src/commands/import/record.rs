@@ -93,7 +93,7 @@ impl Record {
     /// What leadload has written in the places of the outputs.
     pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
-        Ok(KnownOutputs(self.ledger.outputs_at(&places)?))
+        Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
     }
 
     /// Finds out which run it would be.
@@ -136,14 +136,14 @@ impl Record {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
         let senders = self.ledger.senders_of(self.service, &inputs);
-        let (what, more) = match (senders?.last(), paths.unfinished_results()) {
+        let (what, more) = match (senders?.last(), paths.unfinished()) {
             (Some(run), _) => (
                 format!("run {run} has sent leads from these inputs"),
                 format!("`leadload runs show {run}` shows what was sent"),
             ),
             (None, Some(left)) => (
                 format!(
-                    "`{}` has leads of a run that the ledger does not know",
+                    "`{}` was left by a run that the ledger does not know and that may have sent these leads",
                     left.display()
                 ),
                 "when you no longer need that file, move it away".to_owned(),
@@ -262,7 +262,6 @@ impl Run {
             counts: ended.tally.counts,
             last_read,
             has_rejects: ended.written.has_all_rejects,
-            replaced_rejects: &ended.written.replaced_rejects,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())
     }

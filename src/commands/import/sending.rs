@@ -150,6 +150,10 @@ async fn deliver(
     } = import;
     let run = begun.as_ref().map(|(run, _)| run.begun.run);
     let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+    let run_begun = begun.as_ref().map(|(run, _)| &run.begun);
+    writer
+        .begin(run_begun)
+        .map_err(OutputError::before_sending)?;
     let (outlet, memory, pace) = match begun {
         None => {
             let pace = RateController::new(&settings.rate, None);
@@ -157,7 +161,6 @@ async fn deliver(
         }
         Some((run, of_run)) => {
             let begun = &run.begun;
-            writer.name_run(begun.run);
             let outlet = LedgerOutlet {
                 writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
                 reached: RowId(begun.reached),

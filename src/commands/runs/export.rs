@@ -13,7 +13,7 @@ use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, InputRecord, Ledger, LedgerPlace, RunRecord, Selection};
 use crate::options::Format;
 use crate::report::{export_json, export_text};
-use crate::results::{ExportFile, OutputError, OutputPaths, ResultsLine};
+use crate::results::{OutputError, OutputPaths, ResultsFile, ResultsLine};
 use crate::text::shown_name;
 
 pub(super) fn run(
@@ -30,7 +30,7 @@ pub(super) fn run(
     };
     refuse_place(&known, &args.results)?;
     let with_file = runs.iter().any(|run| run.inputs.len() > 1);
-    let mut file = ExportFile::create(&args.results, with_file, runs.len() > 1)
+    let mut file = ResultsFile::of_export(&args.results, with_file, runs.len() > 1)
         .map_err(|error| error.of_export().before_sending())?;
     let counts = match &known.ledger {
         Some(ledger) => export(ledger, &selection, &runs, &mut file)?,
@@ -104,7 +104,7 @@ fn export(
     ledger: &Ledger,
     selection: &Selection,
     runs: &[&RunRecord],
-    file: &mut ExportFile,
+    file: &mut ResultsFile,
 ) -> Result<Counts, Failure> {
     let inputs: BTreeMap<RunId, &[InputRecord]> =
         runs.iter().map(|run| (run.run, &*run.inputs)).collect();
