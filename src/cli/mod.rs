@@ -6,17 +6,18 @@
 pub mod runs;
 pub mod sandbox;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::options::{
-    ConnectionOptions, Format, Given, LedgerOptions, LogOptions, Options, OutputOptions,
-    ProfileOptions,
+    ConnectionOptions, Declaration, Format, Given, LedgerOptions, LogOptions, Options,
+    OutputOptions, ProfileOptions,
 };
-use crate::text::{looks_secret, shown_name};
+use crate::text::{alternatives, one_line, quoted_value};
 
 /// Sends contacts to a calling campaign and reports what happened to every row
 #[derive(Debug, Parser)]
@@ -74,7 +75,7 @@ Examples:
   leadload import contacts.rejects.csv";
 
 const CHECK_EXAMPLES: &str = "\
-`leadload check` takes all flags of `leadload import`, so you can send what you
+`leadload check` takes the flags of `leadload import`, so you can send what you
 checked by changing one word. Results and rejects are written only if you name
 them.
 
@@ -176,8 +177,8 @@ pub enum ConfigCommand {
     Init(Box<ConfigInitArgs>),
     /// Show the settings in use, and where each comes from
     #[command(after_long_help = "\
-All flags of `leadload import` are accepted: this shows which settings an import
-with them would use.
+Add any other flag of `leadload import` that is a setting, to see which settings
+an import with it would use.
 
 Examples:
   leadload config show
@@ -232,9 +233,36 @@ const IN_SHORT_HELP: &[&str] = &[
 /// The most flags of which `-h` shows all.
 const MAX_SHORT_HELP: usize = 6;
 
-/// The command line with the short help that `-h` shows.
+/// The flags of `import` that a command with its options does not take.
+const NOT_TAKEN: [(&str, &[&str]); 2] = [
+    // It sends nothing.
+    ("check", &["metrics_file", "test_to"]),
+    // They are no settings.
+    ("show", &["again", "dry_run", "save_mapping", "test_to"]),
+];
+
+/// The headings of the flags that the help of `config show` has.
+const HEADINGS_OF_SHOW: [&str; 2] = ["Service", "Output"];
+
+/// The command line, without the flags that a command has and need not show.
 pub fn command() -> clap::Command {
-    Cli::command().mut_subcommands(with_short_help)
+    Cli::command().mut_subcommands(offered)
+}
+
+fn offered(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(offered);
+    let name = command.get_name().to_owned();
+    command.mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        let is_other = |heading: &str| !HEADINGS_OF_SHOW.contains(&heading);
+        let is_hidden = arg.is_hide_set()
+            || is_not_taken(&name, id)
+            || name == "show" && arg.get_help_heading().is_some_and(is_other)
+            || name == "init" && id == "sandbox";
+        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+        // A number below zero is refused with a hint at the values that are allowed.
+        arg.hide(is_hidden).allow_negative_numbers(takes_value)
+    })
 }
 
 fn with_short_help(command: clap::Command) -> clap::Command {
@@ -248,69 +276,115 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Parses a command line, the program's name first; help that was asked for is an error too.
-pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
-    let matches = command().try_get_matches_from(args);
-    let matches = matches.map_err(|error| redacted(with_command_for_file(error)))?;
-    Ok(Cli::from_arg_matches(&matches)?.command)
+fn is_not_taken(command: &str, key: &str) -> bool {
+    let mut not_taken = NOT_TAKEN.iter();
+    not_taken.any(|(name, keys)| *name == command && keys.contains(&key))
 }
 
-/// The endings of names that lists have.
-const LISTS: [&str; 6] = ["csv", "xlsx", "ods", "xls", "gz", "zst"];
-
-/// The error, which names the commands that take a file if that stands in place of a command.
-fn with_command_for_file(mut error: clap::Error) -> clap::Error {
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
-        return error;
+/// Parses a command line, the program's name first; help that was asked for is an error too.
+pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
+    let command = command().mut_subcommands(with_short_help);
+    let matches = command.try_get_matches_from(args)?;
+    let command = Cli::from_arg_matches(&matches)?.command;
+    let name = match &command {
+        Command::Check(_) => "check",
+        Command::Config(ConfigCommand::Show(_)) => "show",
+        _ => return Ok(command),
     };
-    let path = Path::new(typed);
-    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if !LISTS.iter().any(|list| ending == *list) && !path.is_file() {
-        return error;
+    let typed = command.typed();
+    let mut declared = Options::declared().into_iter();
+    match declared.find(|declared| is_not_taken(name, declared.key) && typed.has(declared)) {
+        Some(declared) => Err(unknown_flag(declared)),
+        None => Ok(command),
     }
-    let tips = ["import FILE` sends", "check FILE` looks at"];
-    let tips = tips.map(|tip| format!("`leadload {tip} a list").into());
+}
+
+fn unknown_flag(declared: &Declaration) -> clap::Error {
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument);
     error.insert(
-        ContextKind::Suggested,
-        ContextValue::StyledStrs(tips.into()),
+        ContextKind::InvalidArg,
+        ContextValue::String(declared.flag()),
     );
     error
 }
 
-/// The error without what could be a token, a phone number or a variable: it may end up in a
-/// log.
-fn redacted(mut error: clap::Error) -> clap::Error {
-    let arg = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(arg)) => arg.clone(),
-        _ => String::new(),
+/// What is wrong with a command line, and what to do about it: without what could be a token, a
+/// phone number or a variable, since it may end up in a log.
+pub fn explained(error: &clap::Error) -> String {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
     };
+    let arg = text(ContextKind::InvalidArg).unwrap_or_default();
     let flag = arg.split([' ', '=']).next().unwrap_or_default();
-    let is_personal = flag == "--number"
-        || Options::declared()
-            .iter()
-            .any(|declared| declared.is_personal && declared.flag() == flag);
-    for kind in [
-        ContextKind::InvalidArg,
-        ContextKind::InvalidValue,
-        ContextKind::InvalidSubcommand,
-    ] {
-        if let Some(ContextValue::String(text)) = error.get(kind) {
-            let is_private = is_personal && kind == ContextKind::InvalidValue;
-            // Such as `--concurrency <N|auto>`.
-            let is_flag = text.starts_with('-') && text.ends_with('>');
-            let shown = if is_private || looks_secret(text) && !is_flag {
-                "…".to_owned()
-            } else {
-                shown_name(text)
-            };
-            if shown != *text {
-                // The suggestions quote it.
-                error.remove(ContextKind::Suggested);
-            }
-            error.insert(kind, ContextValue::String(shown));
+    let options = Options::declared();
+    let option = options.iter().find(|declared| declared.flag() == flag);
+    let what = match (error.kind(), text(ContextKind::InvalidValue)) {
+        (_, Some("")) => format!("`{flag}` needs a value"),
+        (_, Some(_)) if flag == "--number" || option.is_some_and(|option| option.is_personal) => {
+            format!("the value of `{flag}` cannot be used")
         }
+        (_, Some(value)) => format!("{} cannot be used for `{flag}`", quoted_value(value)),
+        (ErrorKind::InvalidSubcommand, _) => {
+            let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            format!("there is no command {}", quoted_value(command))
+        }
+        // It may be a token.
+        (ErrorKind::UnknownArgument, _) if !flag.starts_with('-') => {
+            "there is one word too many".to_owned()
+        }
+        (ErrorKind::UnknownArgument, _) if option.is_some() => {
+            format!("`{flag}` is not a flag of this command")
+        }
+        (ErrorKind::UnknownArgument, _) => format!("there is no flag {}", quoted_value(flag)),
+        _ => {
+            let rendered = error.render().to_string();
+            let what = rendered.trim_start_matches("error: ").split("\n\n").next();
+            one_line(what.unwrap_or_default()).replace('\'', "`")
+        }
+    };
+    format!("{what}\n\nhint: {}", hint(error, option.is_some()))
+}
+
+/// Whether a word that is no command is a list, or has the name of one.
+fn is_list(word: &str) -> bool {
+    const ENDINGS: [&str; 6] = ["csv", "xlsx", "ods", "xls", "gz", "zst"];
+    let path = Path::new(word);
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    ENDINGS.iter().any(|list| ending == *list) || path.is_file()
+}
+
+fn hint(error: &clap::Error, is_option: bool) -> String {
+    let list = |kind| match error.get(kind) {
+        Some(ContextValue::Strings(words)) => words.clone(),
+        Some(ContextValue::String(word)) => vec![word.clone()],
+        _ => Vec::new(),
+    };
+    let arg = list(ContextKind::InvalidArg).concat();
+    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
+        .map(list)
+        .concat();
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    if is_list(&list(ContextKind::InvalidSubcommand).concat()) {
+        return "`leadload import FILE` sends a list, and `leadload check FILE` looks at it".into();
     }
-    error
+    match (error.source(), list(ContextKind::ValidValue).as_slice()) {
+        (Some(why), _) => why.to_string(),
+        (None, words @ [_, ..]) => format!("write {}", alternatives(words)),
+        _ if !suggested.is_empty() => format!("did you mean {}?", alternatives(&suggested)),
+        _ if is_unknown && is_option => "`leadload import` has it; leave it out here".to_owned(),
+        _ if is_unknown && arg.len() == 2 => {
+            "flags follow the command, and begin with two dashes, such as `--region`".to_owned()
+        }
+        _ => match error.get(ContextKind::Usage) {
+            Some(ContextValue::StyledStr(usage)) => {
+                let usage = usage.to_string();
+                let usage = usage.trim_start_matches("Usage: ");
+                format!("write `{usage}`; `--help` explains it")
+            }
+            _ => "add `--help` to see commands and flags".to_owned(),
+        },
+    }
 }
 
 impl Command {

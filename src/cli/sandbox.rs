@@ -16,7 +16,7 @@ pub struct SandboxArgs {
     /// Where to listen [default: 127.0.0.1:8088]
     ///
     /// An address of this computer and a port; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub listen: Option<SocketAddr>,
 
     /// Accept only the token in this file [default: any token]
@@ -28,7 +28,7 @@ pub struct SandboxArgs {
     pub scenario: Option<PathBuf>,
 
     /// Decides which requests fail and how; the same seed gives the same faults
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub seed: Option<u64>,
 
     /// Time until an answer, such as `50ms` or `2s`
@@ -76,7 +76,7 @@ pub struct SandboxArgs {
     pub hang: Option<f64>,
 
     /// Go down after this many requests for leads: connections are closed without an answer
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub outage_after: Option<u64>,
 
     /// How long to stay down [default: 10s]
@@ -84,7 +84,7 @@ pub struct SandboxArgs {
     pub outage_for: Option<Duration>,
 
     /// Refuse the token after this many requests for leads
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub token_revoked_after: Option<u64>,
 
     /// What a refused duplicate looks like
@@ -98,6 +98,11 @@ pub struct SandboxArgs {
     /// Shape of the campaign list
     #[arg(long, value_name = "NAME", value_enum)]
     pub list_shape: Option<ListShape>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let hint = "write an address of this computer and a port, such as `127.0.0.1:8088`";
+    text.parse().map_err(|_| hint)
 }
 
 /// `0.02` or `2%`.

@@ -5,17 +5,16 @@ use std::fs;
 use std::io;
 
 use anyhow::anyhow;
-use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::cli::{self, CompletionsArgs, ManArgs};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
 
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "leadload", &mut script);
+    clap_complete::generate(args.shell, &mut cli::command(), "leadload", &mut script);
     let script = String::from_utf8_lossy(&script);
     console::print(&script).or_stopped(StoppedBy::Usage)?;
     Ok(ExitCode::Complete)
@@ -23,7 +22,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
 
 /// Prints the page of the program, or writes a page for every command into a folder.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
-    let program = Cli::command();
+    let program = cli::command();
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();
         let rendered = Man::new(program).render(&mut page);

@@ -95,20 +95,26 @@ fn perform(
 /// Prints help to standard output, and errors in the command line to standard error, for
 /// readers of JSON as JSON too.
 fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::Complete;
-    }
-    let text = error.render().to_string();
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        console::note(&text);
-        return ExitCode::Usage;
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            console::note(&error.render().to_string());
+            return ExitCode::Usage;
+        }
+        // Of a command's command it would begin with a name that nobody can type.
+        ErrorKind::DisplayVersion => {
+            let _ = console::print(&format!("leadload {}\n", env!("CARGO_PKG_VERSION")));
+            return ExitCode::Complete;
+        }
+        ErrorKind::DisplayHelp => {
+            let _ = error.print();
+            return ExitCode::Complete;
+        }
+        _ => {}
     }
     if wants_in(args, "--log-format") {
         Log::start(Level::INFO, LogFormat::Json);
     }
-    let text = text.trim().trim_start_matches("error: ").to_owned();
-    let failure = Failure::usage(text);
+    let failure = Failure::usage(cli::explained(error));
     report(&failure, wants_in(args, "--format"))
 }
 

@@ -23,7 +23,7 @@ options! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         report: Given<PathBuf> => List { is_output: true };
 
-        /// Write metrics of the run to this file, in Prometheus text format (`import` only)
+        /// Write metrics of the run to this file, in Prometheus text format
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         metrics_file: Given<PathBuf> => Delivery { is_output: true };
 

@@ -207,9 +207,9 @@ fn a_file_in_place_of_a_command_is_answered_with_the_commands_that_take_one() {
     folder.write("kontakte", "phone\n+447911000001\n");
     for file in ["leads.csv", "nowhere/Kunden.XLSX", "old.csv.gz", "kontakte"] {
         let output = folder.leadload(&[file]).expect(2);
-        output.tells(&format!("error: unrecognized subcommand '{file}'\n"));
-        output.tells("tip: `leadload import FILE` sends a list\n");
-        output.tells("tip: `leadload check FILE` looks at a list\n");
+        output.tells(&format!("error: there is no command `{file}`\n"));
+        output.tells("`leadload import FILE` sends a list");
+        output.tells("`leadload check FILE` looks at it");
     }
     let output = folder.leadload(&["kontakten"]).expect(2);
     assert!(!output.stderr.contains("FILE"), "{}", output.stderr);
@@ -272,7 +272,7 @@ fn a_rate_that_is_none_is_refused() {
                 &format!("--rate={rate}"),
             ])
             .expect(2);
-        output.tells(&format!("invalid value '{rate}' for '--rate <RATE>'"));
+        output.tells(&format!("`{rate}` cannot be used for `--rate`"));
     }
     assert_eq!(
         leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
@@ -299,7 +299,7 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
         ("--stop-after", "0", "write a whole number from 1"),
     ] {
         let text = leads_message(&folder, &[flag, value]);
-        let begin = format!("invalid value '{value}' for '{flag} <");
+        let begin = format!("`{value}` cannot be used for `{flag}`\n\nhint: ");
         assert!(text.starts_with(&begin) && text.contains(hint), "{text}");
     }
     let text = leads_message(&folder, &["--concurrency", "5000"]);

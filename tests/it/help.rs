@@ -90,11 +90,25 @@ fn config_show_takes_the_flags_of_an_import() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: unexpected argument '--nothing-like-it' found\n\n  tip: to pass '--nothing-like-it' as a value, use '-- --nothing-like-it'\n\nUsage: leadload config show [OPTIONS]\n\nFor more information, try '--help'.\n"
+        "error: there is no flag `--nothing-like-it`\n\nhint: write `leadload config show [OPTIONS]`; `--help` explains it\n"
     );
     let show = ["config", "show", "--rate", "20/s", "--format", "json"];
     let rate = folder.leadload(&show).expect(0).stdout;
     assert!(rate.contains("20/s"), "{rate}");
+    for flag in ["--again", "--dry-run", "--save-mapping=a", "--test-to=1"] {
+        let output = folder.leadload(&["config", "show", flag]).expect(2);
+        output.tells("is not a flag of this command");
+    }
+}
+
+#[test]
+fn every_command_has_the_version_of_the_program() {
+    let folder = Folder::new();
+    let version = folder.leadload(&["--version"]).expect(0).stdout;
+    for command in commands() {
+        let words: Vec<&str> = command.split_whitespace().chain(["-V"]).collect();
+        assert_eq!(folder.leadload(&words).expect(0).stdout, version);
+    }
 }
 
 #[test]

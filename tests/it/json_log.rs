@@ -208,7 +208,7 @@ fn mistakes_are_objects_too_whatever_the_command() {
         ),
         (
             "import leads.csv --rate 5 --log-format=json",
-            "invalid value '5' for '--rate <RATE>'",
+            "`5` cannot be used for `--rate`",
         ),
         ("import --log-format json", "<FILE>..."),
         ("runs show 7 --log-format json", "no runs"),

@@ -526,9 +526,14 @@ fn a_place_that_cannot_be_written_to_is_reported_before_anything_is_sent() {
 #[test]
 fn a_check_writes_none() {
     let folder = Folder::with_leads(&contacts(2));
+    let file = FILE.join(" ");
+    let typed = folder.leadload(&["check", "leads.csv"]).args(&file);
+    typed
+        .expect(2)
+        .tells("`--metrics-file` is not a flag of this command");
+    let dry_run = folder.leadload(&["import", "leads.csv", "--dry-run"]);
+    dry_run.args(&file).expect(0);
     for command in ["check leads.csv", "import leads.csv --dry-run"] {
-        let typed = folder.leadload(&[]).args(command).args(&FILE.join(" "));
-        typed.expect(0);
         folder.write("config.toml", "metrics_file = 'leadload.prom'\n");
         let of_profile = folder.leadload(&[]).args(command);
         of_profile.args("--config config.toml").expect(0);

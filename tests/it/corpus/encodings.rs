@@ -176,7 +176,7 @@ corpus! {
     ";
     encoding_that_nobody_knows: "phone\n", "--encoding utf-9" => "
         exit 2
-        invalid value 'utf-9' for '--encoding <NAME>': write its usual name, such as `UTF-8`, `windows-1252` or `Shift_JIS`
+        `utf-9` cannot be used for `--encoding`
     ";
     header_decoded_twice: "PrÃ©nom,TÃ©lÃ©phone\nZoé,+33612345678\n", "" => "
         exit 0

@@ -72,6 +72,6 @@ corpus! {
     ";
     region_that_is_none: "phone\n030 12345678\n", "--region Germny" => "
         exit 2
-        invalid value 'Germny' for '--region <CC>': write an ISO code such as DE, or an English name; did you mean Germany?
+        `Germny` cannot be used for `--region`
     ";
 }

@@ -19,6 +19,11 @@ fn of_the_command_line() {
         "-q import leads.csv",
         "campaigns all",
         "campaigns 1|abcdefghijklmnop",
+        "config init s3cretToken",
+        "campaigns --rate 5/s",
+        "check leads.csv --test-to +447911000001",
+        "check leads.csv --metrics-file run.prom",
+        "import leads.csv -region DE",
         "campaigns --447911000001",
         "runs shwo",
         "runs show 1 2",
@@ -43,6 +48,8 @@ fn of_the_command_line() {
         "import leads.csv --max-duration soon",
         "import leads.csv --stop-after 0",
         "import leads.csv --max-new -1",
+        "import leads.csv --min-rows -1",
+        "import leads.csv --campaign -5 --sandbox",
         "import leads.csv --limit 1.5",
         "import leads.csv --limit 99999999999999999999",
         "import leads.csv --max-attempts 447911000001",
@@ -99,6 +106,7 @@ fn for_machines_they_are_one_object() {
         assert_eq!(summary["stopped_by"], "usage");
         let error = summary["error"].as_str().unwrap();
         assert_eq!(format!("error: {error}\n"), output.stderr);
+        assert_eq!(error.matches("\n\nhint: ").count(), 1, "{error}");
     }
 }
 
@@ -124,7 +132,7 @@ fn a_word_that_is_no_text_is_refused() {
     let output = run.arg(OsStr::from_bytes(b"\xFF")).expect(2);
     assert_eq!(
         output.stderr,
-        "error: invalid UTF-8 was detected in one or more arguments\n\nUsage: leadload import \
-         [OPTIONS] <FILE>...\n\nFor more information, try '--help'.\n"
+        "error: invalid UTF-8 was detected in one or more arguments\n\nhint: write `leadload \
+         import [OPTIONS] <FILE>...`; `--help` explains it\n"
     );
 }
