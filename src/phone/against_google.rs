@@ -243,9 +243,10 @@ fn assert_example(row: &[&str; 11]) {
         }
         if region.is_some() {
             let read = reader(rule).read(national, region).ok();
+            let expected = self::expected(rule, with_region, e164);
             assert_eq!(
                 read,
-                self::expected(rule, with_region, e164),
+                expected.filter(|number| !keeps_zero(*number)),
                 "{rule:?} {national} {region:?}"
             );
         }
@@ -294,6 +295,20 @@ fn expected(rule: PhoneRule, reading: &str, e164: &str) -> Option<PhoneNumber> {
     };
     let number = if number == "=" { e164 } else { number };
     PhoneNumber::from_e164(number).ok().filter(|_| is_good)
+}
+
+/// Whether the zero of calls within the country is still in a number, since too few digits
+/// follow it. Google takes such a number for a possible one, and we do not where it is
+/// written in national form.
+fn keeps_zero(number: PhoneNumber) -> bool {
+    let digits = number.key().to_string();
+    let code = CallingCode::beginning(&digits).unwrap();
+    let (code_digits, national) = digits.split_at(code.code.to_string().len());
+    let is_full = |text: String| library(&text, None).is_some_and(|read| read.is_possible);
+    national.starts_with('0')
+        && code.has_trunk_zero()
+        && !library(&number.to_string(), None).is_some_and(|read| read.number.is_valid())
+        && !is_full(format!("+{code_digits}{}", &national[1..]))
 }
 
 /// A calling code and digits after it, most of them of a possible length.
@@ -347,6 +362,7 @@ proptest! {
         {
             let read = library(&digits, Some(region)).filter(|read| read.is_possible);
             let expected = read.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
+            let expected = expected.filter(|number| !keeps_zero(*number));
             prop_assert_eq!(reader(PhoneRule::Possible).read(&digits, Some(region)).ok(), expected);
         }
     }
@@ -364,6 +380,7 @@ proptest! {
             // A plus makes it a number of the world, whatever the region is.
             let read = library(&cell, region.filter(|_| !cell.starts_with('+'))).filter(|read| read.is_possible);
             let expected = read.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
+            let expected = expected.filter(|number| cell.starts_with('+') || !keeps_zero(*number));
             prop_assert_eq!(reader(PhoneRule::Possible).read(&cell, region).ok(), expected);
         }
     }

@@ -480,6 +480,12 @@ const BAD: &[Case] = &[
         "phone_impossible",
     ),
     ("a local number", "555-0123", "US", "phone_impossible"),
+    (
+        "a local number with its trunk zero",
+        "020 7946",
+        "GB",
+        "phone_impossible",
+    ),
     ("six digits", "+49 1234", "", "phone_impossible"),
     ("one digit", "0", "GB", "phone_impossible"),
 ];
@@ -539,6 +545,7 @@ fn the_rule_e164_takes_whatever_has_the_form() {
     assert_eq!(e164("+491234", ""), "phone_not_e164");
     assert_eq!(e164("+4479111234567890", ""), "phone_not_e164");
     assert_eq!(e164("0791", "GB"), "phone_impossible");
+    assert_eq!(e164("020 7946", "GB"), "phone_impossible");
 }
 
 #[test]

@@ -162,6 +162,13 @@ impl National {
         self.plan.prefix_beginnings.iter().any(is_within)
     }
 
+    /// The digits behind a zero in front, where calls within the country begin with one.
+    pub fn without_trunk_zero(self) -> Option<National> {
+        let length = self.length.checked_sub(1)?;
+        let has_zero = self.value < TENS[length as usize] && self.plan.has_trunk_zero();
+        has_zero.then_some(National { length, ..self })
+    }
+
     /// Whether a number of the country can be this long. The lengths are the
     /// main country's where several share a code, as in Google's library.
     pub fn length(&self) -> Length {

@@ -9,7 +9,7 @@ use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::problem::Origin;
-use super::rules::{check_length, is_possible, is_valid};
+use super::rules::{check_length, check_trunk_zero, is_possible, is_valid};
 use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
 use super::{damage, extension, google, several, tidy};
 
@@ -183,13 +183,14 @@ impl PhoneReader {
         if let Some(number) = lost_plus(digits, region) {
             return Ok(number);
         }
-        let here = google::read_within(digits, region).and_then(|number| match self.rules.rule {
-            // Of what has no plus, only what can be a number is taken.
-            PhoneRule::E164 => National::of(number)
-                .ok_or(PhoneProblem::NoSuchCallingCode)
-                .and_then(check_length)
-                .map(|()| number),
-            PhoneRule::Possible | PhoneRule::Valid => Ok(number),
+        let here = google::read_within(digits, region).and_then(|number| {
+            let national = National::of(number).ok_or(PhoneProblem::NoSuchCallingCode)?;
+            // Of what has no plus, only what can be a number is taken, whatever the rule.
+            if self.rules.rule == PhoneRule::E164 {
+                check_length(national)?;
+            }
+            check_trunk_zero(national)?;
+            Ok(number)
         });
         match digits
             .strip_prefix("00")

@@ -85,6 +85,16 @@ pub(super) fn check_length(national: National) -> Result<(), PhoneProblem> {
     }
 }
 
+/// Whether a number that was dialled within its country is a full one without the zero for
+/// such calls, which Google leaves where too few digits would follow it: `020 7946` is then
+/// as long as some British numbers are.
+pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
+    match national.without_trunk_zero() {
+        Some(rest) if national.kind().line == LineKind::Unknown => check_length(rest),
+        _ => Ok(()),
+    }
+}
+
 /// Whether the number is in use, as Google's `isValidNumber` says: it has a line.
 pub(super) fn is_valid(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
