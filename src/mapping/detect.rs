@@ -144,7 +144,7 @@ impl<'a> Sampled<'a> {
             ([named], []) => Ok((*named, Some(self.few_numbers(*named)))),
             ([], []) => Err(MappingError::NoPhoneColumn {
                 sheets: Vec::new(),
-                header_below: header_below(self.rows),
+                header_below: header_below(columns.has_header, self.rows),
                 headers: columns.names(),
                 input: columns.input.to_owned(),
             }),

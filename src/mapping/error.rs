@@ -18,8 +18,8 @@ pub enum MappingError {
     NoPhoneColumn {
         /// Other sheets of the workbook that have one.
         sheets: Vec<String>,
-        /// The line further down that looks like the header, if one does.
-        header_below: Option<u64>,
+        /// What to do about a line further down that looks like the header, if one does.
+        header_below: Option<String>,
         headers: Vec<String>,
         input: String,
     },
@@ -102,9 +102,7 @@ impl MappingError {
                         listed(sheets),
                         quoted(first)
                     ),
-                    ([], Some(line)) => {
-                        format!("line {line} looks like the header: remove the lines above it")
-                    }
+                    ([], Some(advice)) => advice.clone(),
                     ([], None) => format!(
                         "name it with `--phone-column`; the columns are {}",
                         listed(headers)

@@ -8,12 +8,18 @@ use crate::source::{Header, Row, RowBatch};
 
 const HEADER_AMONG: usize = 20;
 
-/// The first of the rows that looks like the header, where the first line is something
-/// else: a title, or a note on the export.
-pub(super) fn header_below(sample: &RowBatch) -> Option<u64> {
+/// What to do where one of the first rows looks like the header and is not taken for it: a
+/// title or a note on the export comes first, or the user says that there is none.
+pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String> {
     let mut rows = sample.rows().take(HEADER_AMONG);
-    rows.find(|row| phone_cell(*row).is_some())
-        .map(|row| row.line())
+    let header = rows.find(|row| phone_cell(*row).is_some())?;
+    let advice = if has_header {
+        "remove the lines above it"
+    } else {
+        "leave out `--no-header`"
+    };
+    let line = header.line();
+    Some(format!("line {line} looks like the header: {advice}"))
 }
 
 /// The column (from 0) with the cell that means phone number, in a row that may be a header.

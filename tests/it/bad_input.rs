@@ -85,6 +85,15 @@ fn where_no_column_looks_like_a_phone_the_headers_are_listed() {
 }
 
 #[test]
+fn a_header_that_the_user_denies_is_pointed_out() {
+    let folder = Folder::with_leads("name,phone\nAda,+447911123456\n");
+    assert_eq!(
+        leads_message(&folder, &["--no-header"]),
+        "no column of `leads.csv` looks like a phone number\n\nhint: line 1 looks like the header: leave out `--no-header`"
+    );
+}
+
+#[test]
 fn where_two_columns_look_like_a_phone_both_are_named() {
     let folder = Folder::with_leads("Mobile,name,Phone\n");
     assert_eq!(
