@@ -9,9 +9,8 @@ use super::archive::{Archive, MAX_WORKBOOK_BYTES};
 use super::cell::push_text;
 use super::error::WorkbookError;
 use super::grid::Grid;
-use super::guarded::guarded;
 use super::kind::{OLE_MAGIC, is_opendocument};
-use super::{Sheet, biff, compound, opendocument};
+use super::{Sheet, biff, compound, opendocument, weight};
 use crate::text::{listed, nearest, shown_name};
 
 pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
@@ -38,23 +37,19 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Workbo
         });
         return load_range(book?, wanted);
     }
-    load_xlsx(&bytes, archive, wanted)
+    weight::check(&mut archive)?;
+    load_xlsx(&bytes, wanted)
 }
 
 /// The cells are taken one by one rather than as a rectangle, which a stray cell in a far
 /// corner would make as large as the sheet.
-fn load_xlsx(
-    bytes: &[u8],
-    archive: Archive<'_>,
-    wanted: Option<&str>,
-) -> Result<Sheet, WorkbookError> {
-    let (file, guard) = guarded(bytes, archive.zip);
-    let mut book = guard.judge(Xlsx::new(file))?;
-    guard.start_reading();
+fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
+    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(WorkbookError::corrupt)?;
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
-    let mut cells = guard.judge(book.worksheet_cells_reader(&name))?;
+    let cells = book.worksheet_cells_reader(&name);
+    let mut cells = cells.map_err(WorkbookError::corrupt)?;
     let mut grid = Grid::default();
-    while let Some(cell) = guard.judge(cells.next_cell())? {
+    while let Some(cell) = cells.next_cell().map_err(WorkbookError::corrupt)? {
         let (row, column) = cell.get_position();
         grid.push(row, column, |out| push_text(out, cell.get_value()))?;
     }

@@ -5,9 +5,8 @@
 //! way for all formats.
 //!
 //! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
-//! checked first: [`archive`] for what it unpacks to, [`guarded`] and [`weight`] for .xlsx,
-//! [`compound`], [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for
-//! .ods. It runs where a panic ends nothing else ([`crate::contain`]).
+//! checked first: [`archive`] for what it unpacks to, [`weight`] for .xlsx, [`compound`],
+//! [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for .ods. It runs where a panic ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
@@ -15,7 +14,6 @@ mod cell;
 mod compound;
 mod error;
 mod grid;
-mod guarded;
 mod kind;
 mod load;
 mod opendocument;

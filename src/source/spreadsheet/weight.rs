@@ -11,6 +11,7 @@ use std::num::IntErrorKind;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::archive::Archive;
 use super::error::WorkbookError;
 
 /// The most memory that decoded parts may take. A million rows of twenty different
@@ -28,6 +29,23 @@ const RESERVED_STRING_BYTES: u64 = 24;
 /// What a sheet, a font, a cell format and the like takes besides its texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
 
+/// Makes sure that the parts of an .xlsx fit into memory. All of them are weighed: other parts
+/// say which ones calamine reads and which one is the sheet, under any name.
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), WorkbookError> {
+    let mut weight = Weight::default();
+    for index in 0..archive.zip.len() {
+        // What cannot be unpacked calamine cannot read either, and reports it.
+        if let Ok(part) = archive.zip.by_index(index) {
+            let size = part.size();
+            weight.add_part(part, size)?;
+        }
+    }
+    Ok(())
+}
+
+/// calamine returns a copy of a sheet that it has decoded whole, and keeps it.
+pub(super) const COPIES: u64 = 2;
+
 #[derive(Debug, Default)]
 pub(super) struct Weight {
     bytes: u64,
@@ -44,8 +62,8 @@ impl Weight {
         }
     }
 
-    /// Adds a part of an .xlsx, of `size` bytes, that calamine reads whole.
-    pub(super) fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
+    /// Adds a part of an .xlsx, of `size` bytes.
+    fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
         self.add(size)?;
         walk(part, false, |event| match event {
             Event::Start(tag) => self.add_tag(tag),
