@@ -4,9 +4,9 @@
 //! nothing else after them, and each has words in its first cell and nothing in the
 //! others. A phone number that was added below the list is not such a line.
 
-use csv::ReaderBuilder;
+use std::io::Cursor;
 
-use super::lines::LineCounter;
+use super::{CsvReader, RowBatch};
 
 /// No export has a longer footer than this; what is longer is rows.
 pub(super) const MAX_BYTES: usize = 16 * 1024;
@@ -24,34 +24,18 @@ pub struct FooterLine {
 /// The lines of `text`, the rest of a file after an empty line, if they are not rows. The
 /// first of them is the line `first`.
 pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<FooterLine>> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_reader(text);
-    // A quote that is never closed would swallow the rows below it.
-    if text.iter().filter(|byte| **byte == b'"').count() % 2 != 0 {
-        return None;
-    }
-    let mut lines = LineCounter::at(first);
-    let (mut counted, mut footer) = (0, Vec::new());
-    let mut record = csv::ByteRecord::new();
-    while reader.read_byte_record(&mut record).ok()? {
-        let at = record.position().map_or(counted, |at| at.byte() as usize);
-        // It is where the line before ended: empty lines may come first.
-        let blank = text[at..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace());
-        let at = at + blank.count();
-        lines.advance(&text[counted..at]);
-        counted = at;
-        let cells = record.iter().map(String::from_utf8_lossy);
-        footer.push(FooterLine {
-            line: lines.current(),
-            text: only_words(cells)?,
-        });
-    }
-    Some(footer)
+    let text = Box::new(Cursor::new(text.to_vec()));
+    let mut reader = CsvReader::new("", text, delimiter).ok()?;
+    let rows = reader.read_rows(RowBatch::default(), usize::MAX, usize::MAX);
+    let rows = rows.ok()?;
+    let lines = rows.rows().map(|row| {
+        let cells = row.cells().map(String::from_utf8_lossy);
+        // Behind a quote that is never closed there may be rows.
+        let text = only_words(cells).filter(|_| row.flaw().is_none())?;
+        let line = first + row.line() - 1;
+        Some(FooterLine { line, text })
+    });
+    lines.collect()
 }
 
 /// The text of the first cell, where it is words and the others are empty.
