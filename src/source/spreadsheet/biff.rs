@@ -8,7 +8,7 @@
 use super::compound::{u16_at, u32_at};
 use super::error::WorkbookError;
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
-use super::weight::Weight;
+use super::weight::{COPIES, Weight};
 
 /// The columns of a sheet (MS-XLS 2.5.53). Rows need no check: their numbers have
 /// sixteen bits, as many as the format has rows.
@@ -38,9 +38,6 @@ mod kind {
 
 /// Bytes of records that are always read, whatever the size of the workbook.
 const HARMLESS_BYTES: usize = 16 << 20;
-
-/// calamine returns a copy of the sheet that it keeps.
-const COPIES: u64 = 2;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
 pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {

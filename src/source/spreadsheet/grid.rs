@@ -17,7 +17,6 @@ const MAX_TEXT_BYTES: usize = 1 << 30;
 pub(super) struct Grid {
     text: String,
     cells: Vec<Cell>,
-    is_unsorted: bool,
     /// Where in `cells` each row begins, and at last where the last one ends; empty until all
     /// cells are there.
     row_starts: Vec<usize>,
@@ -60,10 +59,6 @@ impl Grid {
                 "its cells hold more than {limit} MiB of text"
             )));
         };
-        self.is_unsorted |= self
-            .cells
-            .last()
-            .is_some_and(|last| (last.row, last.column) >= (row, column));
         self.cells.push(Cell {
             row,
             column,
@@ -77,16 +72,14 @@ impl Grid {
     /// one of them twice: the last is the one that spreadsheet programs show.
     pub(super) fn finish(mut self) -> Grid {
         let cells = &mut self.cells;
-        if self.is_unsorted {
-            cells.sort_by_key(|cell| (cell.row, cell.column));
-            cells.dedup_by(|later, kept| {
-                let is_same = (later.row, later.column) == (kept.row, kept.column);
-                if is_same {
-                    *kept = *later;
-                }
-                is_same
-            });
-        }
+        cells.sort_by_key(|cell| (cell.row, cell.column));
+        cells.dedup_by(|later, kept| {
+            let is_same = (later.row, later.column) == (kept.row, kept.column);
+            if is_same {
+                *kept = *later;
+            }
+            is_same
+        });
         self.row_starts = (0..cells.len())
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();

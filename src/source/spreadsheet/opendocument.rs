@@ -10,7 +10,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
 use super::error::WorkbookError;
-use super::weight::{MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, too_heavy, walk};
+use super::weight::{COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, too_heavy, walk};
 
 /// The most cells with all repeats, empty ones between filled ones too. Each takes
 /// about a hundred bytes while calamine puts them in order.
@@ -25,9 +25,6 @@ const TEXTS: [&str; 4] = [
     "office:time-value",
     "table:formula",
 ];
-
-/// calamine returns a copy of the sheet that it keeps.
-const COPIES: u64 = 2;
 
 /// Makes sure that the document's parts are complete XML and its tables fit into memory.
 pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), WorkbookError> {
