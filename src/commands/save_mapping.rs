@@ -42,9 +42,7 @@ pub(super) fn write(
         left_out: first.map_or_else(Vec::new, PlannedInput::new_columns),
         newly_sent: to_save.newly_sent.clone(),
         sent_no_more: to_save.no_longer_sent.clone(),
-        lost: first.map_or_else(Vec::new, |first| {
-            first.mapping.since_saved.lost_columns.clone()
-        }),
+        lost: first.map_or_else(Vec::new, |first| first.mapping.lost_columns.clone()),
         next: next(&to_save, request),
     };
     to_save.write().or_stopped(StoppedBy::Usage)?;

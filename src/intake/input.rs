@@ -135,13 +135,13 @@ impl PlannedInput {
     /// The columns that a saved mapping does not send because they are new, each as a flag
     /// would name it.
     pub fn new_columns(&self) -> Vec<String> {
-        let new = self.mapping.since_saved.new_columns.iter();
+        let new = self.mapping.new_columns.iter();
         new.map(|column| self.flag_text(*column)).collect()
     }
 
     /// The same as a sentence lists them; none where there are none.
     pub fn new_columns_listed(&self) -> Option<String> {
-        let new = self.mapping.since_saved.new_columns.iter().copied();
+        let new = self.mapping.new_columns.iter().copied();
         let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
         let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
         let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();

@@ -3,7 +3,6 @@
 //! A header says what the column should be; the cells say what it is. Where the two disagree
 //! the cells win, and a note says so.
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use super::columns::Columns;
@@ -62,20 +61,18 @@ impl Evidence {
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
-    evidence: Vec<OnceCell<Evidence>>,
+    /// Of each column.
+    evidence: Vec<Evidence>,
 }
 
 impl<'a> Sampled<'a> {
     fn new(columns: &'a Columns<'a>, rows: &'a RowBatch) -> Sampled<'a> {
+        let all = 0..columns.headers.len();
         Sampled {
             columns,
             rows,
-            evidence: vec![OnceCell::new(); columns.headers.len()],
+            evidence: all.map(|column| Evidence::of(column, rows)).collect(),
         }
-    }
-
-    fn evidence(&self, column: usize) -> Evidence {
-        *self.evidence[column].get_or_init(|| Evidence::of(column, self.rows))
     }
 
     /// The columns whose headers mean a phone and whose cells are numbers; where there are any,
@@ -83,21 +80,21 @@ impl<'a> Sampled<'a> {
     fn with_numbers(&self) -> Vec<usize> {
         let mut named = phone_headers(self.columns);
         named.retain(|column| {
-            let evidence = self.evidence(*column);
+            let evidence = self.evidence[*column];
             evidence.numbers > 0 && evidence.confirms()
         });
         if named.is_empty() {
             return named;
         }
         let mut all = self.columns.that(|header| !is_not_to_call(header));
-        all.retain(|column| named.contains(column) || self.evidence(*column).are_phones());
+        all.retain(|column| named.contains(column) || self.evidence[*column].are_phones());
         all
     }
 
     /// The only column with numbers, and a note where the header of another means phone too.
     fn only_one(&self, column: usize) -> Found {
         let mut named = self.columns.that(is_phone);
-        named.retain(|named| !self.evidence(*named).confirms());
+        named.retain(|named| !self.evidence[*named].confirms());
         self.found(column, &named)
     }
 
@@ -109,7 +106,7 @@ impl<'a> Sampled<'a> {
             tier.retain(|column| !overruled.contains(column));
             let (mut left, others): (Vec<usize>, Vec<usize>) = tier
                 .into_iter()
-                .partition(|column| self.evidence(*column).confirms());
+                .partition(|column| self.evidence[*column].confirms());
             if left.is_empty() && is_rejects {
                 left.clone_from(&others);
             }
@@ -126,7 +123,7 @@ impl<'a> Sampled<'a> {
     fn by_cells(&self, named: &[usize]) -> Result<Found, MappingError> {
         let columns = self.columns;
         let mut found = columns.that(|header| !is_not_to_call(header));
-        found.retain(|column| self.evidence(*column).suffices());
+        found.retain(|column| self.evidence[*column].suffices());
         match (named, &found[..]) {
             ([_, ..], [column]) => Ok(self.found(*column, named)),
             ([], [column]) => Ok((
@@ -157,7 +154,7 @@ impl<'a> Sampled<'a> {
     /// all; between two there is no guess.
     fn one_of(&self, confirmed: Vec<usize>) -> Result<usize, MappingError> {
         let mut filled = confirmed.clone();
-        filled.retain(|column| self.evidence(*column).filled > 0);
+        filled.retain(|column| self.evidence[*column].filled > 0);
         let left = if filled.is_empty() { confirmed } else { filled };
         match left[..] {
             [column] => Ok(column),
@@ -169,7 +166,7 @@ impl<'a> Sampled<'a> {
         let candidate = |column: &usize| PhoneCandidate {
             label: self.columns.label(*column),
             name: self.columns.flag_text(*column),
-            numbers: self.evidence(*column).numbers,
+            numbers: self.evidence[*column].numbers,
         };
         let mut candidates: Vec<PhoneCandidate> = found.iter().map(candidate).collect();
         candidates.sort_by_key(|candidate| Reverse(candidate.numbers));
@@ -231,7 +228,7 @@ pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize
     let own = columns.own.iter().copied();
     own.filter(|column| {
         let header = &columns.headers[*column];
-        let evidence = sampled.evidence(*column);
+        let evidence = sampled.evidence[*column];
         // A column that is called a phone number counts whatever its cells are, so that those
         // that cannot be read are reported.
         is_phone(header) || has_phone(header) && evidence.confirms() || evidence.suffices()

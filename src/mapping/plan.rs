@@ -40,23 +40,18 @@ pub struct Mapping {
     /// Set where the input is a rejects file that comes back.
     pub rejects_form: Option<RejectsForm>,
     pub notes: Vec<Note>,
-    pub since_saved: SinceSaved,
+    /// The columns (from 0) that are new since the mapping was saved in a profile, and not
+    /// sent for that reason.
+    pub new_columns: Vec<usize>,
+    /// The columns that are no longer in the list, and that a mapping loses when it is saved
+    /// again.
+    pub lost_columns: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub text: String,
     pub flag: &'static str,
-}
-
-/// How a list differs from the one whose mapping was saved in a profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SinceSaved {
-    /// The columns (from 0) that are new, and not sent for that reason.
-    pub new_columns: Vec<usize>,
-    /// The columns that are no longer in the list, and that a mapping loses when it is saved
-    /// again.
-    pub lost_columns: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,7 +236,8 @@ impl Planner<'_> {
             empty_cells: spec.empty_cells,
             rejects_form: self.rejects_form.cloned(),
             notes: Vec::new(),
-            since_saved: SinceSaved::default(),
+            new_columns: Vec::new(),
+            lost_columns: Vec::new(),
         };
         mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
             self.named_columns(&skipped, &mut lost_columns)?
@@ -251,10 +247,8 @@ impl Planner<'_> {
         refuse_two_sources(&mapping, columns)?;
         mapping.notes = self.notes(&mapping, note);
         mapping.shape = RowShape::of(self.header, sample, mapping.last_used(), self.rejects_form);
-        mapping.since_saved = SinceSaved {
-            new_columns: self.new_columns(&mapping),
-            lost_columns,
-        };
+        mapping.new_columns = self.new_columns(&mapping);
+        mapping.lost_columns = lost_columns;
         Ok(mapping)
     }
 

@@ -76,14 +76,13 @@ mod tests {
         let mapping = plan(&["CITY", "phone", "Salary", "", "City 2", ""], &spec).unwrap();
         assert_eq!(mapping.variables, [("city".to_owned(), 0)]);
         assert_eq!(
-            mapping.since_saved.new_columns,
+            mapping.new_columns,
             [2, 3, 4],
             "and none behind the last header"
         );
         assert!(
             plan(&["Phone", "City", "Notes"], &spec)
                 .unwrap()
-                .since_saved
                 .new_columns
                 .is_empty()
         );
@@ -131,7 +130,7 @@ mod tests {
         let spec = saved(&[], &["Phone"]);
         let mapping = plan(&["Phone", "Salary"], &spec).unwrap();
         assert!(mapping.variables.is_empty());
-        assert_eq!(mapping.since_saved.new_columns, [1]);
+        assert_eq!(mapping.new_columns, [1]);
     }
 
     #[test]
@@ -141,8 +140,8 @@ mod tests {
         let mapping = plan(&["Phone", "Notes", "A", "Salary"], &spec).unwrap();
         assert_eq!(mapping.phone_columns, [0]);
         assert_eq!(mapping.variables, [("a".to_owned(), 2)]);
-        assert_eq!(mapping.since_saved.new_columns, [3]);
-        assert_eq!(mapping.since_saved.lost_columns, ["City"]);
+        assert_eq!(mapping.new_columns, [3]);
+        assert_eq!(mapping.lost_columns, ["City"]);
     }
 
     #[test]
