@@ -4,6 +4,7 @@
 //! usable however the process ends. A signal ends a question. The time that an answer takes is
 //! no working time.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -28,46 +29,54 @@ pub(super) fn can_ask(log_format: LogFormat) -> bool {
     log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// The time that a command has worked: waiting for an answer or for another run is not counted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stopwatch {
-    pub(super) began: Instant,
-    pub(super) waited: Duration,
-}
-
-impl Stopwatch {
-    pub(super) fn seconds(self) -> f64 {
-        let worked = self.began.elapsed().saturating_sub(self.waited);
-        worked.as_secs_f64()
-    }
-}
-
-/// The user's side of a command: answers and interrupts.
+/// The user's side of a command.
 pub(super) struct Terminal {
-    pub(super) watch: Stopwatch,
-    pub(super) interrupts: Interrupts,
+    pub(super) began: Instant,
+    waited: Cell<Duration>,
+    is_asking: Cell<bool>,
+}
+
+/// Work that the user can end before anything was sent.
+pub(super) fn interruptible<T>(
+    work: impl AsyncFnOnce(&Terminal) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    service::block_on(async {
+        let terminal = Terminal::open();
+        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let working = work(&terminal);
+        terminal.or_interrupted(&mut interrupts, working).await
+    })
 }
 
 impl Terminal {
-    /// Listens for interrupts from now on.
-    pub(super) fn open() -> Result<Terminal, Failure> {
-        Ok(Terminal {
-            watch: Stopwatch {
-                began: Instant::now(),
-                waited: Duration::ZERO,
-            },
-            interrupts: signals::listen().or_stopped(StoppedBy::Usage)?,
-        })
+    pub(super) fn open() -> Terminal {
+        Terminal {
+            began: Instant::now(),
+            waited: Cell::default(),
+            is_asking: Cell::default(),
+        }
+    }
+
+    /// The time that the command has worked: waiting for an answer or for another run is not
+    /// counted.
+    pub(super) fn worked_s(&self) -> f64 {
+        let worked = self.began.elapsed().saturating_sub(self.waited.get());
+        worked.as_secs_f64()
+    }
+
+    pub(super) fn has_waited(&self, time: Duration) {
+        self.waited.set(self.waited.get() + time);
     }
 
     /// The result of `work`, unless a signal or the end of `--max-duration` comes first.
     pub(super) async fn or_interrupted<T>(
-        &mut self,
+        &self,
+        interrupts: &mut Interrupts,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         let (by, text) = tokio::select! {
             biased;
-            interrupt = self.interrupts.next() => match interrupt {
+            interrupt = interrupts.next() => match interrupt {
                 Interrupt::Signal => (
                     StoppedBy::Signal,
                     "stopped by a signal before anything was sent",
@@ -79,29 +88,34 @@ impl Terminal {
             },
             done = work => return done,
         };
+        if self.is_asking.get() && by != StoppedBy::Signal {
+            // The next message does not belong on the question's line. After a signal it begins
+            // on a line of its own anyway.
+            console::note("\n");
+        }
         Err(Failure::new(by, anyhow!(text)))
     }
 
     /// Asks for a line, which may be empty; `None` at the end of the input.
-    pub(super) async fn line(&mut self, question: &str) -> Result<Option<String>, Failure> {
+    pub(super) async fn line(&self, question: &str) -> Result<Option<String>, Failure> {
         self.answer(question, read_line).await
     }
 
-    pub(super) async fn hidden_line(&mut self, question: &str) -> Result<Option<String>, Failure> {
+    pub(super) async fn hidden_line(&self, question: &str) -> Result<Option<String>, Failure> {
         #[cfg(unix)]
         let _no_echo = NoEcho::begin().or_stopped(StoppedBy::Usage)?;
         self.answer(question, read_hidden_line).await
     }
 
     /// Asks for a yes; any other answer is a no.
-    pub(super) async fn yes(&mut self, question: &str) -> Result<bool, Failure> {
+    pub(super) async fn yes(&self, question: &str) -> Result<bool, Failure> {
         let answer = self.line(&format!("{question} [y/N]")).await?;
         Ok(is_yes(&answer.unwrap_or_default()))
     }
 
     /// Asks for one of these names, by its number in the list or by the name itself; `None` for
     /// an empty answer.
-    pub(super) async fn one_of(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
+    pub(super) async fn one_of(&self, names: &[String]) -> Result<Option<String>, Failure> {
         for (at, name) in names.iter().enumerate() {
             list(at, &printable(name));
         }
@@ -123,7 +137,7 @@ impl Terminal {
     /// Waits for the answer on a thread of its own, which ends with the process if it never
     /// comes.
     async fn answer(
-        &mut self,
+        &self,
         question: &str,
         read: fn() -> io::Result<Option<String>>,
     ) -> Result<Option<String>, Failure> {
@@ -132,14 +146,10 @@ impl Terminal {
             show(&question);
             read().or_stopped(StoppedBy::Usage)
         });
-        let answer = self.or_interrupted(answer).await;
-        self.watch.waited += asked.elapsed();
-        let is_unanswered = |failure: &Failure| failure.stopped_by != StoppedBy::Signal;
-        if answer.as_ref().err().is_some_and(is_unanswered) {
-            // The next message does not belong on the question's line. After a signal it begins
-            // on a line of its own anyway.
-            console::note("\n");
-        }
+        self.is_asking.set(true);
+        let answer = answer.await;
+        self.is_asking.set(false);
+        self.has_waited(asked.elapsed());
         answer
     }
 }

@@ -1,7 +1,6 @@
 //! `leadload campaigns`: lists the campaigns.
 
-use super::ask::Terminal;
-use super::{directory, service};
+use super::{ask, directory};
 use crate::cli::ListFormat;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Format;
@@ -11,11 +10,7 @@ use crate::settings::{Layers, Service};
 /// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
-    let campaigns = service::block_on(async {
-        let mut terminal = Terminal::open()?;
-        let listing = directory::listed_by(&service);
-        terminal.or_interrupted(listing).await
-    })?;
+    let campaigns = ask::interruptible(async |_| directory::listed_by(&service).await)?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
         Format::Text => ListFormat::Text,

@@ -4,15 +4,14 @@ use std::collections::HashMap;
 
 use tracing::warn;
 
-use super::ask::{Stopwatch, Terminal};
-use super::dry_run::DryRun;
+use super::ask::{self, Terminal};
 use super::inputs::Request;
-use super::{directory, inputs, questions, save_mapping, service};
+use super::{directory, dry_run, inputs, questions, save_mapping, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::{CampaignId, RunId};
-use crate::ledger::{Ledger, LedgerError, LedgerPlace, Recall, ServiceId};
+use crate::ledger::{Ledger, LedgerError, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
@@ -25,22 +24,11 @@ use crate::stop::Stop;
 use crate::text::counted;
 
 pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
-    service::block_on(async {
-        let mut terminal = Terminal::open()?;
-        let surveying = inputs::survey(&mut request);
-        let surveyed = terminal.or_interrupted(surveying).await?;
-        let unnamed = OutputChoice::None;
-        let mut settings = request.settings(&unnamed)?;
-        let planning = questions::plan(
-            &mut request,
-            &mut settings,
-            surveyed,
-            &unnamed,
-            &mut terminal,
-        );
-        let intake = planning.await?;
-        let checking = check(&request, &settings, &intake, terminal.watch, log);
-        terminal.or_interrupted(checking).await
+    request.unnamed = OutputChoice::None;
+    ask::interruptible(async |terminal| {
+        let surveyed = inputs::survey(&mut request).await?;
+        let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
+        check(&request, &settings, &intake, terminal, log).await
     })
 }
 
@@ -48,7 +36,7 @@ async fn check(
     request: &Request,
     settings: &ImportSettings,
     intake: &Intake,
-    watch: Stopwatch,
+    terminal: &Terminal,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
     let to_save = save_mapping::prepare(request, intake, settings)?;
@@ -61,16 +49,12 @@ async fn check(
     let report = inputs::report_file(&paths)?;
     log_check(intake.inputs.len());
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
-    let dry_run = DryRun {
-        intake,
-        book: CampaignBook::new(settings.reading.campaign.clone(), ids),
-        memory: remembered.memory,
-        form: settings.policy.form,
-        page: report.is_some().then(|| PageNotes::new(&intake.inputs)),
-    };
+    let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
+    let page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
-    let found = dry_run.run(inputs::show(settings), log, take).await?;
-    let mut ended = inputs::ended(settings, intake, &found.tally, watch.seconds());
+    let memory = remembered.memory;
+    let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
+    let mut ended = inputs::ended(settings, intake, &found.tally, terminal.worked_s());
     ended.written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
     ended.rows_total = Some(found.tally.counts.total());
     // A check always reads all rows, but what it finds may stop an import.
@@ -135,36 +119,25 @@ pub(super) struct Remembered {
 
 /// Reads the ledger without changing it.
 pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Failure> {
-    let name = settings.service.clone();
-    let Some(place) = settings.ledger.as_ref().filter(|_| !name.is_empty()) else {
-        return Ok(Remembered::default());
-    };
-    let place = place.clone();
-    let opened = service::on_a_thread(move || open(&place, &name)).await?;
-    let Some((recall, service, ledger)) = opened else {
-        return Ok(Remembered::default());
-    };
-    let rules = memory_rules(settings, service, None, false);
-    Ok(Remembered {
-        memory: Some(Memory::new(recall, rules)),
-        campaign_ids: ledger.campaign_ids(service)?,
-        known_rate: ledger.known_rate(service)?,
-    })
-}
-
-/// The ledger, and its memory of a service, where it has any.
-fn open(
-    place: &LedgerPlace,
-    service: &str,
-) -> Result<Option<(Recall, ServiceId, Ledger)>, LedgerError> {
-    let Some(ledger) = Ledger::read(place)? else {
-        return Ok(None);
-    };
-    let Some(service) = ledger.known_service(service)? else {
-        return Ok(None);
-    };
-    // A run may be in progress, or have been killed.
-    Ok(Some((ledger.recall_all(service)?, service, ledger)))
+    let settings = settings.clone();
+    let reading = service::on_a_thread(move || -> Result<_, LedgerError> {
+        let name = &settings.service;
+        let place = settings.ledger.as_ref().filter(|_| !name.is_empty());
+        let Some(ledger) = place.map(Ledger::read).transpose()?.flatten() else {
+            return Ok(Remembered::default());
+        };
+        let Some(service) = ledger.known_service(name)? else {
+            return Ok(Remembered::default());
+        };
+        let rules = memory_rules(&settings, service, None, false);
+        Ok(Remembered {
+            // A run may be in progress, or have been killed.
+            memory: Some(Memory::new(ledger.recall_all(service)?, rules)),
+            campaign_ids: ledger.campaign_ids(service)?,
+            known_rate: ledger.known_rate(service)?,
+        })
+    });
+    reading.await
 }
 
 /// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of

@@ -2,7 +2,6 @@
 //! shows what it would send.
 
 use super::inputs;
-use crate::api::wire::LeadForm;
 use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
 use crate::exit::Failure;
@@ -10,7 +9,8 @@ use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
 use crate::rate::{KnownRate, Rate, RateChoice};
-use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Show, Tally, Work};
+use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tally, Work};
+use crate::settings::ImportSettings;
 use crate::source::Row;
 
 /// Where `auto` starts: the only limit that such a service has ever published.
@@ -19,69 +19,60 @@ const START_RATE: Rate = Rate::per_minute(100);
 /// The fastest that `auto` gets.
 const MAX_RATE: Rate = Rate::per_second(10);
 
-pub(super) struct DryRun<'a> {
-    pub(super) intake: &'a Intake,
-    pub(super) book: CampaignBook,
-    pub(super) memory: Option<Memory>,
-    pub(super) form: LeadForm,
-    pub(super) page: Option<PageNotes>,
-}
-
 pub(super) struct Found {
     pub(super) tally: Tally,
     pub(super) findings: Findings,
     pub(super) page: Option<PageNotes>,
 }
 
-impl DryRun<'_> {
-    /// Prepares all rows, and passes each batch to `take`.
-    pub(super) async fn run(
-        self,
-        show: Show,
-        log: &Log,
-        mut take: impl FnMut(&Batch) -> Result<(), Failure>,
-    ) -> Result<Found, Failure> {
-        let inputs = &self.intake.inputs;
-        let (work, metrics) = (Work::Checking, Metrics::default());
-        let mut listeners = Listeners::new(inputs.len(), show, work, log, metrics);
-        listeners.page = self.page;
-        if let Some(total) = listeners.wants_total() {
-            inputs::count_rows(self.intake, total);
-        }
-        let mut findings = Findings::default();
-        let book = self.book.clone();
-        let purpose = Purpose::Checking;
-        let mut batches = self.intake.start(self.book, purpose, self.memory);
-        while let Some(batch) = batches.next().await {
-            let mut batch = batch?;
-            for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
-                let mapping = &inputs[row.file()].mapping;
-                let ready = || RowOutcome::not_sent(Status::Ready, None, None);
-                findings.note(mapping, row, prepared, self.form);
-                let outcome = &*prepared.outcome.get_or_insert_with(ready);
-                listeners.note(&RunEvent::Settled {
-                    row,
-                    phone: prepared.phone,
-                    campaign: prepared.campaign,
-                    outcome,
-                    sent: false,
-                });
-                if prepared.campaign.is_none()
-                    && let Some(name) = name(&book, mapping, row)
-                {
-                    let status = outcome.status;
-                    listeners.tally.note_campaign_name(name, status);
-                }
-            }
-            take(&batch)?;
-        }
-        listeners.finish();
-        Ok(Found {
-            tally: listeners.tally,
-            findings,
-            page: listeners.page,
-        })
+/// Prepares all rows, and passes each batch to `take`.
+pub(super) async fn run(
+    settings: &ImportSettings,
+    intake: &Intake,
+    book: CampaignBook,
+    memory: Option<Memory>,
+    page: Option<PageNotes>,
+    log: &Log,
+    mut take: impl FnMut(&Batch) -> Result<(), Failure>,
+) -> Result<Found, Failure> {
+    let (inputs, show) = (&intake.inputs, inputs::show(settings));
+    let (work, metrics) = (Work::Checking, Metrics::default());
+    let mut listeners = Listeners::new(inputs.len(), show, work, log, metrics);
+    listeners.page = page;
+    if let Some(total) = listeners.wants_total() {
+        inputs::count_rows(intake, total);
     }
+    let mut findings = Findings::default();
+    let mut batches = intake.start(book.clone(), Purpose::Checking, memory);
+    while let Some(batch) = batches.next().await {
+        let mut batch = batch?;
+        for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
+            let mapping = &inputs[row.file()].mapping;
+            let ready = || RowOutcome::not_sent(Status::Ready, None, None);
+            findings.note(mapping, row, prepared, settings.policy.form);
+            let outcome = &*prepared.outcome.get_or_insert_with(ready);
+            listeners.note(&RunEvent::Settled {
+                row,
+                phone: prepared.phone,
+                campaign: prepared.campaign,
+                outcome,
+                sent: false,
+            });
+            if prepared.campaign.is_none()
+                && let Some(name) = name(&book, mapping, row)
+            {
+                let status = outcome.status;
+                listeners.tally.note_campaign_name(name, status);
+            }
+        }
+        take(&batch)?;
+    }
+    listeners.finish();
+    Ok(Found {
+        tally: listeners.tally,
+        findings,
+        page: listeners.page,
+    })
 }
 
 /// The name of the row's campaign, if its id is not known. The cells of a row that may have

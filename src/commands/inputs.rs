@@ -31,6 +31,8 @@ use crate::text::{counted, grouped, printable, shown_name};
 /// What the user wants from a command that reads lists.
 pub(super) struct Request {
     pub(super) files: Vec<PathBuf>,
+    /// Where outputs go that are not named.
+    pub(super) unnamed: OutputChoice,
     pub(super) layers: Layers,
     /// The command line, with answers to questions as if they had been typed.
     pub(super) line: CommandLine,
@@ -42,9 +44,8 @@ impl Request {
         self.line = self.line.with_typed(&self.files, self.layers.typed());
     }
 
-    /// The settings; outputs that are not named go to `unnamed`.
-    pub(super) fn settings(&self, unnamed: &OutputChoice) -> Result<ImportSettings, Failure> {
-        ImportSettings::new(&self.layers, unnamed).or_stopped(StoppedBy::Usage)
+    pub(super) fn settings(&self) -> Result<ImportSettings, Failure> {
+        ImportSettings::new(&self.layers, &self.unnamed).or_stopped(StoppedBy::Usage)
     }
 }
 

@@ -31,6 +31,7 @@ use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
+use crate::results::OutputChoice;
 use crate::settings::{Layers, environment};
 
 /// Runs the command that `args` (the program's name first) ask for.
@@ -77,6 +78,7 @@ fn perform(
 ) -> Result<ExitCode, Failure> {
     let request = |files: &[PathBuf], layers: Layers| Request {
         files: files.to_vec(),
+        unnamed: OutputChoice::BesideInput,
         line: CommandLine::new(args, layers.typed()),
         layers,
     };

@@ -15,7 +15,6 @@ use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
 use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
 use crate::report::{DoubtError, Width, console, numbered_campaigns, offered, paragraph};
-use crate::results::OutputChoice;
 use crate::screen::{Doubt, Fitting, are_many};
 use crate::settings::ImportSettings;
 use crate::text::{counted, listed, printable, shown_name};
@@ -37,14 +36,12 @@ fn can_ask(request: &Request) -> bool {
 /// and they are planned again with the answer.
 pub(super) async fn plan(
     request: &mut Request,
-    settings: &mut ImportSettings,
     mut surveyed: Vec<InspectedInput>,
-    unnamed: &OutputChoice,
-    terminal: &mut Terminal,
-) -> Result<Intake, Failure> {
+    terminal: &Terminal,
+) -> Result<(ImportSettings, Intake), Failure> {
     loop {
-        let planning = inputs::plan(&settings.reading, surveyed);
-        let planned = terminal.or_interrupted(planning).await;
+        let settings = request.settings()?;
+        let planned = inputs::plan(&settings.reading, surveyed).await;
         let is_missing_region = request.layers.given().phones.region.is_none();
         let answer = if can_ask(request) {
             ask_about(&planned, is_missing_region, terminal).await?
@@ -52,20 +49,18 @@ pub(super) async fn plan(
             None
         };
         let Some(answer) = answer else {
-            let protecting = planned?.protected(&settings.reading);
-            return terminal.or_interrupted(protecting).await;
+            let intake = planned?.protected(&settings.reading).await?;
+            return Ok((settings, intake));
         };
         request.add_answer(answer);
-        *settings = request.settings(unnamed)?;
-        let surveying = inputs::survey_forms(request);
-        surveyed = terminal.or_interrupted(surveying).await?;
+        surveyed = inputs::survey_forms(request).await?;
     }
 }
 
 async fn ask_about(
     planned: &Result<Planned, Failure>,
     is_missing_region: bool,
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     match planned {
         Err(failure) => match failure.error.downcast_ref() {
@@ -87,7 +82,7 @@ async fn ask_about(
 
 async fn phone_columns(
     candidates: &[PhoneCandidate],
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     note("Several columns have phone numbers. Those with most of them come first:");
     for (at, candidate) in candidates.iter().enumerate() {
@@ -120,7 +115,7 @@ async fn phone_columns(
 async fn sheet(
     input: &str,
     sheets: &[String],
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     note(&format!(
         "The first sheet of `{}` has no phone column. These have one:",
@@ -138,7 +133,7 @@ async fn sheet(
 async fn doubtful_region(
     intake: &Intake,
     doubt: &Doubt,
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     if let Some(error) = DoubtError::of(intake) {
         note(&error.what);
@@ -174,10 +169,7 @@ async fn doubtful_region(
 }
 
 /// Asks for the country if more of the first rows lack one than a slip explains.
-async fn missing_region(
-    intake: &Intake,
-    terminal: &mut Terminal,
-) -> Result<Option<Options>, Failure> {
+async fn missing_region(intake: &Intake, terminal: &Terminal) -> Result<Option<Options>, Failure> {
     // An input that cannot be read is reported when its rows are.
     let Ok((_, sampled)) = intake.sampled(intake.inputs.iter()) else {
         return Ok(None);
@@ -198,7 +190,7 @@ async fn missing_region(
 async fn country_or_column(
     intake: &Intake,
     question: &str,
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     loop {
         let Some(text) = line(question, terminal).await? else {
@@ -229,9 +221,9 @@ async fn country_or_column(
 /// Lists the campaigns and asks until one is picked.
 pub(super) async fn campaign(
     directory: &mut Directory,
-    terminal: &mut Terminal,
+    terminal: &Terminal,
 ) -> Result<CampaignId, Failure> {
-    let campaigns = terminal.or_interrupted(directory.list()).await?;
+    let campaigns = directory.list().await?;
     if campaigns.is_empty() {
         return Err(no_campaign());
     }
@@ -254,7 +246,7 @@ pub(super) fn no_campaign() -> Failure {
 }
 
 /// A line that is not empty.
-async fn line(question: &str, terminal: &mut Terminal) -> Result<Option<String>, Failure> {
+async fn line(question: &str, terminal: &Terminal) -> Result<Option<String>, Failure> {
     let question = paragraph(question, Width::of_stderr().less(WIDTH_OF_ANSWER));
     let answer = terminal.line(&question).await?;
     Ok(answer.filter(|answer| !answer.is_empty()))

@@ -17,7 +17,7 @@ use crate::report::{Width, console, paragraph};
 use crate::settings::{Connection, Layers, NewProfile, Service, WrittenProfile};
 use crate::text::{counted, printable, quoted_value};
 
-pub(super) async fn init(layers: &Layers) -> Result<ExitCode, Failure> {
+pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let options = layers.options();
     if options.connection.sandbox == Some(true) {
         return Err(Failure::usage(
@@ -26,7 +26,7 @@ pub(super) async fn init(layers: &Layers) -> Result<ExitCode, Failure> {
     }
     let mut setup = Setup {
         new: NewProfile::new(layers).or_stopped(StoppedBy::Usage)?,
-        terminal: Terminal::open()?,
+        terminal,
         can_ask: ask::can_ask(options.log.format()),
         quiet: options.log.is_quiet(),
     };
@@ -42,7 +42,7 @@ pub(super) async fn init(layers: &Layers) -> Result<ExitCode, Failure> {
 
 struct Setup<'a> {
     new: NewProfile<'a>,
-    terminal: Terminal,
+    terminal: &'a Terminal,
     can_ask: bool,
     quiet: bool,
 }
@@ -76,9 +76,7 @@ impl Setup<'_> {
                 note(&format!("Asking {url} for its campaigns …"));
             }
             let service = Service::At(connection.clone());
-            let trying = listed_by(&service);
-            let tried = self.terminal.or_interrupted(trying).await;
-            let failure = match tried {
+            let failure = match listed_by(&service).await {
                 Ok(campaigns) => return Ok((connection, campaigns)),
                 Err(failure) => failure,
             };
@@ -88,7 +86,7 @@ impl Setup<'_> {
             } else {
                 given_url.is_some()
             };
-            if is_given || failure.stopped_by == StoppedBy::Signal {
+            if is_given {
                 return Err(failure);
             }
             console::error(&failure.error.to_string());

@@ -2,7 +2,7 @@
 
 mod init;
 
-use super::service;
+use super::ask;
 use crate::cli::ConfigCommand;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Format;
@@ -11,7 +11,7 @@ use crate::settings::{Layers, settings_in_use};
 
 pub fn run(command: &ConfigCommand, layers: &Layers) -> Result<ExitCode, Failure> {
     match command {
-        ConfigCommand::Init(_) => service::block_on(init::init(layers)),
+        ConfigCommand::Init(_) => ask::interruptible(async |t| init::init(layers, t).await),
         ConfigCommand::Show(_) => show(layers),
     }
 }

@@ -8,8 +8,7 @@ use tracing::warn;
 use super::prepared::{Import, Prepared};
 use super::record::PlannedRun;
 use crate::commands::ask::{Cancelled, Terminal};
-use crate::commands::dry_run::{DryRun, Found};
-use crate::commands::inputs;
+use crate::commands::dry_run::{self, Found};
 use crate::exit::Failure;
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
@@ -22,7 +21,7 @@ impl Prepared {
     /// this.
     pub(super) async fn agree(
         &mut self,
-        terminal: &mut Terminal,
+        terminal: &Terminal,
         log: &Log,
     ) -> Result<Option<u64>, Failure> {
         let settings = &self.import.settings;
@@ -40,7 +39,7 @@ impl Prepared {
         {
             return Ok(None);
         }
-        let found = terminal.or_interrupted(self.read(log)).await?;
+        let found = self.read(log).await?;
         let overview = self.overview(&found)?;
         let says_yes = self.import.settings.options.delivery.yes == Some(true);
         let asks = self.import.is_watched && !says_yes && found.ready() > 0;
@@ -64,15 +63,9 @@ impl Prepared {
         }
         let planned = self.planned.as_ref();
         let memory = planned.map(|planned| planned.memory(&import.settings));
-        let dry_run = DryRun {
-            intake: &import.intake,
-            book: self.book.clone(),
-            memory: memory.transpose()?,
-            form: import.settings.policy.form,
-            page: None,
-        };
-        let show = inputs::show(&import.settings);
-        dry_run.run(show, log, |_| Ok(())).await
+        let (memory, book) = (memory.transpose()?, self.book.clone());
+        let (settings, intake) = (&import.settings, &import.intake);
+        dry_run::run(settings, intake, book, memory, None, log, |_| Ok(())).await
     }
 
     async fn ask(
@@ -80,7 +73,7 @@ impl Prepared {
         asks: bool,
         found: &Found,
         overview: &Overview<'_>,
-        terminal: &mut Terminal,
+        terminal: &Terminal,
     ) -> Result<(), Failure> {
         let settings = &self.import.settings;
         refuse_more_than_allowed(settings, found.ready())?;

@@ -9,7 +9,7 @@ use super::prepared::Import;
 use super::record::Run;
 use super::sending::Delivered;
 use crate::campaign::{Campaign, CampaignBook};
-use crate::commands::ask::Stopwatch;
+use crate::commands::ask::Terminal;
 use crate::commands::inputs;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::OnUncertain;
@@ -26,7 +26,7 @@ use crate::stop::Stop;
 /// An import whose rows have been sent, completely or not.
 pub(super) struct Ending<'a> {
     pub(super) import: &'a Import,
-    pub(super) watch: Stopwatch,
+    pub(super) terminal: &'a Terminal,
     pub(super) report: Option<ReportFile>,
     pub(super) campaign_names: CampaignNames,
     pub(super) run: Option<&'a Run>,
@@ -59,7 +59,7 @@ impl Ending<'_> {
             rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
             campaign_names: std::mem::take(&mut self.campaign_names),
-            ..inputs::ended(settings, intake, tally, self.watch.seconds())
+            ..inputs::ended(settings, intake, tally, self.terminal.worked_s())
         };
         if self.run.is_none() {
             // Without a ledger rows in doubt are not known the next time.

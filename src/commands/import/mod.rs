@@ -15,14 +15,14 @@ use super::inputs::Request;
 use super::{check, inputs, questions, service};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::intake::InspectedInput;
 use crate::options::Options;
 use crate::report::{Log, Metrics, job_labels};
-use crate::results::OutputChoice;
-use crate::settings::{Layers, Service};
+use crate::settings::{ImportSettings, Layers, Service};
+use crate::signals;
 use prepared::{Import, Prepared};
 use record::Record;
 use sending::send;
-use test_lead::TestLead;
 
 pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
     if request.layers.typed().delivery.dry_run == Some(true) {
@@ -30,7 +30,7 @@ pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
     }
     service::block_on(async {
         let metrics = metrics(&request.files, &request.layers)?;
-        let ended = import(request, Terminal::open()?, log, metrics.clone()).await;
+        let ended = import(request, log, metrics.clone()).await;
         if let Err(failure) = &ended {
             metrics.fail(failure);
         }
@@ -62,44 +62,42 @@ pub fn record_refusal(command: &Command, layers: &Layers, failure: &Failure) {
     }
 }
 
-async fn import(
-    mut request: Request,
-    mut terminal: Terminal,
-    log: &Log,
-    metrics: Metrics,
-) -> Result<ExitCode, Failure> {
+async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCode, Failure> {
+    let terminal = Terminal::open();
+    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();
-    refuse_save_mapping(&options)?;
-    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
     let max_duration = options.delivery.max_duration.as_deref();
     // A time that no clock can show never comes.
-    let deadline = max_duration.and_then(|max| terminal.watch.began.checked_add(*max));
-    terminal.interrupts.set_deadline(deadline.map(Into::into));
-    let surveying = inputs::survey(&mut request);
-    let surveyed = terminal.or_interrupted(surveying).await?;
-    let unnamed = OutputChoice::BesideInput;
-    let mut settings = request.settings(&unnamed)?;
+    let deadline = max_duration.and_then(|max| terminal.began.checked_add(*max));
+    interrupts.set_deadline(deadline.map(Into::into));
+    if options.delivery.test_to.is_some() {
+        return test_lead::run(request, &terminal, interrupts).await;
+    }
+    let preparing = prepare(request, metrics, &terminal, log);
+    let preparing = terminal.or_interrupted(&mut interrupts, preparing);
+    let (prepared, rows) = preparing.await?;
+    send(prepared, rows, &terminal, interrupts, log).await
+}
+
+/// Prepares the import and asks whether to send it. Returns the number of rows too, if that is
+/// known.
+async fn prepare(
+    mut request: Request,
+    metrics: Metrics,
+    terminal: &Terminal,
+    log: &Log,
+) -> Result<(Prepared, Option<u64>), Failure> {
+    let (service, surveyed, settings) = survey(&mut request).await?;
     // The sandbox calls no one.
-    let is_watched = ask::can_ask(options.log.format()) && !settings.reading.outputs.sandbox;
-    let delivery = &options.delivery;
-    let may_pick = is_watched && delivery.yes != Some(true) && delivery.test_to.is_none();
+    let can_ask = ask::can_ask(settings.options.log.format());
+    let is_watched = can_ask && !settings.reading.outputs.sandbox;
+    let may_pick = is_watched && settings.options.delivery.yes != Some(true);
     if !settings.has_campaign() && !may_pick {
         return Err(questions::no_campaign());
     }
-    if let Some(number) = &delivery.test_to {
-        let test = TestLead::new(number, settings)?;
-        return test.send(&service, surveyed, terminal).await;
-    }
     // Before the do-not-call lists are read: opening it may take a long wait.
-    let record = Record::open(&settings, &mut terminal).await?;
-    let planning = questions::plan(
-        &mut request,
-        &mut settings,
-        surveyed,
-        &unnamed,
-        &mut terminal,
-    );
-    let intake = planning.await?;
+    let record = Record::open(&settings, terminal).await?;
+    let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
     let import = Import {
         request,
         settings,
@@ -107,9 +105,19 @@ async fn import(
         metrics,
         is_watched,
     };
-    let mut prepared = Prepared::new(import, &service, record, &mut terminal).await?;
-    let rows = prepared.agree(&mut terminal, log).await?;
-    send(prepared, rows, terminal, log).await
+    let mut prepared = Prepared::new(import, &service, record, terminal).await?;
+    let rows = prepared.agree(terminal, log).await?;
+    Ok((prepared, rows))
+}
+
+/// The service, the inputs, and the settings, to which rejects among the inputs add.
+async fn survey(
+    request: &mut Request,
+) -> Result<(Service, Vec<InspectedInput>, ImportSettings), Failure> {
+    refuse_save_mapping(&request.layers.options())?;
+    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
+    let surveyed = inputs::survey(request).await?;
+    Ok((service, surveyed, request.settings()?))
 }
 
 fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {

@@ -16,7 +16,7 @@ use crate::intake::{Intake, OnUncertain};
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
-    KnownOutputs, OutputChoice, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
+    KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
 
@@ -49,7 +49,7 @@ impl Prepared {
         mut import: Import,
         service: &Service,
         record: Option<Record>,
-        terminal: &mut Terminal,
+        terminal: &Terminal,
     ) -> Result<Prepared, Failure> {
         refuse_results_files(&import.intake)?;
         inputs::refuse_doubtful(&import.intake)?;
@@ -66,15 +66,11 @@ impl Prepared {
         let Import {
             settings, intake, ..
         } = &import;
-        let names = terminal.or_interrupted(directory::names_in(intake)).await?;
+        let names = directory::names_in(intake).await?;
         let campaign = settings.reading.campaign.as_ref();
-        let finding = directory.book(&names, campaign, intake);
-        let book = terminal.or_interrupted(finding).await?;
+        let book = directory.book(&names, campaign, intake).await?;
         let planned = match record {
-            Some(record) => {
-                let planning = record.plan(settings, intake, &book, &paths);
-                Some(terminal.or_interrupted(planning).await?)
-            }
+            Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,
         };
         Ok(Prepared {
@@ -103,13 +99,13 @@ impl Import {
     async fn pick_campaign(
         &mut self,
         directory: &mut Directory,
-        terminal: &mut Terminal,
+        terminal: &Terminal,
     ) -> Result<(), Failure> {
         let picked = questions::campaign(directory, terminal).await?;
         let mut answer = Options::default();
         answer.mapping.campaign = Some(Given::text_of(&picked.to_string()));
         self.request.add_answer(answer);
-        self.settings = self.request.settings(&OutputChoice::BesideInput)?;
+        self.settings = self.request.settings()?;
         Ok(())
     }
 }

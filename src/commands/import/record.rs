@@ -63,7 +63,7 @@ impl Record {
     /// waited for; nothing where none is kept.
     pub(super) async fn open(
         settings: &ImportSettings,
-        terminal: &mut Terminal,
+        terminal: &Terminal,
     ) -> Result<Option<Record>, Failure> {
         let Some(place) = &settings.ledger else {
             return Ok(None);
@@ -83,9 +83,9 @@ impl Record {
                 lock,
             })
         });
-        let opened = terminal.or_interrupted(opening).await?;
+        let opened = opening.await?;
         if waits {
-            terminal.watch.waited += began.elapsed();
+            terminal.has_waited(began.elapsed());
         }
         Ok(Some(opened))
     }

@@ -33,7 +33,8 @@ const BATCHES_TO_WRITE: usize = 4;
 pub(super) async fn send(
     prepared: Prepared,
     rows: Option<u64>,
-    terminal: Terminal,
+    terminal: &Terminal,
+    interrupts: Interrupts,
     log: &Log,
 ) -> Result<ExitCode, Failure> {
     let Prepared {
@@ -75,13 +76,13 @@ pub(super) async fn send(
         writer,
         run.as_ref().zip(ledger),
         &mut events,
-        terminal.interrupts,
+        interrupts,
     );
     let delivered = delivered.await;
     listeners.finish();
     let ending = Ending {
         import: &import,
-        watch: terminal.watch,
+        terminal,
         report,
         campaign_names,
         run: run.as_ref(),

@@ -8,183 +8,139 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
+use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
 use super::prepared::{limits, refuse_results_files};
 use super::record::pace;
+use super::survey;
 use crate::api::wire::LeadForm;
-use crate::campaign::Campaign;
 use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
-use crate::commands::{check, inputs, service};
+use crate::commands::inputs::Request;
+use crate::commands::service::Reached;
+use crate::commands::{check, inputs, questions, service};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Batch, InspectedInput, Intake, Purpose};
+use crate::intake::{Batch, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
-use crate::settings::{ImportSettings, Service};
+use crate::settings::ImportSettings;
+use crate::signals::Interrupts;
 use crate::stop::{Stop, StopReason};
 
 /// A shorter wait is not mentioned.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
-pub(super) struct TestLead {
-    number: PhoneNumber,
+/// The first ready row, with the number of the test.
+struct TestLead {
     settings: ImportSettings,
+    intake: Intake,
+    claim: Claim,
+    body: Bytes,
+    variables: Vec<String>,
+    reached: Reached,
+    directory: Directory,
+    pace: Option<SharedPace>,
 }
 
-/// The first ready row, as it is sent.
-struct FirstReady {
-    claim: Claim,
-    body: bytes::Bytes,
-    variables: Vec<String>,
+/// Sends it with the variables and to the campaign of the first ready row.
+pub(super) async fn run(
+    request: Request,
+    terminal: &Terminal,
+    mut interrupts: Interrupts,
+) -> Result<ExitCode, Failure> {
+    let preparing = TestLead::prepare(request);
+    let preparing = terminal.or_interrupted(&mut interrupts, preparing);
+    let mut test = preparing.await?;
+    let policy = test.settings.policy;
+    let client = &test.reached.client;
+    let body = test.body.clone();
+    let sent = send_once(client, test.claim, body, policy, &mut interrupts).await;
+    if let (Some(pace), Some(pause)) = (&mut test.pace, sent.pause) {
+        // An error only means that a later start may be throttled once.
+        let _ = pace.record(Vec::new(), Some(pause));
+    }
+    let outcome = sent.outcome.as_ref();
+    if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
+        // The phone rings only while the campaign is running. The lead is reported even if its
+        // state is not known.
+        let listing = test.directory.list_if_possible();
+        let _ = terminal.or_interrupted(&mut interrupts, listing).await;
+    }
+    test.report(sent, terminal.worked_s())
 }
 
 impl TestLead {
-    pub(super) fn new(typed: &str, settings: ImportSettings) -> Result<TestLead, Failure> {
-        // The user may live in another country than the people on the list.
-        let phones = PhoneReader::new(PhoneRules {
-            assume_plus: settings.reading.phones.assume_plus,
-            ..PhoneRules::default()
-        });
-        let region = settings.reading.region.as_ref();
-        let number = phones.read(typed, region.map(|given| given.region));
-        let number = number.map_err(|problem| {
-            Failure::usage(format!(
-                "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
-            ))
-        })?;
-        Ok(TestLead { number, settings })
-    }
-
-    /// Sends it with the variables and to the campaign of the first ready row.
-    pub(super) async fn send(
-        self,
-        service: &Service,
-        surveyed: Vec<InspectedInput>,
-        mut terminal: Terminal,
-    ) -> Result<ExitCode, Failure> {
-        let reading = &self.settings.reading;
-        let planning = async {
-            inputs::plan(reading, surveyed)
-                .await?
-                .protected(reading)
-                .await
-        };
-        let intake = terminal.or_interrupted(planning).await?;
+    /// Prepares it, and waits until the service may be asked.
+    async fn prepare(mut request: Request) -> Result<TestLead, Failure> {
+        let (service, surveyed, settings) = survey(&mut request).await?;
+        if !settings.has_campaign() {
+            return Err(questions::no_campaign());
+        }
+        let number = number(&settings)?;
+        let planned = inputs::plan(&settings.reading, surveyed).await?;
+        let intake = planned.protected(&settings.reading).await?;
         refuse_results_files(&intake)?;
-        self.refuse_suppressed(&intake)?;
-        let reached = service::reach(service, limits(&self.settings)).await?;
-        let mut directory = Directory::new(reached.client.clone());
-        let finding = self.first_ready(&intake, &mut directory);
-        let first = terminal.or_interrupted(finding).await?;
-        let mut pace = SharedPace::open(&self.settings)?;
-        if let Some(pace) = &mut pace {
-            let turn = pace.await_turn(&self.settings);
-            terminal.or_interrupted(turn).await?;
-        }
-        let sent = send_once(
-            &reached.client,
-            first.claim,
-            first.body.clone(),
-            self.settings.policy,
-            &mut terminal.interrupts,
-        )
-        .await;
-        if let (Some(pace), Some(pause)) = (&mut pace, sent.pause) {
-            // An error only means that a later start may be throttled once.
-            let _ = pace.record(Vec::new(), Some(pause));
-        }
-        let outcome = sent.outcome.as_ref();
-        if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-            // The phone rings only while the campaign is running. The lead is reported even if its
-            // state is not known.
-            let _ = terminal.or_interrupted(directory.list_if_possible()).await;
-        }
-        let campaigns = directory.listed().unwrap_or_default();
-        self.report(&intake, &first, sent, campaigns, terminal.watch.seconds())
-    }
-
-    fn refuse_suppressed(&self, intake: &Intake) -> Result<(), Failure> {
-        match intake.suppression.find(self.number) {
-            None => Ok(()),
-            Some((list, line)) => Err(Failure::usage(format!(
+        if let Some((list, line)) = intake.suppression.find(number) {
+            return Err(Failure::usage(format!(
                 "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
-            ))),
+            )));
         }
-    }
-
-    /// The first row that would be sent, with the test number.
-    async fn first_ready(
-        &self,
-        intake: &Intake,
-        directory: &mut Directory,
-    ) -> Result<FirstReady, Failure> {
-        let names = directory::names_in(intake).await?;
-        let campaign = self.settings.reading.campaign.as_ref();
-        let book = directory.book(&names, campaign, intake).await?;
-        let remembered = check::remember(&self.settings).await?;
+        let reached = service::reach(&service, limits(&settings)).await?;
+        let mut directory = Directory::new(reached.client.clone());
+        let names = directory::names_in(&intake).await?;
+        let campaign = settings.reading.campaign.as_ref();
+        let book = directory.book(&names, campaign, &intake).await?;
+        let remembered = check::remember(&settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
-        while let Some(batch) = batches.next().await {
-            let batch = batch?;
-            if let Some(first) = self.first_ready_of(intake, &batch) {
-                return Ok(first);
-            }
-        }
-        // Rows that are held back may be the reason.
-        inputs::refuse_doubtful(intake)?;
-        Err(Failure::usage(
-            "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why",
-        ))
-    }
-
-    fn first_ready_of(&self, intake: &Intake, batch: &Batch) -> Option<FirstReady> {
-        let mut rows = batch.rows.rows().zip(&batch.prepared);
-        let (row, campaign) = rows.find_map(|(row, prepared)| {
-            let campaign = prepared.campaign.filter(|_| prepared.outcome.is_none())?;
-            Some((row, campaign))
-        })?;
-        let mapping = &intake.inputs[row.file()].mapping;
         let form = LeadForm {
             allow_duplicates: true,
-            ..self.settings.policy.form
+            ..settings.policy.form
         };
-        let variables = mapping.variables(row);
-        Some(FirstReady {
-            claim: Claim {
-                row: row.id(),
-                file: row.file(),
-                line: row.line(),
-                number: self.number,
-                campaign,
-            },
-            body: form.body(self.number, campaign, variables.clone()),
-            variables: variables.map(|(name, _)| name.to_owned()).collect(),
+        let (claim, body, variables) = loop {
+            let Some(batch) = batches.next().await else {
+                // Rows that are held back may be the reason.
+                inputs::refuse_doubtful(&intake)?;
+                return Err(Failure::usage(
+                    "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why",
+                ));
+            };
+            if let Some(first) = first_ready(&intake, &batch?, number, form) {
+                break first;
+            }
+        };
+        let mut pace = SharedPace::open(&settings)?;
+        if let Some(pace) = &mut pace {
+            pace.await_turn(&settings).await?;
+        }
+        Ok(TestLead {
+            settings,
+            intake,
+            claim,
+            body,
+            variables,
+            reached,
+            directory,
+            pace,
         })
     }
 
-    fn report(
-        &self,
-        intake: &Intake,
-        first: &FirstReady,
-        sent: Single,
-        campaigns: &[Campaign],
-        elapsed_s: f64,
-    ) -> Result<ExitCode, Failure> {
+    fn report(&self, sent: Single, elapsed_s: f64) -> Result<ExitCode, Failure> {
         let Single { outcome, stop, .. } = sent;
-        let tally = tally(intake, &first.claim, outcome.as_ref());
+        let tally = tally(&self.intake, &self.claim, outcome.as_ref());
         let ended = Ended {
             exit_code: tally.exit_code(stop.as_ref()),
             stop,
             requests: 1,
             in_doubt: InDoubt::default(),
             list_notes: ListNotes::default(),
-            ..inputs::ended(&self.settings, intake, &tally, elapsed_s)
+            ..inputs::ended(&self.settings, &self.intake, &tally, elapsed_s)
         };
         if let Some(stop) = &ended.stop {
             console::error(&stop_text(stop));
@@ -192,9 +148,9 @@ impl TestLead {
         log_end(&ended);
         let report = TestReport {
             ended: &ended,
-            claim: &first.claim,
-            variables: &first.variables,
-            campaigns,
+            claim: &self.claim,
+            variables: &self.variables,
+            campaigns: self.directory.listed().unwrap_or_default(),
             outcome: outcome.as_ref(),
         };
         let text = match self.settings.options.output.format() {
@@ -204,6 +160,51 @@ impl TestLead {
         console::print(&text).or_stopped(StoppedBy::Disk)?;
         Ok(ended.exit_code)
     }
+}
+
+/// The number to send it to.
+fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
+    // The user may live in another country than the people on the list.
+    let phones = PhoneReader::new(PhoneRules {
+        assume_plus: settings.reading.phones.assume_plus,
+        ..PhoneRules::default()
+    });
+    let region = settings.reading.region.as_ref().map(|given| given.region);
+    let typed = settings.options.delivery.test_to.as_deref();
+    let number = phones.read(typed.map_or("", String::as_str), region);
+    number.map_err(|problem| {
+        Failure::usage(format!(
+            "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
+        ))
+    })
+}
+
+/// The first row that would be sent, with its body and the names of its variables.
+fn first_ready(
+    intake: &Intake,
+    batch: &Batch,
+    number: PhoneNumber,
+    form: LeadForm,
+) -> Option<(Claim, Bytes, Vec<String>)> {
+    let mut rows = batch.rows.rows().zip(&batch.prepared);
+    let (row, campaign) = rows.find_map(|(row, prepared)| {
+        let campaign = prepared.campaign.filter(|_| prepared.outcome.is_none())?;
+        Some((row, campaign))
+    })?;
+    let variables = intake.inputs[row.file()].mapping.variables(row);
+    let claim = Claim {
+        row: row.id(),
+        file: row.file(),
+        line: row.line(),
+        number,
+        campaign,
+    };
+    let body = form.body(number, campaign, variables.clone());
+    Some((
+        claim,
+        body,
+        variables.map(|(name, _)| name.to_owned()).collect(),
+    ))
 }
 
 /// The one row, if it has an outcome.
@@ -227,14 +228,14 @@ struct SharedPace {
 
 impl SharedPace {
     /// Where there is a ledger.
-    fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, Failure> {
-        let place = settings.ledger.as_ref();
-        let Some(place) = place.filter(|place| place.exists()) else {
-            return Ok(None);
-        };
-        let mut ledger = Ledger::open(place)?;
-        let service = ledger.service(&settings.service)?;
-        Ok(Some(SharedPace { ledger, service }))
+    fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, LedgerError> {
+        let place = settings.ledger.as_ref().filter(|place| place.exists());
+        let opening = place.map(|place| {
+            let mut ledger = Ledger::open(place)?;
+            let service = ledger.service(&settings.service)?;
+            Ok(SharedPace { ledger, service })
+        });
+        opening.transpose()
     }
 
     /// Waits until one more request may start, and counts it as started.
