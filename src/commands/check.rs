@@ -7,7 +7,7 @@ use tracing::warn;
 use super::ask::{self, Terminal};
 use super::inputs::Request;
 use super::{directory, dry_run, inputs, questions, save_mapping, service};
-use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
 use crate::lead::{CampaignId, RunId};
@@ -15,8 +15,7 @@ use crate::ledger::{Ledger, LedgerError, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    Checked, DoubtError, Log, Lookup, Page, PageNotes, RunMode, Tally, check_json, check_text,
-    log_check,
+    Checked, DoubtError, Log, Lookup, Page, PageNotes, RunMode, check_json, check_text, log_check,
 };
 use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
 use crate::settings::ImportSettings;
@@ -61,8 +60,7 @@ async fn check(
     ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error));
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
-    let lookup = lookup_of_rows(looked_up.lookup, settings, &found.tally);
-    warn_of_what_import_would_refuse(settings, found.ready(), &lookup);
+    warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup);
     let saved = to_save.map(|to_save| save_mapping::write(to_save, intake, request));
     let saved = saved.transpose()?;
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
@@ -82,7 +80,7 @@ async fn check(
         ended: &ended,
         intake,
         findings: &found.findings,
-        lookup: &lookup,
+        lookup: &looked_up.lookup,
         estimate,
         saved: saved.as_ref(),
     };
@@ -96,17 +94,6 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
         Format::Json => check_json(checked),
     };
     inputs::report(checked.ended, format, &text)
-}
-
-/// The result of the name lookup, if any row or flag has a name.
-fn lookup_of_rows(lookup: Lookup, settings: &ImportSettings, tally: &Tally) -> Lookup {
-    let has_default = matches!(settings.reading.campaign, Some(CampaignChoice::Name(_)));
-    match lookup {
-        Lookup::NotDone(_) if !has_default && tally.by_campaign_name.is_empty() => {
-            Lookup::NotNeeded
-        }
-        lookup => lookup,
-    }
 }
 
 /// What the ledger knows, if it exists and the service is known.

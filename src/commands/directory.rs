@@ -117,10 +117,9 @@ pub(super) async fn look_up(
         names: CampaignNames::default(),
         lookup,
     };
-    let mut inputs = intake.inputs.iter();
-    let has_column = inputs.any(|input| input.mapping.campaign_column.is_some());
-    let default = settings.reading.campaign.as_ref();
-    if !has_column && !matches!(default, Some(CampaignChoice::Name(_))) {
+    let mut names = names_in(intake).await?;
+    names.note_default(settings.reading.campaign.as_ref());
+    if names.is_empty() {
         return Ok(without_names(Lookup::NotNeeded));
     }
     let Ok(service) = Service::new(layers) else {
@@ -131,11 +130,6 @@ pub(super) async fn look_up(
         };
         return Ok(without_names(Lookup::NotDone(why.to_owned())));
     };
-    let mut names = names_in(intake).await?;
-    names.note_default(default);
-    if names.is_empty() {
-        return Ok(without_names(Lookup::NotNeeded));
-    }
     let reached = service::reach(&service, Limits::within(MAX_WAIT)).await?;
     Ok(match reached.client.campaigns_within(MAX_WAIT).await {
         Ok(listed) => {

@@ -71,7 +71,7 @@ pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>,
 pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
     let form = form_choice(&request.layers.options().reading);
     let files = request.files.clone();
-    service::on_a_thread(move || -> Result<Vec<InspectedInput>, Failure> {
+    service::on_a_thread(move || -> Result<_, Failure> {
         let inputs = open_each(&files)?.into_iter();
         let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
         Ok(surveyed.collect::<Result<_, SourceError>>()?)
@@ -79,62 +79,52 @@ pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput
     .await
 }
 
-/// Inputs whose do-not-call lists are not read yet.
-pub(super) struct Planned(pub(super) Intake);
-
-impl Planned {
-    /// Reads the do-not-call lists.
-    pub(super) async fn protected(self, settings: &ReadingSettings) -> Result<Intake, Failure> {
-        let Planned(intake) = self;
-        // Not earlier: a question may have them planned again.
-        intake.inputs.iter().for_each(warn_of_new_columns);
-        let settings = settings.clone();
-        service::on_a_thread(move || {
-            let region = settings.region.as_ref().map(|given| given.region);
-            let lists = &settings.suppress;
-            let lists = SuppressionLists::read(lists, &intake.phones, region, settings.doubts);
-            lists.or_stopped(StoppedBy::Usage).map(|lists| Intake {
-                suppression: Arc::new(lists),
-                ..intake
-            })
-        })
-        .await
-    }
-}
-
+/// Plans the inputs; their do-not-call lists are not read yet.
 pub(super) async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<InspectedInput>,
-) -> Result<Planned, Failure> {
+) -> Result<Intake, Failure> {
     let settings = settings.clone();
-    service::on_a_thread(move || plan_each(&settings, surveyed)).await
+    service::on_a_thread(move || {
+        let planned = surveyed.into_iter();
+        let planned = planned.map(|input| PlannedInput::new(input, &settings.mapping));
+        let planned: Result<Vec<_>, _> = planned.collect();
+        let planned = planned.or_stopped(StoppedBy::Usage)?;
+        refuse_kept_names(&planned)?;
+        let mut intake = Intake {
+            inputs: planned.into(),
+            limit: settings.limit,
+            phones: PhoneReader::new(settings.phones),
+            region: settings.region,
+            doubts: settings.doubts,
+            doubted: settings.doubted,
+            doubt: None,
+            suppression: Arc::default(),
+            allow_duplicates: settings.allow_duplicates,
+            once: settings.once,
+        };
+        refuse_too_few_rows(&intake, settings.min_rows)?;
+        intake.look_for_doubt()?;
+        Ok::<_, Failure>(intake)
+    })
+    .await
 }
 
-fn plan_each(
+/// Reads the do-not-call lists.
+pub(super) async fn protect(
+    mut intake: Intake,
     settings: &ReadingSettings,
-    surveyed: Vec<InspectedInput>,
-) -> Result<Planned, Failure> {
-    let planned: Vec<PlannedInput> = surveyed
-        .into_iter()
-        .map(|input| PlannedInput::new(input, &settings.mapping))
-        .collect::<Result<_, _>>()
-        .or_stopped(StoppedBy::Usage)?;
-    refuse_kept_names(&planned)?;
-    let mut intake = Intake {
-        inputs: planned.into(),
-        limit: settings.limit,
-        phones: PhoneReader::new(settings.phones.clone()),
-        region: settings.region.clone(),
-        doubts: settings.doubts,
-        doubted: settings.doubted,
-        doubt: None,
-        suppression: Arc::default(),
-        allow_duplicates: settings.allow_duplicates,
-        once: settings.once,
-    };
-    refuse_too_few_rows(&intake, settings.min_rows)?;
-    intake.look_for_doubt()?;
-    Ok(Planned(intake))
+) -> Result<Intake, Failure> {
+    // Not earlier: a question may have the inputs planned again.
+    intake.inputs.iter().for_each(warn_of_new_columns);
+    let paths = settings.suppress.clone();
+    service::on_a_thread(move || {
+        let region = intake.region.as_ref().map(|given| given.region);
+        let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
+        intake.suppression = Arc::new(lists.or_stopped(StoppedBy::Usage)?);
+        Ok::<_, Failure>(intake)
+    })
+    .await
 }
 
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {

@@ -5,8 +5,7 @@
 
 use super::ask::{self, Terminal, list, note};
 use super::directory::Directory;
-use super::inputs::Request;
-use super::inputs::{self, Planned};
+use super::inputs::{self, Request};
 use crate::campaign::Campaign;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
@@ -49,7 +48,7 @@ pub(super) async fn plan(
             None
         };
         let Some(answer) = answer else {
-            let intake = planned?.protected(&settings.reading).await?;
+            let intake = inputs::protect(planned?, &settings.reading).await?;
             return Ok((settings, intake));
         };
         request.add_answer(answer);
@@ -58,7 +57,7 @@ pub(super) async fn plan(
 }
 
 async fn ask_about(
-    planned: &Result<Planned, Failure>,
+    planned: &Result<Intake, Failure>,
     is_missing_region: bool,
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
@@ -72,7 +71,7 @@ async fn ask_about(
             }
             _ => Ok(None),
         },
-        Ok(Planned(intake)) => match &intake.doubt {
+        Ok(intake) => match &intake.doubt {
             Some(doubt) if doubt.refuses => doubtful_region(intake, doubt, terminal).await,
             None if is_missing_region => missing_region(intake, terminal).await,
             _ => Ok(None),

@@ -41,19 +41,25 @@ pub struct SuppressionList {
     pub evidence: Evidence,
 }
 
-fn open(path: &Path) -> Result<Input> {
-    ensure!(
-        path.as_os_str() != "-",
-        "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
-    );
-    Ok(Input::open(path)?)
+#[derive(Debug, Default)]
+struct Lines {
+    first: Vec<String>,
+    count: u64,
 }
 
-fn line_numbers(lines: &[u64], count: u64) -> String {
-    let named: Vec<String> = lines.iter().map(|line| format!("line {line}")).collect();
-    match count.saturating_sub(lines.len() as u64) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+impl Lines {
+    fn note(&mut self, line: u64) {
+        self.count += 1;
+        if self.first.len() < MAX_LINES {
+            self.first.push(format!("line {line}"));
+        }
+    }
+
+    fn listed(&self) -> String {
+        match self.count - self.first.len() as u64 {
+            0 => self.first.join(", "),
+            more => format!("{} and {more} more", self.first.join(", ")),
+        }
     }
 }
 
@@ -95,9 +101,23 @@ impl SuppressionList {
         region: Option<Region>,
         doubts: bool,
     ) -> Result<SuppressionList> {
-        let input = open(path)?;
+        ensure!(
+            path.as_os_str() != "-",
+            "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
+        );
+        let input = Input::open(path)?;
         let name = input.name();
-        let mut gathered = Gathered::new(phones, region);
+        let mut gathered = Gathered {
+            phones,
+            region,
+            regions: RowRegions::default(),
+            numbers: Numbers::default(),
+            evidence: Evidence::default(),
+            has_addresses: false,
+            has_phone_column: None,
+            unreadable: Lines::default(),
+            foreign: Lines::default(),
+        };
         let fingerprint = match gathered.read_all(&input) {
             // The message about a list of contacts does not fit.
             Err(SourceError::Empty { .. }) => return Err(gathered.no_number(name)),
@@ -105,12 +125,12 @@ impl SuppressionList {
         };
         let is_other_file = gathered.numbers.is_empty()
             && (gathered.has_addresses || gathered.has_phone_column == Some(false));
-        let (count, lines) = (gathered.unreadable, &gathered.first_unreadable);
+        let unreadable = &gathered.unreadable;
         ensure!(
-            count == 0 || is_other_file,
+            unreadable.count == 0 || is_other_file,
             "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones",
-            counted(count, "line"),
-            line_numbers(lines, count)
+            counted(unreadable.count, "line"),
+            unreadable.listed()
         );
         if gathered.numbers.is_empty() {
             return Err(gathered.no_number(name));
@@ -185,27 +205,11 @@ struct Gathered<'p> {
     has_addresses: bool,
     /// Not known while nothing is read.
     has_phone_column: Option<bool>,
-    first_unreadable: Vec<u64>,
-    unreadable: u64,
-    first_foreign: Vec<u64>,
+    unreadable: Lines,
+    foreign: Lines,
 }
 
-impl<'p> Gathered<'p> {
-    fn new(phones: &'p PhoneReader, region: Option<Region>) -> Gathered<'p> {
-        Gathered {
-            phones,
-            region,
-            regions: RowRegions::default(),
-            numbers: Numbers::default(),
-            evidence: Evidence::default(),
-            has_addresses: false,
-            has_phone_column: None,
-            first_unreadable: Vec::new(),
-            unreadable: 0,
-            first_foreign: Vec::new(),
-        }
-    }
-
+impl Gathered<'_> {
     /// Says what a list without any number has instead.
     fn no_number(&self, name: &str) -> Error {
         let lacked = match self.has_phone_column {
@@ -233,12 +237,11 @@ impl<'p> Gathered<'p> {
             !is_wrong_for(region, &self.evidence),
             "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them\n\nhint: nothing was sent, since nobody on the list would be left out; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
         );
-        let count = self.evidence.by_region.foreign;
         ensure!(
-            count == 0,
+            self.foreign.count == 0,
             "the do-not-call list `{name}` has {} not written as in {of}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
-            counted(count, "number"),
-            line_numbers(&self.first_foreign, count)
+            counted(self.foreign.count, "number"),
+            self.foreign.listed()
         );
         Ok(())
     }
@@ -269,21 +272,14 @@ impl<'p> Gathered<'p> {
                 // The lines below the list may have numbers too.
                 let footer = reader.footer().iter();
                 let with_digits = footer.filter(|line| digits(&line.text) > 0);
-                with_digits.for_each(|line| self.record_unreadable(line.line));
+                with_digits.for_each(|line| self.unreadable.note(line.line));
                 return Ok(());
             }
             for row in rows.rows() {
                 if !self.record_row(row, width, &columns) {
-                    self.record_unreadable(row.line());
+                    self.unreadable.note(row.line());
                 }
             }
-        }
-    }
-
-    fn record_unreadable(&mut self, line: u64) {
-        self.unreadable += 1;
-        if self.first_unreadable.len() < MAX_LINES {
-            self.first_unreadable.push(line);
         }
     }
 
@@ -335,9 +331,8 @@ impl<'p> Gathered<'p> {
         self.evidence
             .record(row.line(), cell, read, of_row.known(), false);
         let (number, written) = read;
-        let is_completed = of_row.known().is_none();
-        if is_completed && written == Written::Foreign && self.first_foreign.len() < MAX_LINES {
-            self.first_foreign.push(row.line());
+        if of_row.known().is_none() && written == Written::Foreign {
+            self.foreign.note(row.line());
         }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.record(number.key(), line);

@@ -84,8 +84,8 @@ impl TestLead {
             return Err(questions::no_campaign());
         }
         let number = number(&settings)?;
-        let planned = inputs::plan(&settings.reading, surveyed).await?;
-        let intake = planned.protected(&settings.reading).await?;
+        let intake = inputs::plan(&settings.reading, surveyed).await?;
+        let intake = inputs::protect(intake, &settings.reading).await?;
         refuse_results_files(&intake)?;
         if let Some((list, line)) = intake.suppression.find(number) {
             return Err(Failure::usage(format!(
