@@ -4,7 +4,7 @@ use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
 use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
-use crate::screen::{Evidence, Held};
+use crate::screen::{Evidence, ListDoubt};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
 
@@ -145,21 +145,21 @@ impl NumberReader {
             _ if mapping.was_doubtful(row) && self.is_still_doubtful() => {
                 "its country is still in doubt"
             }
-            Held::All => "the rest of the list is of another country",
-            Held::Each if is_doubtful && written == Written::Foreign => {
+            Some(list) if list.against.is_some() => "the rest of the list is of another country",
+            Some(_) if is_doubtful && written == Written::Foreign => {
                 "numbers of that country are not written so"
             }
-            Held::Each if is_contradicted => "its row names another country",
-            Held::Each if is_doubtful => "no such numbers are in use there",
-            Held::Each | Held::None => return Ok(number),
+            Some(_) if is_contradicted => "its row names another country",
+            Some(_) if is_doubtful => "no such numbers are in use there",
+            _ => return Ok(number),
         };
         Err(doubtful(region, why))
     }
 
-    fn held(&self, list: usize) -> Held {
-        let doubt = self.intake.doubt.as_ref();
-        let list = doubt.and_then(|doubt| doubt.lists.get(list));
-        list.map(|list| list.held).unwrap_or_default()
+    /// The list with this index, if doubtful numbers of it are held back.
+    fn held(&self, list: usize) -> Option<&ListDoubt> {
+        let list = self.intake.doubt.as_ref()?.lists.get(list)?;
+        list.is_held.then_some(list)
     }
 
     /// Whether the region is still the one that made numbers of rejects doubtful.

@@ -42,15 +42,6 @@ const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
     "AE", "SA", "IL", "SG", "HK", "AR", "CO", "CL",
 ];
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Held {
-    #[default]
-    None,
-    /// Those that are foreign or not in use.
-    Each,
-    All,
-}
-
 /// Why all completed numbers of a list are doubtful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
@@ -71,7 +62,8 @@ pub struct ListDoubt {
     /// Why all are doubtful, if they are.
     pub against: Option<Against>,
     pub first: Sample,
-    pub held: Held,
+    /// Whether those that are doubtful are held back.
+    pub is_held: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +92,7 @@ impl Doubt {
         let mut judged: Vec<ListDoubt> =
             lists.iter().map(|list| list_doubt(region, list)).collect();
         let refuses = hold_back(&mut judged, lists);
-        let held = judged.iter().filter(|list| list.held != Held::None);
+        let held = judged.iter().filter(|list| list.is_held);
         let cells: Vec<String> = held.flat_map(|list| list.first.cells.clone()).collect();
         let fitting = fitting(region, &cells, lists);
         Doubt {
@@ -127,7 +119,7 @@ impl Doubt {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     Fine,
     HeldBack,
@@ -152,16 +144,11 @@ fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
         judged.iter().map(|list| list.by_region.numbers).sum(),
         lists.iter().map(|list| list.numbers).sum(),
     );
-    let mut refuses = all == Verdict::Refused;
+    let mut refuses = false;
     for (list, evidence) in judged.iter_mut().zip(lists) {
         let own = verdict(list.doubtful, list.by_region.numbers, evidence.numbers);
-        refuses |= own == Verdict::Refused;
-        if own != Verdict::Fine || all != Verdict::Fine {
-            list.held = match list.against {
-                Some(_) => Held::All,
-                None => Held::Each,
-            };
-        }
+        refuses |= own.max(all) == Verdict::Refused;
+        list.is_held = own.max(all) != Verdict::Fine;
     }
     refuses
 }
@@ -193,7 +180,7 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
         contradicted: list.contradicted,
         against: against.filter(|_| completed > 0),
         first: first.clone(),
-        held: Held::None,
+        is_held: false,
     }
 }
 
@@ -278,7 +265,7 @@ mod tests {
     fn judged(numbers: u64, completed: u64, doubtful: u64) -> (bool, bool) {
         let evidence = list(numbers, completed, doubtful);
         let doubt = Doubt::of(britain(), &[&evidence]);
-        (doubt.refuses, doubt.lists[0].held != Held::None)
+        (doubt.refuses, doubt.lists[0].is_held)
     }
 
     #[test]
@@ -337,7 +324,7 @@ mod tests {
             let alone = Doubt::of(britain(), &[&first]);
             let both = Doubt::of(britain(), &[&first, &second]);
             prop_assert!(both.refuses || !alone.refuses);
-            prop_assert!(alone.lists[0].held == Held::None || both.lists[0].held != Held::None);
+            prop_assert!(!alone.lists[0].is_held || both.lists[0].is_held);
         }
     }
 }

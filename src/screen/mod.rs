@@ -9,7 +9,7 @@ mod first_rows;
 mod numbers;
 mod suppression;
 
-pub use doubt::{Against, Doubt, Fitting, Held, ListDoubt, are_many, is_wrong_for};
+pub use doubt::{Against, Doubt, Fitting, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, Evidence, Sample};
 pub use first_rows::FirstRows;
 pub use suppression::SuppressionLists;
