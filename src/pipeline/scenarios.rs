@@ -10,7 +10,6 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
 use super::tests::prepare_list;
@@ -132,13 +131,10 @@ impl LeadSender for Line {
             match answer {
                 Err(_) => lost(Lost::TimedOut),
                 Ok(Outcome::Dropped) => lost(Lost::Broken),
-                Ok(Outcome::Answer(status, headers, body)) => {
-                    let headers = headers.iter().map(|(name, value)| {
-                        let name = HeaderName::try_from(name.as_str()).unwrap();
-                        (name, HeaderValue::try_from(value.as_str()).unwrap())
-                    });
-                    let head = Head::read(status, &headers.collect(), line.service.now());
-                    Answer::of(&head, &body)
+                Ok(Outcome::Answer(response)) => {
+                    let status = response.status().as_u16();
+                    let head = Head::read(status, response.headers(), line.service.now());
+                    Answer::of(&head, response.body())
                 }
             }
         }

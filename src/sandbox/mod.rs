@@ -9,13 +9,12 @@
 //! | file | noun |
 //! |-|-|
 //! | `config`, `rule`, `faults` | what a scenario file can say |
-//! | `server`, `connection` | HTTP, and how a connection ends without an answer |
+//! | `server` | HTTP, and how a connection ends without an answer |
 //! | `wire` | strict reading of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
 //! | `replies`, `packing` | the bodies it answers with |
 
 mod config;
-mod connection;
 mod faults;
 #[cfg(test)]
 pub(crate) mod memory;

@@ -3,9 +3,12 @@
 //! The rule: every body here has been seen in public or is what Laravel would send; the words
 //! are the sandbox's own.
 
-use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::config::{
@@ -17,67 +20,51 @@ use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
 use super::store::NewLead;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// With the answer.
-    Answer,
-    /// The connection is closed, and not a byte is sent.
-    Drop,
-    /// Not at all, until the caller or the sandbox gives up.
-    Hang,
-    /// The connection is closed in the middle of the body.
-    Truncate,
-}
+const JSON: &str = "application/json";
 
 pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) content_type: &'static str,
-    /// Further headers; a `content-type` here replaces the one above.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Cow<'static, str>,
+    pub(super) response: Response<Bytes>,
     pub(super) delay: Duration,
-    pub(super) ending: Ending,
+    pub(super) ending: Then,
 }
 
 impl Reply {
-    fn new(status: u16, content_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
+    fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let mut response = Response::new(body.into());
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+        let content_type = HeaderValue::from_static(content_type);
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
         Self {
-            status,
-            content_type,
-            headers: Vec::new(),
-            body: body.into(),
+            response,
             delay: Duration::ZERO,
-            ending: Ending::Answer,
+            ending: Then::Answer,
         }
     }
 
     /// The status, when a caller sees it and it is a refusal.
     pub(super) fn refused_with(&self) -> Option<u16> {
-        let seen = matches!(self.ending, Ending::Answer | Ending::Truncate);
-        (seen && self.status >= 400).then_some(self.status)
+        let is_seen = !matches!(self.ending, Then::Drop | Then::Hang);
+        let status = self.response.status().as_u16();
+        (is_seen && status >= 400).then_some(status)
     }
 
-    fn with_header(mut self, name: &str, value: impl ToString) -> Self {
-        self.headers.push((name.to_owned(), value.to_string()));
+    /// The headers of a scenario are checked at its start.
+    fn with_header(mut self, name: &str, value: &str) -> Self {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+            self.response.headers_mut().insert(name, value);
+        }
         self
     }
 
-    /// Nothing is ever sent: the status is never seen.
-    fn silent(ending: Ending) -> Self {
-        Self {
-            ending,
-            ..html(500, "No answer")
-        }
+    fn ending(self, ending: Then) -> Self {
+        Self { ending, ..self }
     }
 }
 
-/// JSON of any shape.
-pub(super) fn json_text(status: u16, body: impl Into<Cow<'static, str>>) -> Reply {
-    Reply::new(status, "application/json", body)
-}
-
-fn json(status: u16, body: &Value) -> Reply {
-    json_text(status, body.to_string())
+pub(super) fn json(status: u16, body: &impl Serialize) -> Reply {
+    // Texts and numbers: writing them to memory does not fail.
+    let text = serde_json::to_vec(body).unwrap_or_default();
+    Reply::new(status, JSON, text)
 }
 
 pub(super) fn message(status: u16, text: &str) -> Reply {
@@ -98,11 +85,11 @@ pub(super) fn unauthenticated() -> Reply {
 }
 
 pub(super) fn out_of_balance() -> Reply {
-    let body = json!({
-        "error": "INSUFFICIENT_BALANCE",
-        "message": "Insufficient balance. Please top up your account.",
-    });
-    json(402, &body)
+    let text = "Insufficient balance. Please top up your account.";
+    json(
+        402,
+        &json!({ "error": "INSUFFICIENT_BALANCE", "message": text }),
+    )
 }
 
 fn invalid_field(field: &str, text: &str) -> Reply {
@@ -123,40 +110,43 @@ pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
 
 pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
     const EXISTS: &str = "A lead with this phone number already exists in this campaign.";
-    match style {
+    let (status, body) = match style {
         DuplicateStyle::UnprocessableErrors => {
-            invalid_field("phone_number", "The phone number has already been taken.")
-        }
-        DuplicateStyle::UnprocessableMessage => message(422, EXISTS),
-        DuplicateStyle::BadRequest => message(400, EXISTS),
-        DuplicateStyle::Conflict => json(409, &json!({ "error": EXISTS })),
-        DuplicateStyle::OkWithoutId => {
-            message(200, "Duplicate lead: nothing was added to this campaign.")
-        }
-        DuplicateStyle::SuccessFalse => {
-            let body = json!({
-                "success": false,
-                "message": EXISTS,
-                "error_code": "LEAD_ALREADY_EXISTS",
-            });
-            json(200, &body)
+            return invalid_field("phone_number", "The phone number has already been taken.");
         }
         DuplicateStyle::German => {
-            invalid_field("phone_number", "Die Telefonnummer ist bereits vergeben.")
+            return invalid_field("phone_number", "Die Telefonnummer ist bereits vergeben.");
         }
-        DuplicateStyle::StatusFalse => json(422, &json!({ "status": false, "error": EXISTS })),
-    }
+        DuplicateStyle::UnprocessableMessage => (422, json!({ "message": EXISTS })),
+        DuplicateStyle::BadRequest => (400, json!({ "message": EXISTS })),
+        DuplicateStyle::Conflict => (409, json!({ "error": EXISTS })),
+        DuplicateStyle::OkWithoutId => {
+            let text = "Duplicate lead: nothing was added to this campaign.";
+            (200, json!({ "message": text }))
+        }
+        DuplicateStyle::SuccessFalse => {
+            let code = "LEAD_ALREADY_EXISTS";
+            (
+                200,
+                json!({ "success": false, "message": EXISTS, "error_code": code }),
+            )
+        }
+        DuplicateStyle::StatusFalse => (422, json!({ "status": false, "error": EXISTS })),
+    };
+    json(status, &body)
 }
 
 pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply {
-    const TEXT: &str = "Lead created successfully";
-    let body = match config.id_type {
-        IdType::String => format!(r#"{{"message":"{TEXT}","data":{{"id":"{id}"}}}}"#),
-        IdType::Integer => format!(r#"{{"message":"{TEXT}","data":{{"id":{id}}}}}"#),
-        IdType::Wrapped => format!(r#"[{{"message":"{TEXT}","data":{{"id":"{id}"}}}}]"#),
-        IdType::IntegerFull => json!({ "message": TEXT, "data": whole_lead(lead, id) }).to_string(),
+    let data = match config.id_type {
+        IdType::String | IdType::Wrapped => json!({ "id": id.to_string() }),
+        IdType::Integer => json!({ "id": id }),
+        IdType::IntegerFull => whole_lead(lead, id),
     };
-    json_text(config.created_status.unwrap_or(200), body)
+    let mut body = json!({ "message": "Lead created successfully", "data": data });
+    if config.id_type == IdType::Wrapped {
+        body = json!([body]);
+    }
+    json(config.created_status.unwrap_or(200), &body)
 }
 
 fn whole_lead(lead: &NewLead, id: u64) -> Value {
@@ -176,25 +166,22 @@ fn whole_lead(lead: &NewLead, id: u64) -> Value {
 
 /// Come again in `wait_s` seconds from `now`.
 pub(super) fn too_many(hint: RateLimitHint, wait_s: u64, now: SystemTime) -> Reply {
-    let plain = message(429, "Too Many Attempts.");
-    match hint {
-        RateLimitHint::RetryAfter => plain.with_header("retry-after", wait_s),
-        RateLimitHint::HttpDate => {
-            // A date has whole seconds: one more, so that it is never too early.
-            let then = now + Duration::from_secs(wait_s + 1);
-            plain.with_header("retry-after", httpdate::fmt_http_date(then))
-        }
+    const TEXT: &str = "Too Many Attempts.";
+    let wait = match hint {
+        RateLimitHint::RetryAfter => wait_s.to_string(),
+        // A date has whole seconds: one more, so that it is never too early.
+        RateLimitHint::HttpDate => httpdate::fmt_http_date(now + Duration::from_secs(wait_s + 1)),
         RateLimitHint::Body => {
-            let body = json!({ "message": "Too Many Attempts.", "retry_after": wait_s });
-            json(429, &body)
+            return json(429, &json!({ "message": TEXT, "retry_after": wait_s }));
         }
-        RateLimitHint::None => plain,
-    }
+        RateLimitHint::None => return message(429, TEXT),
+    };
+    message(429, TEXT).with_header(RETRY_AFTER.as_str(), &wait)
 }
 
 pub(super) fn outage(style: OutageStyle) -> Reply {
     match style {
-        OutageStyle::Close => Reply::silent(Ending::Drop),
+        OutageStyle::Close => html(502, "Closed").ending(Then::Drop),
         OutageStyle::Unavailable => html(503, "503 Service Unavailable"),
         OutageStyle::BadGateway => html(502, "502 Bad Gateway"),
     }
@@ -208,19 +195,18 @@ pub(super) fn faulty(
     now: SystemTime,
 ) -> Reply {
     let wait_s = config.retry_after_s.unwrap_or(1).into();
+    let usual = usual.unwrap_or_else(|| message(500, "Server Error"));
     match fault {
         Fault::Status429 => too_many(config.rate_limit_hint, wait_s, now),
         Fault::Status500Before | Fault::Status500After => message(500, "Server Error"),
         Fault::Status502 => html(502, "502 Bad Gateway"),
-        Fault::Status503 => message(503, "Service Unavailable").with_header("retry-after", wait_s),
+        Fault::Status503 => message(503, "Service Unavailable")
+            .with_header(RETRY_AFTER.as_str(), &wait_s.to_string()),
         Fault::Status503Html => html(503, "503 Service Unavailable"),
-        Fault::DropBefore | Fault::DropAfter => Reply::silent(Ending::Drop),
-        Fault::HangBefore | Fault::HangAfter => Reply::silent(Ending::Hang),
+        Fault::DropBefore | Fault::DropAfter => usual.ending(Then::Drop),
+        Fault::HangBefore | Fault::HangAfter => usual.ending(Then::Hang),
         Fault::Unreadable => html(200, "Welcome"),
-        Fault::Truncated => Reply {
-            ending: Ending::Truncate,
-            ..usual.unwrap_or_else(|| message(500, "Server Error"))
-        },
+        Fault::Truncated => usual.ending(Then::Truncate),
     }
 }
 
@@ -230,16 +216,9 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
         Some(id) => reply.body.replace("{id}", &id.to_string()),
         None => reply.body.clone(),
     };
-    Reply {
-        headers: reply.headers.clone().into_iter().collect(),
-        ending: match reply.then {
-            Then::Answer | Then::Usual => Ending::Answer,
-            Then::Drop => Ending::Drop,
-            Then::Hang => Ending::Hang,
-            Then::Truncate => Ending::Truncate,
-        },
-        ..json_text(reply.status, body)
-    }
+    let plain = Reply::new(reply.status, JSON, body).ending(reply.then);
+    let headers = reply.headers.iter();
+    headers.fold(plain, |made, (name, value)| made.with_header(name, value))
 }
 
 /// The list's body. `page` counts from 1, `url` is the list's own, without a query; both are of

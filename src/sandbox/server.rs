@@ -3,28 +3,27 @@
 //! The rule: nothing is decided here. Handlers read the request, ask `state`, wait and send
 //! what it decides.
 
-use std::future::{Future, IntoFuture};
+use std::future::{Future, IntoFuture, ready};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use futures::{FutureExt, StreamExt, stream};
 use futures_timer::Delay;
 use serde::Serialize;
 use tokio::net::TcpListener;
 
-use super::connection::{Cut, CuttableListener};
-use super::packing::Packing;
-use super::rate_limit::Quota;
-use super::replies::{self, Ending, Reply};
+use super::replies::{self, Reply};
+use super::rule::Then;
 use super::state::{InFlight, Shared};
 use super::{RecordedRequest, wire};
 
@@ -38,13 +37,16 @@ type SharedState = State<Arc<Shared>>;
 
 /// Serves until the sandbox stops. Requests that wait or hang end then; a connection that is
 /// stuck elsewhere ends with the runtime.
-pub(super) async fn run(tcp: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
-    let listener = CuttableListener {
-        tcp,
-        shared: Arc::clone(&shared),
-    };
-    let routes = routes(Arc::clone(&shared)).into_make_service_with_connect_info::<Cut>();
-    let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped(&shared));
+pub(super) async fn run(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
+    let routes = routes(Arc::clone(&shared));
+    let stopped_first = stopped(&shared);
+    let counted = Arc::clone(&shared);
+    let listener = listener.tap_io(move |tcp| {
+        counted.state().stats.connections += 1;
+        // Only speed is at stake.
+        let _ = tcp.set_nodelay(true);
+    });
+    let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped_first);
     let stop = async {
         stopped(&shared).await;
         tokio::time::sleep(GRACE).await;
@@ -74,42 +76,20 @@ fn stopped(shared: &Shared) -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-async fn create_lead(
-    State(shared): SharedState,
-    ConnectInfo(cut): ConnectInfo<Cut>,
-    request: Request,
-) -> Response {
+async fn create_lead(State(shared): SharedState, request: Request) -> Response {
     // First of all: the arrival is the moment at which the head was seen, not the body.
-    let arrival_us = shared.now_us();
-    let admission = shared.state().arrive(&shared.config, arrival_us);
-    let in_flight = InFlight(&shared);
+    let arrival = shared.arrive();
+    let _in_flight = InFlight(&shared);
     let (head, body) = request.into_parts();
     // Read in any case: a connection with unread bytes could not be used again.
-    let body = axum::body::to_bytes(body, MAX_BODY).await;
-    if let Ok(body) = &body
+    let body = axum::body::to_bytes(body, MAX_BODY).await.ok();
+    if let Some(body) = &body
         && shared.config.keep_bodies
     {
-        record(&shared, &head, body.clone(), arrival_us);
+        record(&shared, &head, body.clone(), arrival.at_us);
     }
-    let reply = match admission.refusal {
-        Some(refusal) => refusal,
-        None => {
-            let too_large = |_| replies::message(413, "The body is too large.");
-            let checked = body.map_err(too_large);
-            let checked =
-                checked.and_then(|body| wire::check_lead(&head.headers, &body, &shared.config));
-            shared.state().judge(&shared.config, checked, arrival_us)
-        }
-    };
-    let response = finish(&shared, &cut, reply).await;
-    drop(in_flight);
-    match admission.quota {
-        Some(quota) if shared.config.rate_limit_headers => {
-            let reset = shared.epoch_s(arrival_us + quota.reset_us);
-            with_quota(response, quota, reset)
-        }
-        _ => response,
-    }
+    let reply = shared.decide(arrival, &head.headers, body.as_deref());
+    finish(&shared, reply).await
 }
 
 fn record(shared: &Shared, head: &Parts, body: Bytes, arrival_us: u64) {
@@ -124,7 +104,7 @@ fn record(shared: &Shared, head: &Parts, body: Bytes, arrival_us: u64) {
 }
 
 /// Waits for a place and for the delay, then answers or does not.
-async fn finish(shared: &Shared, cut: &Cut, reply: Reply) -> Response {
+async fn finish(shared: &Shared, reply: Reply) -> Response {
     let _slot = match &shared.slots {
         Some(slots) => slots.acquire().await.ok(),
         None => None,
@@ -137,101 +117,59 @@ async fn finish(shared: &Shared, cut: &Cut, reply: Reply) -> Response {
             () = stopped(shared) => {}
         }
     }
+    let mut response = reply.response;
     match reply.ending {
-        Ending::Answer => match shared.config.pack {
-            Some(packing) => respond_packed(reply, packing),
-            None => respond(reply),
-        },
-        Ending::Truncate => respond_in_part(reply),
-        Ending::Drop => hang_up(cut),
-        Ending::Hang => {
+        Then::Answer | Then::Usual => {
+            if let Some(packing) = shared.config.pack {
+                // Writing to memory does not fail.
+                *response.body_mut() = packing.pack(response.body()).unwrap_or_default().into();
+                let encoding = HeaderValue::from_static(packing.encoding());
+                response.headers_mut().append(CONTENT_ENCODING, encoding);
+            }
+            response.map(Body::from)
+        }
+        Then::Truncate => in_part(response),
+        Then::Drop => hang_up(),
+        Then::Hang => {
             stopped(shared).await;
-            hang_up(cut)
+            hang_up()
         }
     }
 }
 
-/// The response it returns is never sent.
-fn hang_up(cut: &Cut) -> Response {
-    cut.cut();
-    Response::default()
-}
-
-fn respond(reply: Reply) -> Response {
-    let mut response = Response::new(Body::from(match reply.body {
-        std::borrow::Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
-        std::borrow::Cow::Owned(text) => Bytes::from(text),
-    }));
-    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
-    for (name, value) in reply.headers {
-        // Configured headers were checked at the start.
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
-            headers.insert(name, value);
-        }
-    }
-    response
-}
-
-fn respond_packed(reply: Reply, packing: Packing) -> Response {
-    // Writing to memory does not fail.
-    let packed = packing.pack(reply.body.as_bytes()).unwrap_or_default();
-    let mut response = respond(reply).map(|_| Body::from(packed));
-    response.headers_mut().append(
-        CONTENT_ENCODING,
-        HeaderValue::from_static(packing.encoding()),
-    );
-    response
+/// Closes the connection without a byte: the body fails before the head has been written out.
+fn hang_up() -> Response {
+    Response::new(Body::from_stream(stream::once(ready(aborted()))))
 }
 
 /// Announces the whole body, sends half of it, and breaks off.
-fn respond_in_part(reply: Reply) -> Response {
-    let whole = Bytes::from(reply.body.clone().into_owned());
-    let half = whole.slice(..whole.len() / 2);
-    let break_off = async {
+fn in_part(mut response: Response<Bytes>) -> Response {
+    let length = response.body().len();
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response.map(|whole| {
         // Gives the half its chance to be written before the error ends the connection.
-        tokio::task::yield_now().await;
-        Err(io::Error::from(io::ErrorKind::ConnectionAborted))
-    };
-    let body = stream::iter([Ok(half)]).chain(break_off.into_stream());
-    let mut response = respond(reply).map(|_| Body::from_stream(body));
-    response
-        .headers_mut()
-        .insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
-    response
+        let break_off = tokio::task::yield_now().map(|()| aborted());
+        let half = stream::iter([Ok(whole.slice(..length / 2))]);
+        Body::from_stream(half.chain(break_off.into_stream()))
+    })
 }
 
-fn with_quota(mut response: Response, quota: Quota, reset_epoch_s: u64) -> Response {
-    let values = [
-        ("x-ratelimit-limit", HeaderValue::from(quota.limit)),
-        ("x-ratelimit-remaining", HeaderValue::from(quota.remaining)),
-        ("x-ratelimit-reset", HeaderValue::from(reset_epoch_s)),
-    ];
-    for (name, value) in values {
-        let name = HeaderName::from_static(name);
-        // A scripted answer may state a limit of its own.
-        response.headers_mut().entry(name).or_insert(value);
-    }
-    response
+fn aborted() -> io::Result<Bytes> {
+    Err(io::ErrorKind::ConnectionAborted.into())
 }
 
-async fn list_campaigns(
-    State(shared): SharedState,
-    ConnectInfo(cut): ConnectInfo<Cut>,
-    request: Request,
-) -> Response {
+async fn list_campaigns(State(shared): SharedState, request: Request) -> Response {
     let now = shared.now_us();
     let refusal = shared.state().arrive_for_list(&shared.config, now);
     if let Some(refusal) = refusal {
-        return finish(&shared, &cut, refusal).await;
+        return finish(&shared, refusal).await;
     }
     let reply = match wire::check_caller(request.headers(), &shared.config) {
         Ok(()) => campaign_page(&shared, &request),
         Err(refusal) => refusal,
     };
     let delay = shared.config.latency(now);
-    finish(&shared, &cut, Reply { delay, ..reply }).await
+    finish(&shared, Reply { delay, ..reply }).await
 }
 
 fn campaign_page(shared: &Shared, request: &Request) -> Reply {
@@ -241,13 +179,11 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
     let host = request.headers().get(HOST);
     let host = host.and_then(|h| h.to_str().ok()).unwrap_or("127.0.0.1");
     let url = format!("http://{host}{CAMPAIGNS}");
-    let list = replies::campaign_list(&shared.config, page, &url);
-    replies::json_text(200, list.to_string())
+    replies::json(200, &replies::campaign_list(&shared.config, page, &url))
 }
 
 async fn show_leads(State(shared): SharedState) -> Response {
-    let leads: Vec<_> = shared.state().store.leads().collect();
-    show(&leads)
+    show(&shared.state().store.leads().collect::<Vec<_>>())
 }
 
 async fn show_stats(State(shared): SharedState) -> Response {
@@ -255,20 +191,18 @@ async fn show_stats(State(shared): SharedState) -> Response {
 }
 
 fn show(value: &impl Serialize) -> Response {
-    // Texts and numbers: writing them to memory does not fail.
-    let text = serde_json::to_string(value).unwrap_or_default();
-    respond(replies::json_text(200, text))
+    replies::json(200, value).response.map(Body::from)
 }
 
 async fn unknown_route(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     let text = format!("The route {path} could not be found.");
-    respond(replies::message(404, &text))
+    replies::message(404, &text).response.map(Body::from)
 }
 
 async fn wrong_method(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     let path = path.trim_start_matches('/');
     let text = format!("The {method} method is not supported for route {path}.");
-    respond(replies::message(405, &text))
+    replies::message(405, &text).response.map(Body::from)
 }

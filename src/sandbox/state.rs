@@ -8,10 +8,10 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use axum::http::{HeaderMap, HeaderValue};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use super::RecordedRequest;
 use super::config::{Outage, SandboxConfig};
 use super::faults::Draw;
 use super::rate_limit::{Limiter, Quota};
@@ -19,6 +19,7 @@ use super::replies::{self, Reply};
 use super::rule::{ScriptedReply, Then};
 use super::stats::Stats;
 use super::store::{NewLead, Store};
+use super::{RecordedRequest, wire};
 
 /// Purposes of [`Draw::chance`].
 const FAULT: u64 = 1;
@@ -63,8 +64,51 @@ impl Shared {
         self.state().time_of_day(self.now_us())
     }
 
+    /// Counts a request for a lead, whose head has just been seen.
+    pub(super) fn arrive(&self) -> Arrival {
+        let now = self.now_us();
+        self.state().arrive(&self.config, now)
+    }
+
+    /// The answer to a request for a lead; no `body` means that it is too large.
+    pub(super) fn decide(
+        &self,
+        arrival: Arrival,
+        headers: &HeaderMap,
+        body: Option<&[u8]>,
+    ) -> Reply {
+        let Arrival {
+            at_us,
+            refusal,
+            quota,
+        } = arrival;
+        let mut reply = refusal.unwrap_or_else(|| {
+            let too_large = || replies::message(413, "The body is too large.");
+            let checked = body.ok_or_else(too_large);
+            let checked = checked.and_then(|body| wire::check_lead(headers, body, &self.config));
+            self.state().judge(&self.config, checked, at_us)
+        });
+        if let Some(quota) = quota
+            && self.config.rate_limit_headers
+        {
+            let values = [
+                ("x-ratelimit-limit", HeaderValue::from(quota.limit)),
+                ("x-ratelimit-remaining", quota.remaining.into()),
+                (
+                    "x-ratelimit-reset",
+                    self.epoch_s(at_us + quota.reset_us).into(),
+                ),
+            ];
+            for (name, value) in values {
+                // A scripted answer may state a limit of its own.
+                reply.response.headers_mut().entry(name).or_insert(value);
+            }
+        }
+        reply
+    }
+
     /// Seconds since 1970 of a time in microseconds since the start, rounded up.
-    pub(super) fn epoch_s(&self, us: u64) -> u64 {
+    fn epoch_s(&self, us: u64) -> u64 {
         let then = self.state().time_of_day(us);
         let then = then.duration_since(UNIX_EPOCH).unwrap_or_default();
         then.as_secs() + u64::from(then.subsec_nanos() > 0)
@@ -92,12 +136,13 @@ pub(super) struct State {
     outage_until: Option<u64>,
 }
 
-/// What the arrival of a request for a lead alone decides.
-pub(super) struct Admission {
+/// A request for a lead, and what its arrival alone decides.
+pub(super) struct Arrival {
+    pub(super) at_us: u64,
     /// The answer, when the request itself does not matter.
-    pub(super) refusal: Option<Reply>,
+    refusal: Option<Reply>,
     /// The tightest limit, for the headers.
-    pub(super) quota: Option<Quota>,
+    quota: Option<Quota>,
 }
 
 impl State {
@@ -120,7 +165,7 @@ impl State {
     }
 
     /// Counts a request for a lead at its arrival and applies what comes before any look into it.
-    pub(super) fn arrive(&mut self, config: &SandboxConfig, now: u64) -> Admission {
+    fn arrive(&mut self, config: &SandboxConfig, now: u64) -> Arrival {
         self.stats.arrivals_us.push(now);
         self.stats.lead_requests += 1;
         self.in_flight += 1;
@@ -135,7 +180,11 @@ impl State {
             self.revoked(config, before)
         });
         self.count_refusal(refusal.as_ref());
-        Admission { refusal, quota }
+        Arrival {
+            at_us: now,
+            refusal,
+            quota,
+        }
     }
 
     /// The same for the campaign list, which has no rate limit.
@@ -199,7 +248,7 @@ impl State {
     }
 
     /// Decides about a request that was read: what is stored, what is answered, and when.
-    pub(super) fn judge(
+    fn judge(
         &mut self,
         config: &SandboxConfig,
         checked: Result<NewLead, Reply>,
