@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::anyhow;
 
@@ -12,11 +11,10 @@ use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::sandbox::{Fault, Outage, OutageStyle, RateLimit, Sandbox, SandboxConfig};
+use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::signals;
 
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
-const DEFAULT_OUTAGE: Duration = Duration::from_secs(10);
 
 pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
     let mut config = configure(args).or_stopped(StoppedBy::Usage)?;
@@ -49,72 +47,26 @@ async fn wait_for_signal(addr: SocketAddr) -> io::Result<()> {
 
 /// The scenario with the flags over it.
 fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
-    let mut config = match &args.scenario {
-        Some(file) => read_scenario(file)?,
-        None => SandboxConfig::default(),
-    };
-    if let Some(file) = &args.token_file {
+    let mut config = SandboxConfig::default();
+    args.override_in(&mut config)?;
+    if let Some(file) = &config.scenario {
+        config = read_scenario(file)?;
+        args.override_in(&mut config)?;
+    }
+    if let (Some(length), Some(outage)) = (config.outage_for, &mut config.outage) {
+        outage.for_s = length.as_secs_f64();
+    }
+    if let Some(file) = &config.token_file {
         config.token = Some(Token::from_file(file)?.expose().to_owned());
         config.any_token = false;
     } else if config.token.is_none() {
         config.any_token = true;
     }
-    set_faults(&mut config, args);
-    if let Some(after_requests) = args.outage_after {
-        config.outage = Some(Outage {
-            after_requests,
-            for_s: args.outage_for.unwrap_or(DEFAULT_OUTAGE).as_secs_f64(),
-            style: OutageStyle::Close,
-        });
-    }
-    if !args.rate_limit.is_empty() {
-        config.rate_limits = args
-            .rate_limit
-            .iter()
-            .copied()
-            .map(RateLimit::from)
-            .collect();
-    }
-    if let Some(latency) = args.latency {
-        config.latency_ms = u64::try_from(latency.as_millis())?;
-    }
-    config.listen = args.listen.or(config.listen);
-    config.token_revoked_after = args.token_revoked_after.or(config.token_revoked_after);
-    set(&mut config.seed, args.seed);
-    set(&mut config.duplicate_style, args.duplicate_style);
-    set(&mut config.id_type, args.id_type);
-    set(&mut config.list_shape, args.list_shape);
     // Before the announcement.
     config
         .validate()
         .map_err(|error| anyhow!("{error}\n\nhint: change it in the scenario, or by a flag"))?;
     Ok(config)
-}
-
-fn set_faults(config: &mut SandboxConfig, args: &SandboxArgs) {
-    let half = |share: Option<f64>| share.map(|share| share / 2.0);
-    let shares = [
-        (Fault::Status429, args.share_429),
-        (Fault::Status500Before, half(args.share_500)),
-        (Fault::Status500After, half(args.share_500)),
-        (Fault::Status502, args.share_502),
-        (Fault::Status503, args.share_503),
-        (Fault::DropBefore, args.drop_before),
-        (Fault::DropAfter, args.drop_after),
-        (Fault::Unreadable, args.unreadable),
-        (Fault::HangBefore, half(args.hang)),
-        (Fault::HangAfter, half(args.hang)),
-    ];
-    let given = shares
-        .into_iter()
-        .filter_map(|(fault, share)| Some((fault, share?)));
-    config.faults.0.extend(given);
-}
-
-fn set<T>(setting: &mut T, typed: Option<T>) {
-    if let Some(value) = typed {
-        *setting = value;
-    }
 }
 
 fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
@@ -139,32 +91,47 @@ fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::PathBuf;
 
     use super::*;
-    use crate::sandbox::{DuplicateStyle, ListShape};
+    use crate::cli::{self, Command};
+    use crate::sandbox::{DuplicateStyle, Fault, ListShape};
 
-    fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> std::path::PathBuf {
+    fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
         path
     }
 
+    /// What `leadload sandbox` does with these flags, the last one naming a file.
+    fn configured(flags: &str, file: Option<PathBuf>) -> anyhow::Result<SandboxConfig> {
+        let words = ["leadload", "sandbox"]
+            .into_iter()
+            .chain(flags.split_whitespace());
+        let words = words.map(Into::into).chain(file.map(Into::into));
+        match cli::parse(&words.collect::<Vec<_>>()).unwrap() {
+            Command::Sandbox(args) => configure(&args),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
-    fn flags_come_on_top_of_the_scenario() {
+    fn flags_override_the_scenario() {
         let folder = tempfile::tempdir().unwrap();
-        let scenario = "seed = 1\nlatency_ms = 5\nlist_shape = 'bare'\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3";
-        let args = SandboxArgs {
-            scenario: Some(write(&folder, "scenario.toml", scenario)),
-            seed: Some(2),
-            share_429: Some(0.2),
-            hang: Some(0.1),
-            duplicate_style: Some(DuplicateStyle::Conflict),
-            ..SandboxArgs::default()
-        };
-        let config = configure(&args).unwrap();
+        let scenario = "seed = 1\nlatency_ms = 5\nlist_shape = 'bare'\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3\n[[rate_limit]]\nrequests = 7\nper_s = 1";
+        let config = configured(
+            "--seed 2 --share-429 0.2 --hang 10% --duplicate-style conflict --rate-limit 20/10s --rate-limit 100/min --outage-after 9 --outage-for 2s --scenario",
+            Some(write(&folder, "scenario.toml", scenario)),
+        )
+        .unwrap();
         assert_eq!((config.seed, config.latency_ms), (2, 5));
         assert_eq!(config.list_shape, ListShape::Bare);
         assert_eq!(config.duplicate_style, DuplicateStyle::Conflict);
+        let limits = config.rate_limits.iter();
+        let limits: Vec<_> = limits.map(|limit| (limit.requests, limit.per_s)).collect();
+        assert_eq!(limits, [(20, 10.0), (100, 60.0)]);
+        let outage = config.outage.unwrap();
+        assert_eq!((outage.after_requests, outage.for_s), (9, 2.0));
         let shares = [
             (Fault::Status429, 0.2),
             (Fault::Unreadable, 0.3),
@@ -178,11 +145,9 @@ mod tests {
     fn a_mistake_in_a_scenario_is_named_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let error = |text: &str| {
-            let args = SandboxArgs {
-                scenario: Some(write(&folder, "scenario.toml", text)),
-                ..SandboxArgs::default()
-            };
-            configure(&args).err().unwrap().to_string()
+            let file = write(&folder, "scenario.toml", text);
+            let config = configured("--scenario", Some(file));
+            config.err().unwrap().to_string()
         };
         let text = error("seed = 1\nlatncy_ms = 1\n");
         assert!(text.contains("scenario.toml`, line 2: unknown field `latncy_ms`"));
@@ -195,19 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn any_token_will_do_unless_one_is_given() {
+    fn any_token_is_accepted_unless_one_is_given() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(configure(&SandboxArgs::default()).unwrap().any_token);
-        let args = SandboxArgs {
-            token_file: Some(write(&folder, "token", "\u{feff}Bearer 1|abc\r\n")),
-            ..SandboxArgs::default()
-        };
-        let config = configure(&args).unwrap();
+        assert!(configured("", None).unwrap().any_token);
+        let token = write(&folder, "token", "\u{feff}Bearer 1|abc\r\n");
+        let config = configured("--token-file", Some(token)).unwrap();
         assert_eq!((config.token(), config.any_token), ("1|abc", false));
-        let args = SandboxArgs {
-            token_file: Some(write(&folder, "empty", " \n")),
-            ..SandboxArgs::default()
-        };
-        assert!(configure(&args).is_err());
+        let empty = write(&folder, "empty", " \n");
+        assert!(configured("--token-file", Some(empty)).is_err());
     }
 }

@@ -1,80 +1,157 @@
-//! The settings of a sandbox: every field with its default; TOML is its written form.
+//! The settings of a sandbox: each is stated once, with its key in a scenario file and, where it
+//! has one, its flag.
 //!
-//! The rule: an empty scenario is the service of the interface document, without faults.
+//! The rule: an empty scenario is the service of the interface document, without faults. The
+//! text above a setting that is a flag is the flag's help.
 
-use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::ensure;
 use clap::ValueEnum;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::faults::Faults;
+use super::faults::{Fault, Faults};
 use super::packing::Packing;
 use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
+use crate::options::Value;
+use crate::rate::Rate;
 
 /// The token accepted when none is configured.
 const DEFAULT_TOKEN: &str = "sandbox-token";
 
 const LONG_AGO: &str = "2026-03-02T09:00:00.000000Z";
 
-/// A scenario. There is no `Debug`, because a token may be in it.
-#[derive(Clone, Default, Deserialize)]
+/// A scenario. There is no `Debug`, because a token may be in it. What serde skips is for the
+/// command alone, which reads it before it starts a sandbox.
+#[derive(Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
-    /// Loopback address to listen on; a free port of 127.0.0.1 when not given.
+    /// Where to listen [default: 127.0.0.1:8088]
+    ///
+    /// An address of this computer and a port; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub listen: Option<SocketAddr>,
+    /// Accept only the token in this file [default: any token]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub token_file: Option<PathBuf>,
+    /// TOML file of settings, faults and scripted answers; flags override it
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub scenario: Option<PathBuf>,
     /// The one token accepted; `sandbox-token` when not given.
+    #[arg(skip)]
     pub token: Option<String>,
     /// Accept any token that is not empty.
+    #[arg(skip)]
     pub any_token: bool,
-    /// Decides, with the request, which faults occur and how long answers take.
+    /// Decides which requests fail and how; the same seed gives the same faults
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub seed: u64,
     /// The id of the first lead, 1 when not given; the following count up from it.
+    #[arg(skip)]
     pub first_id: Option<u32>,
+    #[arg(skip)]
     #[serde(rename = "campaign")]
     pub campaigns: Campaigns,
-    pub list_shape: ListShape,
+    #[arg(skip)]
     pub list_id_type: ListIdType,
+    #[arg(skip)]
     pub variables_shape: VariablesShape,
+    #[arg(skip)]
     pub unknown_campaign: UnknownCampaign,
-    pub duplicate_style: DuplicateStyle,
-    pub id_type: IdType,
     /// The status of a lead that was made, 200 to 299; 200 when not given.
+    #[arg(skip)]
     pub created_status: Option<u16>,
     /// Compress the bodies of all answers; not when not given.
+    #[arg(skip)]
     pub pack: Option<Packing>,
-    /// Time until an answer, in milliseconds.
+    /// Time until an answer, such as `50ms` or `2s`
+    #[arg(id = "latency", long, value_name = "DURATION", value_parser = milliseconds)]
     pub latency_ms: u64,
     /// This many milliseconds more with each minute since the start.
+    #[arg(skip)]
     pub latency_growth_ms: u64,
     /// Up to this many milliseconds more, as the seed and the request decide.
+    #[arg(skip)]
     pub latency_jitter_ms: u64,
     /// Requests for leads worked on at once; the others queue. No cap when not given.
+    #[arg(skip)]
     pub max_concurrent: Option<usize>,
-    /// Limits that all must admit a request for a lead (`[[rate_limit]]`).
+    /// Refuse more requests for leads than `100/min`
+    ///
+    /// Examples: `20/s`, `100/min`, `20/10s`. Repeatable.
+    #[arg(id = "rate-limit", long, value_name = "N/UNIT", value_parser = rate_limit)]
     #[serde(rename = "rate_limit")]
     pub rate_limits: Vec<RateLimit>,
     /// How a 429 says when to come again.
+    #[arg(skip)]
     pub rate_limit_hint: RateLimitHint,
     /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead.
+    #[arg(skip)]
     pub rate_limit_headers: bool,
     /// Seconds to wait that the faults 429 and 503 state; 1 when not given.
+    #[arg(skip)]
     pub retry_after_s: Option<u32>,
+    #[command(flatten)]
     pub faults: Faults,
+    /// Go down after this many requests for leads: connections are closed without an answer
+    #[arg(id = "outage-after", long, value_name = "N", value_parser = outage)]
     pub outage: Option<Outage>,
-    /// After this many requests for leads the token is no longer accepted.
+    /// How long to stay down [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = <Duration as Value>::parse, requires = "outage-after")]
+    #[serde(skip)]
+    pub outage_for: Option<Duration>,
+    /// Refuse the token after this many requests for leads
+    #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub token_revoked_after: Option<u64>,
     /// After this many leads the account is out of money (402).
+    #[arg(skip)]
     pub balance_after: Option<u64>,
+    /// What a refused duplicate looks like
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub duplicate_style: DuplicateStyle,
+    /// Type of the ids in answers
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub id_type: IdType,
+    /// Shape of the campaign list
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub list_shape: ListShape,
     /// Scripted answers; the first that matches wins, before any fault (`[[rule]]`).
+    #[arg(skip)]
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
     /// Keep the variables of each lead, as when not given.
+    #[arg(skip)]
     pub keep_variables: Option<bool>,
     /// Keep headers and bodies of all requests for leads.
+    #[arg(skip)]
     pub keep_bodies: bool,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let hint = "write an address of this computer and a port, such as `127.0.0.1:8088`";
+    text.parse().map_err(|_| hint)
+}
+
+fn outage(text: &str) -> Result<Outage, String> {
+    Ok(Outage {
+        after_requests: <u64 as Value>::parse(text)?,
+        for_s: 10.0,
+        style: close(),
+    })
+}
+
+fn rate_limit(text: &str) -> Result<RateLimit, String> {
+    Rate::parse(text).map(RateLimit::from)
+}
+
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let time = Duration::parse(text)?;
+    u64::try_from(time.as_millis()).map_err(|error| error.to_string())
 }
 
 impl SandboxConfig {
@@ -89,45 +166,46 @@ impl SandboxConfig {
     }
 
     /// Finds contradictions; a sandbox does so when it starts.
-    pub fn validate(&self) -> io::Result<()> {
-        self.check()
-            .map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))
-    }
-
-    fn check(&self) -> Result<(), String> {
-        if (self.created_status).is_some_and(|status| !(200..=299).contains(&status)) {
-            return Err("`created_status` must be between 200 and 299".to_owned());
-        }
-        if self.max_concurrent == Some(0) {
-            return Err("`max_concurrent` must be at least 1".to_owned());
-        }
-        if self.token().trim().is_empty() {
-            return Err("`token` must not be empty".to_owned());
-        }
-        if let Some(outage) = &self.outage
-            && !(outage.for_s >= 0.0 && outage.for_s.is_finite())
-        {
-            return Err("`outage.for_s` must be a number of seconds".to_owned());
-        }
+    pub fn validate(&self) -> anyhow::Result<()> {
+        // Other machines must not reach the numbers kept here.
+        ensure!(
+            self.listen.is_none_or(|addr| addr.ip().is_loopback()),
+            "the sandbox listens on loopback addresses only, such as 127.0.0.1:8088"
+        );
+        let created = self.created_status.unwrap_or(200);
+        ensure!(
+            (200..=299).contains(&created),
+            "`created_status` must be between 200 and 299"
+        );
+        ensure!(
+            self.max_concurrent != Some(0),
+            "`max_concurrent` must be at least 1"
+        );
+        ensure!(!self.token().trim().is_empty(), "`token` must not be empty");
+        let outage_s = self.outage.map_or(0.0, |outage| outage.for_s);
+        ensure!(
+            outage_s >= 0.0 && outage_s.is_finite(),
+            "`outage.for_s` must be a number of seconds"
+        );
         self.faults.check()?;
         self.rate_limits.iter().try_for_each(RateLimit::check)?;
         self.rules.iter().try_for_each(Rule::check)
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Campaign {
     pub id: u64,
     /// Its name; names need not be unique.
     pub name: String,
-    /// Free text.
-    #[serde(default = "in_progress")]
-    pub status: String,
     #[serde(default = "long_ago")]
     pub created_at: String,
     #[serde(default = "long_ago")]
     pub updated_at: String,
+    /// Free text.
+    #[serde(default = "in_progress")]
+    pub status: String,
 }
 
 /// The campaigns of the account: examples when not given, none when given as `[]`.
@@ -165,28 +243,19 @@ fn long_ago() -> String {
 }
 
 /// A time without service, counted from the first request that meets it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
     /// It begins with the request for a lead that follows this many.
     pub after_requests: u64,
     pub for_s: f64,
-    #[serde(default)]
-    pub style: OutageStyle,
+    /// What becomes of requests: `close`, `503` or `502`, or the name of a fault.
+    #[serde(default = "close")]
+    pub style: Fault,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-pub enum OutageStyle {
-    /// Connections are closed without an answer.
-    #[default]
-    #[serde(rename = "close")]
-    Close,
-    /// 503, an HTML page without `Retry-After`.
-    #[serde(rename = "503")]
-    Unavailable,
-    /// 502, an HTML page.
-    #[serde(rename = "502")]
-    BadGateway,
+fn close() -> Fault {
+    Fault::DropBefore
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::ensure;
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -20,15 +22,16 @@ pub enum Fault {
     #[serde(rename = "status_500_after")]
     Status500After,
     /// 502 as an HTML page, nothing stored.
-    #[serde(rename = "status_502")]
+    #[serde(rename = "status_502", alias = "502")]
     Status502,
     /// 503 with `Retry-After`, nothing stored.
     #[serde(rename = "status_503")]
     Status503,
     /// 503 as an HTML page without `Retry-After`, nothing stored.
-    #[serde(rename = "status_503_html")]
+    #[serde(rename = "status_503_html", alias = "503")]
     Status503Html,
     /// The connection is closed without an answer, nothing stored.
+    #[serde(alias = "close")]
     DropBefore,
     /// The lead is stored, then the connection is closed without an answer.
     DropAfter,
@@ -67,6 +70,94 @@ impl Fault {
 #[serde(transparent)]
 pub struct Faults(pub BTreeMap<Fault, f64>);
 
+/// The flags: name, share of which requests, and the faults between which it is divided.
+const FLAGS: &[(&str, &str, &[Fault])] = &[
+    (
+        "share-429",
+        "answered 429, such as `0.02` or `2%`",
+        &[Fault::Status429],
+    ),
+    (
+        "share-500",
+        "answered 500; half of their leads are stored",
+        &[Fault::Status500Before, Fault::Status500After],
+    ),
+    ("share-502", "answered 502", &[Fault::Status502]),
+    (
+        "share-503",
+        "answered 503 with `Retry-After`",
+        &[Fault::Status503],
+    ),
+    (
+        "drop-before",
+        "dropped unanswered, lead not stored",
+        &[Fault::DropBefore],
+    ),
+    (
+        "drop-after",
+        "dropped unanswered, lead stored",
+        &[Fault::DropAfter],
+    ),
+    (
+        "unreadable",
+        "answered 200 with an HTML page, the lead stored",
+        &[Fault::Unreadable],
+    ),
+    (
+        "hang",
+        "never answered, the connection left open; half of their leads are stored",
+        &[Fault::HangBefore, Fault::HangAfter],
+    ),
+];
+
+impl clap::Args for Faults {
+    fn augment_args(command: Command) -> Command {
+        let flags = FLAGS.iter().map(|(name, requests, _)| {
+            Arg::new(*name)
+                .long(*name)
+                .help(format!("Share of requests {requests}"))
+                .value_name("P")
+                .value_parser(share)
+        });
+        command.args(flags)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Faults {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut faults = Faults::default();
+        faults.update_from_arg_matches(matches)?;
+        Ok(faults)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for (name, _, faults) in FLAGS {
+            if let Some(share) = matches.get_one::<f64>(name) {
+                let each = share / faults.len() as f64;
+                self.0.extend(faults.iter().map(|fault| (*fault, each)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `0.02` or `2%`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = match text.strip_suffix('%') {
+        Some(percent) => (percent, 100.0),
+        None => (text, 1.0),
+    };
+    let number = number.trim().parse::<f64>().ok();
+    let share = number.map(|number| number / divisor);
+    share
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "write a number from 0 to 1, or a percentage such as `2%`".to_owned())
+}
+
 impl Faults {
     /// The fault whose share `chance` (0 to 1) falls into.
     pub(super) fn pick(&self, chance: f64) -> Option<Fault> {
@@ -77,41 +168,29 @@ impl Faults {
         })
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
-        let is_share = |share: &f64| (0.0..=1.0).contains(share);
-        if let Some((fault, _)) = self.0.iter().find(|(_, share)| !is_share(share)) {
-            return Err(format!("`{}` must be between 0 and 1", fault.name()));
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        for (fault, share) in &self.0 {
+            let name = fault.name();
+            ensure!(
+                (0.0..=1.0).contains(share),
+                "`{name}` must be between 0 and 1"
+            );
         }
         let sum: f64 = self.0.values().sum();
         // Decimal fractions that add up to one may come out a hair above it.
-        if sum > 1.0 + 1e-9 {
-            return Err(format!(
-                "the shares of faults add up to {sum:.3}, at most 1 is possible"
-            ));
-        }
+        ensure!(
+            sum <= 1.0 + 1e-9,
+            "the shares of faults add up to {sum:.3}, at most 1 is possible"
+        );
         Ok(())
     }
 }
 
-/// An attempt: everything that chance may depend on.
-#[derive(Clone, Copy)]
-pub(super) struct Draw {
-    pub(super) seed: u64,
-    pub(super) campaign: u64,
-    pub(super) phone: u64,
-    pub(super) attempt: u16,
-}
-
-impl Draw {
-    /// A number from 0 (included) to 1 (excluded), evenly spread; each `purpose` has its own.
-    pub(super) fn chance(self, purpose: u64) -> f64 {
-        let words = [self.campaign, self.phone, u64::from(self.attempt), purpose];
-        let hash = words
-            .into_iter()
-            .fold(mix(self.seed), |hash, word| mix(hash ^ word));
-        // 53 bits are what an f64 holds exactly.
-        (hash >> 11) as f64 / (1u64 << 53) as f64
-    }
+/// A number from 0 (included) to 1 (excluded), evenly spread, that `words` decide.
+pub(super) fn chance(words: [u64; 5]) -> f64 {
+    let hash = words.into_iter().fold(0, |hash, word| mix(hash ^ word));
+    // 53 bits are what an f64 holds exactly.
+    (hash >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The splitmix64 step: the same on every platform and in every version, unlike std's hashers.
@@ -120,4 +199,19 @@ fn mix(word: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_fractions_or_percentages() {
+        assert_eq!(share("0.02"), Ok(0.02));
+        assert_eq!(share("2%"), Ok(0.02));
+        assert_eq!(share("1"), Ok(1.0));
+        for text in ["", "2", "-0.1", "101%", "NaN", "some"] {
+            assert!(share(text).is_err(), "{text:?}");
+        }
+    }
 }

@@ -27,7 +27,8 @@ pub(crate) enum Outcome {
 
 impl MemorySandbox {
     pub(crate) fn new(config: SandboxConfig) -> io::Result<MemorySandbox> {
-        let shared = Shared::new(config)?;
+        config.validate().unwrap();
+        let shared = Shared::new(config);
         // Hints are in whole seconds: where in a second it starts makes a difference.
         shared.state().started = UNIX_EPOCH + Duration::from_millis(1_800_000_000_300);
         Ok(MemorySandbox(Arc::new(shared)))
@@ -40,14 +41,11 @@ impl MemorySandbox {
     /// A request for a lead, as our client sends it.
     pub(crate) async fn post_lead(&self, body: Bytes) -> Outcome {
         let shared = &self.0;
-        let arrival = shared.arrive();
+        let arrival = shared.state().arrive(shared.now_us());
         // Until the answer, or until the caller gives up.
         let _in_flight = super::state::InFlight(shared);
-        let reply = shared.decide(arrival, &self.headers(), Some(&body));
-        let _slot = match &shared.slots {
-            Some(slots) => slots.acquire().await.ok(),
-            None => None,
-        };
+        let reply = shared.state().decide(arrival, &self.headers(), Some(&body));
+        let _slot = shared.slots.acquire().await.ok();
         tokio::time::sleep(reply.delay).await;
         match reply.ending {
             Then::Answer | Then::Usual => Outcome::Answer(reply.response),

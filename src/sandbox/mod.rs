@@ -35,11 +35,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use axum::http::HeaderMap;
 use tokio::net::TcpListener;
 use tokio::runtime;
+use tokio::sync::oneshot;
 
 pub use config::{
-    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, OutageStyle, SandboxConfig,
+    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, SandboxConfig,
     UnknownCampaign, VariablesShape,
 };
 pub use faults::{Fault, Faults};
@@ -54,8 +56,7 @@ use state::Shared;
 /// A request for a lead as it came in, kept when [`SandboxConfig::keep_bodies`] is on.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
-    /// Names (lower case) and values in order of arrival.
-    pub headers: Vec<(String, String)>,
+    pub headers: HeaderMap,
     /// The body, byte for byte.
     pub body: bytes::Bytes,
     /// Microseconds from the sandbox's start until the head was seen.
@@ -66,7 +67,8 @@ pub struct RecordedRequest {
 pub struct Sandbox {
     shared: Arc<Shared>,
     addr: SocketAddr,
-    thread: Option<JoinHandle<()>>,
+    /// Dropping the sender ends the thread.
+    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 impl Sandbox {
@@ -74,28 +76,26 @@ impl Sandbox {
     /// returns once it accepts connections. `InvalidInput` when the configuration contradicts
     /// itself or the address is not of loopback.
     pub fn start(config: SandboxConfig) -> io::Result<Self> {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        config.validate().map_err(invalid)?;
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let wanted = config
-            .listen
-            .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        refuse_outsiders(wanted)?;
-        let listener = runtime.block_on(TcpListener::bind(wanted))?;
+        let free_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = TcpListener::bind(config.listen.unwrap_or(free_port));
+        let listener = runtime.block_on(listener)?;
         let addr = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(config)?);
+        let shared = Arc::new(Shared::new(config));
+        let (stop, stopped) = oneshot::channel();
+        let server = server::run(listener, Arc::clone(&shared), stopped);
         let thread = std::thread::Builder::new()
             .name("sandbox".to_owned())
-            .spawn({
-                let shared = Arc::clone(&shared);
-                // Once bound, the server does not fail; a broken connection is that
-                // connection's.
-                move || drop(runtime.block_on(server::run(listener, shared)))
-            })?;
+            // Once bound, the server does not fail; a broken connection is that connection's.
+            .spawn(move || drop(runtime.block_on(server)))?;
         Ok(Self {
             shared,
             addr,
-            thread: Some(thread),
+            running: Some((stop, thread)),
         })
     }
 
@@ -128,21 +128,10 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        self.shared.stopping.send_replace(true);
-        if let Some(thread) = self.thread.take() {
+        if let Some((stop, thread)) = self.running.take() {
+            drop(stop);
             // A thread that died has nothing left to stop.
             let _ = thread.join();
         }
     }
-}
-
-/// Other machines must not reach the numbers kept here.
-fn refuse_outsiders(addr: SocketAddr) -> io::Result<()> {
-    if addr.ip().is_loopback() {
-        return Ok(());
-    }
-    Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "the sandbox listens on loopback addresses only, such as 127.0.0.1:8088",
-    ))
 }

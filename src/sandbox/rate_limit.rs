@@ -4,7 +4,10 @@
 //! count.
 
 use std::collections::VecDeque;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::ensure;
+use axum::http::HeaderMap;
 use serde::Deserialize;
 
 use crate::rate::Rate;
@@ -66,12 +69,11 @@ impl From<Rate> for RateLimit {
 }
 
 impl RateLimit {
-    pub(super) fn check(&self) -> Result<(), String> {
-        if self.requests == 0 || !(self.per_s > 0.0 && self.per_s <= MAX_WINDOW_S) {
-            return Err(format!(
-                "a rate limit needs `requests` above 0 and `per_s` above 0, at most {MAX_WINDOW_S}"
-            ));
-        }
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.requests > 0 && self.per_s > 0.0 && self.per_s <= MAX_WINDOW_S,
+            "a rate limit needs `requests` above 0 and `per_s` above 0, at most {MAX_WINDOW_S}"
+        );
         Ok(())
     }
 }
@@ -85,41 +87,50 @@ pub(super) struct Quota {
     pub(super) reset_us: u64,
 }
 
+impl Quota {
+    /// Sets its headers; a scripted answer may have them already.
+    pub(super) fn state_in(self, headers: &mut HeaderMap, reset: SystemTime) {
+        let reset = reset.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
+        for (name, value) in [
+            ("x-ratelimit-limit", self.limit as u64),
+            ("x-ratelimit-remaining", self.remaining as u64),
+            ("x-ratelimit-reset", reset_s),
+        ] {
+            headers.entry(name).or_insert(value.into());
+        }
+    }
+}
+
 pub(super) struct Limiter {
     limit: RateLimit,
-    per_us: u64,
     /// Admission times in the window, oldest first; never more than the limit.
     admitted: VecDeque<u64>,
 }
 
 impl Limiter {
     pub(super) fn new(limit: RateLimit) -> Self {
-        Self {
-            limit,
-            per_us: (limit.per_s * 1e6) as u64,
-            admitted: VecDeque::new(),
-        }
+        let admitted = VecDeque::new();
+        Self { limit, admitted }
     }
 
     pub(super) fn holds(&self, now: u64) -> bool {
         let now = now as f64 / 1e6;
-        let RateLimit {
-            from_s, until_s, ..
-        } = self.limit;
-        from_s <= now && until_s.is_none_or(|until| now < until)
+        self.limit.from_s <= now && self.limit.until_s.is_none_or(|until| now < until)
     }
 
     /// Forgets what is out of the window at `now` and returns what is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
+        let per_us = (self.limit.per_s * 1e6) as u64;
         while let Some(&first) = self.admitted.front()
-            && first + self.per_us <= now
+            && first + per_us <= now
         {
             match self.limit.window {
                 Window::Sliding => drop(self.admitted.pop_front()),
                 Window::Fixed => self.admitted.clear(),
             }
         }
-        let over = self.admitted.front().map_or(now, |t| t + self.per_us);
+        let over = self.admitted.front().map_or(now, |t| t + per_us);
         Quota {
             limit: self.limit.requests,
             remaining: self.limit.requests - self.admitted.len(),

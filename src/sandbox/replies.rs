@@ -5,20 +5,19 @@
 
 use std::time::{Duration, SystemTime};
 
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::config::{
-    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, OutageStyle, SandboxConfig,
-    UnknownCampaign,
+    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, SandboxConfig, UnknownCampaign,
 };
 use super::faults::Fault;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
-use super::store::NewLead;
+use super::store::{NewLead, Variables};
 
 const JSON: &str = "application/json";
 
@@ -157,7 +156,7 @@ fn whole_lead(lead: &NewLead, id: u64) -> Value {
         "id": id,
         "campaign_id": lead.campaign,
         "phone_number": format!("+{}", lead.phone),
-        "variables": lead.variables,
+        "variables": lead.variables.as_ref().map(Variables::texts),
         "status": "created",
         "created_at": now,
         "updated_at": now,
@@ -176,32 +175,23 @@ pub(super) fn too_many(hint: RateLimitHint, wait_s: u64, now: SystemTime) -> Rep
         }
         RateLimitHint::None => return message(429, TEXT),
     };
-    message(429, TEXT).with_header(RETRY_AFTER.as_str(), &wait)
+    message(429, TEXT).with_header("retry-after", &wait)
 }
 
-pub(super) fn outage(style: OutageStyle) -> Reply {
-    match style {
-        OutageStyle::Close => html(502, "Closed").ending(Then::Drop),
-        OutageStyle::Unavailable => html(503, "503 Service Unavailable"),
-        OutageStyle::BadGateway => html(502, "502 Bad Gateway"),
-    }
+pub(super) fn server_error() -> Reply {
+    message(500, "Server Error")
 }
 
 /// What a fault makes of the answer that would have been sent.
-pub(super) fn faulty(
-    fault: Fault,
-    config: &SandboxConfig,
-    usual: Option<Reply>,
-    now: SystemTime,
-) -> Reply {
+pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Reply, now: SystemTime) -> Reply {
     let wait_s = config.retry_after_s.unwrap_or(1).into();
-    let usual = usual.unwrap_or_else(|| message(500, "Server Error"));
     match fault {
         Fault::Status429 => too_many(config.rate_limit_hint, wait_s, now),
-        Fault::Status500Before | Fault::Status500After => message(500, "Server Error"),
+        Fault::Status500Before | Fault::Status500After => server_error(),
         Fault::Status502 => html(502, "502 Bad Gateway"),
-        Fault::Status503 => message(503, "Service Unavailable")
-            .with_header(RETRY_AFTER.as_str(), &wait_s.to_string()),
+        Fault::Status503 => {
+            message(503, "Service Unavailable").with_header("retry-after", &wait_s.to_string())
+        }
         Fault::Status503Html => html(503, "503 Service Unavailable"),
         Fault::DropBefore | Fault::DropAfter => usual.ending(Then::Drop),
         Fault::HangBefore | Fault::HangAfter => usual.ending(Then::Hang),
@@ -216,7 +206,7 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
         Some(id) => reply.body.replace("{id}", &id.to_string()),
         None => reply.body.clone(),
     };
-    let plain = Reply::new(reply.status, JSON, body).ending(reply.then);
+    let plain = Reply::new(reply.status.unwrap_or(200), JSON, body).ending(reply.then);
     let headers = reply.headers.iter();
     headers.fold(plain, |made, (name, value)| made.with_header(name, value))
 }
@@ -235,17 +225,11 @@ pub(super) fn campaign_list(config: &SandboxConfig, page: usize, url: &str) -> V
 
 fn entries(config: &SandboxConfig, campaigns: &[Campaign]) -> Vec<Value> {
     let entry = |campaign: &Campaign| {
-        let id = match config.list_id_type {
-            ListIdType::String => json!(campaign.id.to_string()),
-            ListIdType::Integer => json!(campaign.id),
-        };
-        json!({
-            "id": id,
-            "name": campaign.name,
-            "created_at": campaign.created_at,
-            "updated_at": campaign.updated_at,
-            "status": campaign.status,
-        })
+        let mut entry = json!(campaign);
+        if config.list_id_type == ListIdType::String {
+            entry["id"] = json!(campaign.id.to_string());
+        }
+        entry
     };
     campaigns.iter().map(entry).collect()
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::ensure;
 use axum::http::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
@@ -21,10 +22,11 @@ pub struct Rule {
     pub reply: ScriptedReply,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptedReply {
-    pub status: u16,
+    /// 200 when not given.
+    pub status: Option<u16>,
     /// Headers; `Content-Type` is `application/json` unless it is among them.
     pub headers: BTreeMap<String, String>,
     /// The body; `{id}` in it becomes the id of the lead that was just stored.
@@ -34,19 +36,6 @@ pub struct ScriptedReply {
     /// Milliseconds until the answer, on top of the latency.
     pub delay_ms: u64,
     pub then: Then,
-}
-
-impl Default for ScriptedReply {
-    fn default() -> Self {
-        Self {
-            status: 200,
-            headers: BTreeMap::new(),
-            body: String::new(),
-            store: false,
-            delay_ms: 0,
-            then: Then::default(),
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -76,22 +65,21 @@ impl Rule {
     }
 
     /// A mistyped rule would never match, or answer something else.
-    pub(super) fn check(&self) -> Result<(), String> {
-        if let Some(text) = &self.phone_number
-            && phone_digits(text).is_none()
-        {
-            return Err("a rule's `phone_number` must be E.164, such as +14155550123".to_owned());
-        }
-        if !(200..=599).contains(&self.reply.status) {
-            return Err(format!(
-                "a rule's `status` must be between 200 and 599 (not {})",
-                self.reply.status
-            ));
-        }
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let phone = self.phone_number.as_deref();
+        ensure!(
+            phone.is_none_or(|text| phone_digits(text).is_some()),
+            "a rule's `phone_number` must be E.164, such as +14155550123"
+        );
+        let status = self.reply.status.unwrap_or(200);
+        ensure!(
+            (200..=599).contains(&status),
+            "a rule's `status` must be between 200 and 599 (not {status})"
+        );
         for (name, value) in &self.reply.headers {
-            if name.parse::<HeaderName>().is_err() || value.parse::<HeaderValue>().is_err() {
-                return Err(format!("a rule's header `{name}` is not a valid one"));
-            }
+            let is_valid =
+                name.parse::<HeaderName>().is_ok() && value.parse::<HeaderValue>().is_ok();
+            ensure!(is_valid, "a rule's header `{name}` is not a valid one");
         }
         Ok(())
     }

@@ -3,17 +3,15 @@
 //! The rule: nothing is decided here. Handlers read the request, ask `state`, wait and send
 //! what it decides.
 
-use std::future::{Future, IntoFuture, ready};
+use std::future::{IntoFuture, pending, ready};
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
-use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
@@ -21,6 +19,7 @@ use futures::{FutureExt, StreamExt, stream};
 use futures_timer::Delay;
 use serde::Serialize;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use super::replies::{self, Reply};
 use super::rule::Then;
@@ -30,30 +29,24 @@ use super::{RecordedRequest, wire};
 const CAMPAIGNS: &str = "/api/user/campaigns";
 /// Bodies beyond this many bytes are refused.
 const MAX_BODY: usize = 1 << 20;
-/// How long connections may take to notice that the sandbox stops.
-const GRACE: Duration = Duration::from_millis(200);
 
 type SharedState = State<Arc<Shared>>;
 
-/// Serves until the sandbox stops. Requests that wait or hang end then; a connection that is
-/// stuck elsewhere ends with the runtime.
-pub(super) async fn run(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
+/// Serves until `stop` is dropped; connections end with the runtime.
+pub(super) async fn run(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    stop: oneshot::Receiver<()>,
+) -> io::Result<()> {
     let routes = routes(Arc::clone(&shared));
-    let stopped_first = stopped(&shared);
-    let counted = Arc::clone(&shared);
     let listener = listener.tap_io(move |tcp| {
-        counted.state().stats.connections += 1;
+        shared.state().stats.connections += 1;
         // Only speed is at stake.
         let _ = tcp.set_nodelay(true);
     });
-    let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped_first);
-    let stop = async {
-        stopped(&shared).await;
-        tokio::time::sleep(GRACE).await;
-    };
     tokio::select! {
-        result = serving.into_future() => result,
-        () = stop => Ok(()),
+        result = axum::serve(listener, routes).into_future() => result,
+        _ = stop => Ok(()),
     }
 }
 
@@ -68,17 +61,9 @@ fn routes(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-fn stopped(shared: &Shared) -> impl Future<Output = ()> + Send + 'static {
-    let mut stopping = shared.stopping.subscribe();
-    async move {
-        // An error means that the sandbox is gone altogether.
-        let _ = stopping.wait_for(|stop| *stop).await;
-    }
-}
-
 async fn create_lead(State(shared): SharedState, request: Request) -> Response {
     // First of all: the arrival is the moment at which the head was seen, not the body.
-    let arrival = shared.arrive();
+    let arrival = shared.state().arrive(shared.now_us());
     let _in_flight = InFlight(&shared);
     let (head, body) = request.into_parts();
     // Read in any case: a connection with unread bytes could not be used again.
@@ -86,36 +71,24 @@ async fn create_lead(State(shared): SharedState, request: Request) -> Response {
     if let Some(body) = &body
         && shared.config.keep_bodies
     {
-        record(&shared, &head, body.clone(), arrival.at_us);
+        shared.state().requests.push(RecordedRequest {
+            headers: head.headers.clone(),
+            body: body.clone(),
+            arrival_us: arrival.at_us,
+        });
     }
-    let reply = shared.decide(arrival, &head.headers, body.as_deref());
+    let reply = shared
+        .state()
+        .decide(arrival, &head.headers, body.as_deref());
     finish(&shared, reply).await
-}
-
-fn record(shared: &Shared, head: &Parts, body: Bytes, arrival_us: u64) {
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let headers = head.headers.iter();
-    let headers = headers.map(|(name, value)| (name.to_string(), text(value)));
-    shared.state().requests.push(RecordedRequest {
-        headers: headers.collect(),
-        body,
-        arrival_us,
-    });
 }
 
 /// Waits for a place and for the delay, then answers or does not.
 async fn finish(shared: &Shared, reply: Reply) -> Response {
-    let _slot = match &shared.slots {
-        Some(slots) => slots.acquire().await.ok(),
-        None => None,
-    };
+    let _slot = shared.slots.acquire().await.ok();
     if !reply.delay.is_zero() {
-        // Not by the clock of tokio, which is a millisecond and a half late on average. Slow
-        // answers do not keep the sandbox from stopping.
-        tokio::select! {
-            () = Delay::new(reply.delay) => {}
-            () = stopped(shared) => {}
-        }
+        // Not by the clock of tokio, which is a millisecond and a half late on average.
+        Delay::new(reply.delay).await;
     }
     let mut response = reply.response;
     match reply.ending {
@@ -130,10 +103,7 @@ async fn finish(shared: &Shared, reply: Reply) -> Response {
         }
         Then::Truncate => in_part(response),
         Then::Drop => hang_up(),
-        Then::Hang => {
-            stopped(shared).await;
-            hang_up()
-        }
+        Then::Hang => pending().await,
     }
 }
 
@@ -160,7 +130,7 @@ fn aborted() -> io::Result<Bytes> {
 
 async fn list_campaigns(State(shared): SharedState, request: Request) -> Response {
     let now = shared.now_us();
-    let refusal = shared.state().arrive_for_list(&shared.config, now);
+    let refusal = shared.state().arrive_for_list(now);
     if let Some(refusal) = refusal {
         return finish(&shared, refusal).await;
     }

@@ -5,18 +5,43 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::config::SandboxConfig;
 
-/// A request for a lead that has nothing wrong with it.
+/// The body of a request for a lead.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct NewLead {
     /// The digits after the `+`; they begin with 1 to 9, so none is lost in a number.
+    #[serde(rename = "phone_number", deserialize_with = "e164")]
     pub(super) phone: u64,
+    #[serde(rename = "campaign_id")]
     pub(super) campaign: u64,
-    pub(super) variables: Option<Map<String, Value>>,
+    pub(super) variables: Option<Variables>,
+    #[serde(rename = "allow_dupplicate")]
     pub(super) allow_duplicate: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Variables {
+    Array([BTreeMap<String, String>; 1]),
+    Object(BTreeMap<String, String>),
+}
+
+impl Variables {
+    pub(super) fn texts(&self) -> &BTreeMap<String, String> {
+        match self {
+            Variables::Array([texts]) | Variables::Object(texts) => texts,
+        }
+    }
+}
+
+fn e164<'a, D: Deserializer<'a>>(from: D) -> Result<u64, D::Error> {
+    let digits = phone_digits(&String::deserialize(from)?);
+    digits.ok_or_else(|| D::Error::custom("the phone_number must be in E.164 format"))
 }
 
 /// The digits of an E.164 number: `+`, a first digit of 1 to 9, 7 to 15 digits in all.
@@ -101,8 +126,8 @@ impl Store {
             allow_duplicate: lead.allow_duplicate,
         });
         if let Some(kept) = &mut self.variables {
-            let text = lead.variables.as_ref();
-            kept.push(text.and_then(|v| serde_json::to_string(v).ok().map(Into::into)));
+            let texts = lead.variables.as_ref().map(Variables::texts);
+            kept.push(texts.and_then(|v| serde_json::to_string(v).ok().map(Into::into)));
         }
         Some(id)
     }

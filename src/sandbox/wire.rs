@@ -5,12 +5,11 @@
 
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::config::{SandboxConfig, VariablesShape};
 use super::replies::{self, Reply};
-use super::store::{NewLead, phone_digits};
+use super::store::{NewLead, Variables};
 
 const JSON: &str = "application/json";
 
@@ -34,15 +33,6 @@ pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Resul
     Ok(())
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LeadBody {
-    phone_number: String,
-    campaign_id: u64,
-    variables: Option<Value>,
-    allow_dupplicate: bool,
-}
-
 /// Checks a request for a lead, head and body.
 pub(super) fn check_lead(
     headers: &HeaderMap,
@@ -60,22 +50,22 @@ pub(super) fn check_lead(
         return Err(replies::message(400, "The body must be a JSON object."));
     }
     let invalid = |what: &str| replies::message(422, &format!("The body is not a lead: {what}."));
-    let lead: LeadBody =
+    let lead: NewLead =
         serde_json::from_value(body).map_err(|error| invalid(&error.to_string()))?;
-    let variables = match lead.variables {
-        Some(value) => Some(
-            texts_by_name(value, config.variables_shape)
-                .ok_or_else(|| invalid("the variables are not as the service takes them"))?,
-        ),
-        None => None,
+    if !fits(lead.variables.as_ref(), config.variables_shape) {
+        return Err(invalid("the variables are not as the service takes them"));
+    }
+    Ok(lead)
+}
+
+fn fits(variables: Option<&Variables>, shape: VariablesShape) -> bool {
+    let texts = match (variables, shape) {
+        (None, _) => return true,
+        (Some(Variables::Array(_)), VariablesShape::Object) => return false,
+        (Some(Variables::Object(_)), VariablesShape::Array) => return false,
+        (Some(variables), _) => variables.texts(),
     };
-    Ok(NewLead {
-        phone: phone_digits(&lead.phone_number)
-            .ok_or_else(|| invalid("the phone_number must be in E.164 format"))?,
-        campaign: lead.campaign_id,
-        variables,
-        allow_duplicate: lead.allow_dupplicate,
-    })
+    !texts.is_empty() && !texts.contains_key("")
 }
 
 /// The value of a header that occurs once.
@@ -83,20 +73,4 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok();
     value.filter(|_| values.next().is_none())
-}
-
-fn texts_by_name(value: Value, shape: VariablesShape) -> Option<Map<String, Value>> {
-    let object = match value {
-        Value::Object(object) if shape != VariablesShape::Array => object,
-        Value::Array(items) if shape != VariablesShape::Object => {
-            match <[Value; 1]>::try_from(items) {
-                Ok([Value::Object(object)]) => object,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    let mut all = object.iter();
-    let is_valid = all.all(|(name, value)| !name.is_empty() && value.is_string());
-    (is_valid && !object.is_empty()).then_some(object)
 }

@@ -115,8 +115,8 @@ fn the_headers_say_who_asks_and_what_is_sent_and_accepted() {
     folder.import_leads(&service, &[]).expect(0);
     let requests = service.requests();
     let header = |name: &str| {
-        let mut values = requests[0].headers.iter().filter(|(n, _)| n == name);
-        let value = values.next().map(|(_, value)| value.as_str());
+        let mut values = requests[0].headers.get_all(name).iter();
+        let value = values.next().map(|value| value.to_str().unwrap());
         assert!(values.next().is_none(), "{name} stands twice");
         value
     };

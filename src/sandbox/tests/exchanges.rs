@@ -27,8 +27,7 @@ fn a_lead_is_made_as_the_contract_says() {
         panic!("one request is recorded");
     };
     assert_eq!(recorded.body, body);
-    let token = ("authorization".into(), "Bearer sandbox-token".into());
-    assert!(recorded.headers.contains(&token));
+    assert_eq!(recorded.headers["authorization"], "Bearer sandbox-token");
 }
 
 #[test]
