@@ -79,9 +79,7 @@ fn html(status: u16, title: &str) -> Reply {
     Reply::new(status, "text/html; charset=UTF-8", page)
 }
 
-pub(super) fn unauthenticated() -> Reply {
-    message(401, "Unauthenticated.")
-}
+pub(super) const UNAUTHENTICATED: &str = "Unauthenticated.";
 
 pub(super) fn out_of_balance() -> Reply {
     let text = "Insufficient balance. Please top up your account.";

@@ -136,7 +136,7 @@ async fn list_campaigns(State(shared): SharedState, request: Request) -> Respons
     }
     let reply = match wire::check_caller(request.headers(), &shared.config) {
         Ok(()) => campaign_page(&shared, &request),
-        Err(refusal) => refusal,
+        Err((status, text)) => replies::message(status, &text),
     };
     let delay = shared.config.latency(now);
     finish(&shared, Reply { delay, ..reply }).await

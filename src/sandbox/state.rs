@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::config::SandboxConfig;
 use super::faults::{self, Fault};
 use super::rate_limit::{Limiter, Quota};
-use super::replies::{self, Reply};
+use super::replies::{self, Reply, UNAUTHENTICATED};
 use super::rule::Then;
 use super::stats::Stats;
 use super::store::{NewLead, Store};
@@ -182,7 +182,7 @@ impl State {
 
     fn revoked(&self) -> Option<Reply> {
         let after = self.config.token_revoked_after?;
-        (self.stats.lead_requests >= after).then(replies::unauthenticated)
+        (self.stats.lead_requests >= after).then(|| replies::message(401, UNAUTHENTICATED))
     }
 
     /// Decides about a request for a lead that was read: what is stored, what is answered, and
@@ -210,13 +210,9 @@ impl State {
     }
 
     fn look_into(&mut self, headers: &HeaderMap, body: Option<&[u8]>, now: u64) -> Reply {
-        let too_large = || replies::message(413, "The body is too large.");
-        let lead = body
-            .ok_or_else(too_large)
-            .and_then(|body| wire::check_lead(headers, body, &self.config));
-        let mut reply = match lead {
+        let mut reply = match wire::check_lead(headers, body, &self.config) {
             Ok(lead) => self.judge(&lead, now),
-            Err(refusal) => refusal,
+            Err((status, text)) => replies::message(status, &text),
         };
         reply.delay += self.config.latency(now);
         reply

@@ -8,13 +8,16 @@ use axum::http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use super::config::{SandboxConfig, VariablesShape};
-use super::replies::{self, Reply};
+use super::replies::UNAUTHENTICATED;
 use super::store::{NewLead, Variables};
 
 const JSON: &str = "application/json";
 
+/// The status and the text of an answer.
+pub(super) type Refusal = (u16, String);
+
 /// Checks what every request needs: the token, then `Accept`.
-pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Result<(), Reply> {
+pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Result<(), Refusal> {
     let token = only(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
     let known = token.is_some_and(|token| {
         if config.any_token {
@@ -24,32 +27,34 @@ pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Resul
         }
     });
     if !known {
-        return Err(replies::unauthenticated());
+        return Err((401, UNAUTHENTICATED.to_owned()));
     }
     if only(headers, &ACCEPT) != Some(JSON) {
         let text = "The Accept header must be application/json.";
-        return Err(replies::message(406, text));
+        return Err((406, text.to_owned()));
     }
     Ok(())
 }
 
-/// Checks a request for a lead, head and body.
+/// Checks a request for a lead, head and body; no body means that it is too large.
 pub(super) fn check_lead(
     headers: &HeaderMap,
-    body: &[u8],
+    body: Option<&[u8]>,
     config: &SandboxConfig,
-) -> Result<NewLead, Reply> {
+) -> Result<NewLead, Refusal> {
+    let too_large = || (413, "The body is too large.".to_owned());
+    let body = body.ok_or_else(too_large)?;
     check_caller(headers, config)?;
     if only(headers, &CONTENT_TYPE) != Some(JSON) {
         let text = "The Content-Type header must be application/json.";
-        return Err(replies::message(415, text));
+        return Err((415, text.to_owned()));
     }
     let body: Value = serde_json::from_slice(body)
-        .map_err(|error| replies::message(400, &format!("The body is not valid JSON: {error}.")))?;
+        .map_err(|error| (400, format!("The body is not valid JSON: {error}.")))?;
     if !body.is_object() {
-        return Err(replies::message(400, "The body must be a JSON object."));
+        return Err((400, "The body must be a JSON object.".to_owned()));
     }
-    let invalid = |what: &str| replies::message(422, &format!("The body is not a lead: {what}."));
+    let invalid = |what: &str| (422, format!("The body is not a lead: {what}."));
     let lead: NewLead =
         serde_json::from_value(body).map_err(|error| invalid(&error.to_string()))?;
     if !fits(lead.variables.as_ref(), config.variables_shape) {
