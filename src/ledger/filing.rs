@@ -36,13 +36,10 @@ impl Ledger {
     /// the next call begins the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
         self.refuse_replaced()?;
-        let round = match self.filing.round.take() {
-            Some(round) => Some(round),
-            None if self.is_due()? => self.filing.service.map(Round::new),
-            None => None,
-        };
-        let Some(mut round) = round else {
-            return Ok(false);
+        let mut round = match (self.filing.round.take(), self.filing.service) {
+            (Some(round), _) => round,
+            (None, Some(service)) if self.is_due()? => self.gather(service)?,
+            (None, _) => return Ok(false),
         };
         if self.advance(&mut round)? {
             let moved = round.len() as u64;
@@ -66,7 +63,7 @@ impl Ledger {
         // What is under way is begun again, which does no harm.
         self.filing.round = None;
         loop {
-            let mut round = Round::new(service);
+            let mut round = self.gather(service)?;
             while !self.advance(&mut round)? {}
             if !round.is_full() {
                 break;
@@ -76,6 +73,10 @@ impl Ledger {
             self.filing.unfiled = 0;
         }
         Ok(())
+    }
+
+    fn gather(&self, service: ServiceId) -> Result<Round, LedgerError> {
+        self.reading(|db| Round::gather(db, service, self.filing.limits))
     }
 
     fn advance(&mut self, round: &mut Round) -> Result<bool, LedgerError> {

@@ -1,11 +1,10 @@
 //! One round of filing, slice by slice.
 //!
 //! A round *gathers* what there is to file, packed in memory; it *places* the rows in `sent`, in
-//! the order of their numbers; and when all of them are there it *clears* them from the journal,
-//! line by line from the oldest, after it has written the open claims again behind them. What a
-//! slice writes is one transaction. Whenever the process ends, a row is in the journal, in
-//! `sent`, or in both with the same outcome, and a round that begins again overwrites it with
-//! itself.
+//! the order of their numbers, a slice in each transaction; and when all of them are there it
+//! *clears* them from the journal, and writes the claims that are open again behind them.
+//! Whenever the process ends, a row is in the journal, in `sent`, or in both with the same
+//! outcome, and a round that begins again overwrites it with itself.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +16,7 @@ use super::{Group, ServiceId, record};
 use crate::lead::RunId;
 
 const CLEAR: &str = "
-DELETE FROM journal
-WHERE seq > ?2 AND seq <= ?3 AND run IN (SELECT id FROM runs WHERE service = ?1)";
-
-/// A line of the journal has many rows.
-const ROWS_OF_LINE: usize = 64;
+DELETE FROM journal WHERE seq <= ?2 AND run IN (SELECT id FROM runs WHERE service = ?1)";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -34,7 +29,7 @@ pub(super) struct Limits {
     /// numbers: a service may refuse many, with a sentence for each. The others are left to
     /// another round.
     pub(super) most_bytes: usize,
-    /// Rows that are gathered or placed at a time, in some tens of milliseconds.
+    /// Rows that are placed at a time, in some tens of milliseconds.
     pub(super) slice: usize,
 }
 
@@ -53,36 +48,44 @@ impl Default for Limits {
 #[derive(Debug)]
 pub(super) struct Round {
     service: ServiceId,
-    /// The first line of the journal that it has, and the last.
-    first: i64,
+    /// The last line of the journal that it has.
     last: i64,
     outcomes: PackedOutcomes,
     replay: Replay,
     /// Whether there was more than fits one round.
     is_full: bool,
-    step: Step,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Step {
-    Gather,
-    /// That many rows have been placed.
-    Place(usize),
-    /// The lines up to this have been cleared.
-    Clear(i64),
+    /// How many rows have been placed.
+    placed: usize,
 }
 
 impl Round {
-    pub(super) fn new(service: ServiceId) -> Round {
-        Round {
+    /// Gathers what there is to file.
+    pub(super) fn gather(
+        db: &Connection,
+        service: ServiceId,
+        limits: Limits,
+    ) -> rusqlite::Result<Round> {
+        let mut round = Round {
             service,
-            first: i64::MAX,
             last: 0,
             outcomes: PackedOutcomes::new(),
             replay: Replay::default(),
             is_full: false,
-            step: Step::Gather,
-        }
+            placed: 0,
+        };
+        follow(db, Some(service), 0, |seq, run, entries| {
+            let (rows, bytes) = (round.outcomes.len(), round.outcomes.size());
+            round.is_full = rows >= limits.most || bytes >= limits.most_bytes;
+            if !round.is_full {
+                for outcome in round.replay.take(run, entries) {
+                    round.outcomes.push(run, &outcome)?;
+                }
+                round.last = seq;
+            }
+            Ok(!round.is_full)
+        })?;
+        round.outcomes.sort();
+        Ok(round)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -93,61 +96,29 @@ impl Round {
         self.is_full
     }
 
-    /// Does a slice; returns whether the round is over.
+    /// Places a slice, or clears what has been placed; returns whether the round is over.
     pub(super) fn advance(
         &mut self,
         db: &mut Connection,
         limits: Limits,
     ) -> rusqlite::Result<bool> {
-        self.step = match self.step {
-            Step::Gather => self.gather(db, limits)?,
-            Step::Place(done) if done < self.len() => self.place(db, done, limits.slice)?,
-            // Nothing to be filed, and nothing to be cleared away.
-            Step::Place(_) if !self.replay.has_ended => return Ok(true),
-            Step::Place(_) => self.claim_again(db)?,
-            Step::Clear(done) if done < self.last => self.clear(db, done, limits.slice)?,
-            Step::Clear(_) => return Ok(true),
-        };
+        if self.placed == self.len() {
+            // Where no claim has ended there is nothing to be cleared away.
+            if self.replay.has_ended {
+                self.clear(db)?;
+            }
+            return Ok(true);
+        }
+        let end = self.len().min(self.placed + limits.slice);
+        let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let slice = self.outcomes.unpack(self.placed..end)?;
+        record::store(&change, "sent", self.service, &slice)?;
+        change.commit()?;
+        self.placed = end;
         Ok(false)
     }
 
-    fn gather(&mut self, db: &Connection, limits: Limits) -> rusqlite::Result<Step> {
-        let slice_end = self.len() + limits.slice;
-        let mut has_all = true;
-        follow(db, Some(self.service), self.last, |seq, run, entries| {
-            has_all = self.len() < slice_end && !self.has_enough(limits);
-            if has_all {
-                for outcome in self.replay.take(run, entries) {
-                    self.outcomes.push(run, &outcome)?;
-                }
-                self.first = self.first.min(seq);
-                self.last = seq;
-            }
-            Ok(has_all)
-        })?;
-        self.is_full = !has_all && self.has_enough(limits);
-        if has_all || self.is_full {
-            self.outcomes.sort();
-            return Ok(Step::Place(0));
-        }
-        Ok(Step::Gather)
-    }
-
-    fn has_enough(&self, limits: Limits) -> bool {
-        self.len() >= limits.most || self.outcomes.size() >= limits.most_bytes
-    }
-
-    fn place(&self, db: &mut Connection, done: usize, slice: usize) -> rusqlite::Result<Step> {
-        let end = self.len().min(done + slice);
-        let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let slice = self.outcomes.unpack(done..end)?;
-        record::store(&change, "sent", self.service, &slice)?;
-        change.commit()?;
-        Ok(Step::Place(end))
-    }
-
-    /// Writes the claims that are open at the end of the journal.
-    fn claim_again(&self, db: &mut Connection) -> rusqlite::Result<Step> {
+    fn clear(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut open = self.replay.open.clone();
         // What has ended since.
@@ -164,16 +135,10 @@ impl Round {
         for (run, claims) in by_run {
             journal::append(&change, run, &claims)?;
         }
-        change.commit()?;
-        Ok(Step::Clear(self.first - 1))
-    }
-
-    fn clear(&self, db: &Connection, done: i64, slice: usize) -> rusqlite::Result<Step> {
-        let lines = (slice / ROWS_OF_LINE).max(1);
-        let end = self.last.min(done + lines as i64);
-        let mut clear = db.prepare_cached(CLEAR)?;
-        clear.execute(params![self.service.0, done, end])?;
-        Ok(Step::Clear(end))
+        let mut clear = change.prepare_cached(CLEAR)?;
+        clear.execute(params![self.service.0, self.last])?;
+        drop(clear);
+        change.commit()
     }
 }
 
@@ -193,7 +158,7 @@ mod tests {
             most_bytes,
             ..Limits::default()
         };
-        let mut round = Round::new(sample.service);
+        let mut round = Round::gather(&sample.ledger.db, sample.service, limits).unwrap();
         while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
         assert!(round.is_full());
         // One more than fits, since that shows that it is full.
