@@ -6,9 +6,11 @@
 use rusqlite::{Row, params};
 use serde_json::json;
 
-use super::record::{COLUMNS, Record};
+use super::columns::{line, status_code};
+use super::record::{self, COLUMNS};
 use super::{Ledger, LedgerError, unfiled};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
@@ -34,16 +36,18 @@ pub struct ExportedRow {
     pub outcome: RowOutcome,
 }
 
-/// The columns of [`Record::read`], and after them what is in place of a number.
+/// [`COLUMNS`], of a row that is invalid as of one that was sent, and after them the cell in
+/// place of a number.
 fn select() -> String {
     format!(
         "SELECT {COLUMNS}, NULL AS cell FROM sent
         WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
         UNION ALL
-        SELECT NULL, NULL, campaign, run, row, file, line, NULL, NULL, NULL, NULL, NULL,
+        SELECT NULL, NULL, campaign, run, row, file, line - row, {invalid}, NULL, 0, NULL, NULL,
             error_code, error, coalesce(cell, '') FROM invalid_rows
         WHERE run IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR campaign = ?2)
-        ORDER BY run, row, cell"
+        ORDER BY run, row, cell",
+        invalid = status_code(Status::Invalid)
     )
 }
 
@@ -88,27 +92,21 @@ impl Ledger {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ExportedRow> {
-    let Some(cell) = row.get("cell")? else {
-        let record = Record::read(row)?;
-        return Ok(ExportedRow {
-            run: record.run,
-            row: record.row,
-            file: record.file,
-            line: record.line,
-            phone: record.number.to_string(),
-            campaign: Some(record.campaign),
-            outcome: record.outcome,
-        });
+    let number: Option<PhoneNumber> = row.get("number")?;
+    let phone = match number {
+        Some(number) => number.to_string(),
+        None => row.get("cell")?,
     };
     let campaign: Option<i64> = row.get("campaign")?;
+    let at: i64 = row.get("row")?;
     Ok(ExportedRow {
         run: RunId(row.get("run")?),
-        row: RowId(row.get("row")?),
+        row: RowId(at.cast_unsigned()),
         file: row.get("file")?,
-        line: row.get("line_offset")?,
-        phone: cell,
+        line: line(at, row.get("line_offset")?),
+        phone,
         campaign: campaign.map(CampaignId),
-        outcome: RowOutcome::not_sent(Status::Invalid, row.get("error_code")?, row.get("error")?),
+        outcome: record::outcome(row)?,
     })
 }
 
@@ -118,10 +116,8 @@ mod tests {
 
     use super::*;
     use crate::lead::ErrorCode;
-    use crate::ledger::columns::status_code;
     use crate::ledger::testing::{TestLedger, at};
     use crate::ledger::{Claim, Group, Settlement, journal};
-    use crate::phone::PhoneNumber;
 
     /// A ledger with that many runs.
     fn with_runs(count: u8) -> TestLedger {

@@ -23,12 +23,9 @@ const MAX_STATEMENTS: usize = 64;
 /// The head of a database up to its application id (<https://www.sqlite.org/fileformat2.html>).
 const HEAD_LEN: u64 = 72;
 
-/// How long to wait for another program that holds the file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The same once leads are being made: another run may be filing a lot, and that must not end
-/// a run of hours.
-const BUSY_TIMEOUT_MIDWAY: Duration = Duration::from_secs(30);
+/// How long to wait for another program that holds the file, such as a run for another service
+/// that files a lot.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an empty file may be one that another process is making.
 const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
@@ -81,11 +78,6 @@ impl Ledger {
     /// The error for a value that was read from it and makes no sense.
     pub fn damaged(&self, detail: String) -> LedgerError {
         LedgerError::damaged(&self.place, detail)
-    }
-
-    /// From now on other processes are waited for longer.
-    pub(super) fn set_busy_timeout(&self) -> Result<(), LedgerError> {
-        self.checked(self.db.busy_timeout(BUSY_TIMEOUT_MIDWAY))
     }
 
     fn connect(place: &LedgerPlace, access: OpenFlags) -> Result<Ledger, LedgerError> {

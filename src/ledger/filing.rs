@@ -7,10 +7,6 @@
 use super::round::{Limits, Round};
 use super::{Ledger, LedgerError, ServiceId};
 
-/// A quarter of the rows that a page of the ledger holds. Rows are filed when they are
-/// a quarter of all that there are, and pages can be had without counting.
-const DUE_BY_PAGE: u64 = 20;
-
 /// What this connection knows of its own filing. All of it can be lost: a round that
 /// is begun again ends the same.
 #[derive(Debug, Default)]
@@ -19,14 +15,14 @@ pub(super) struct Filing {
     /// The service that groups were committed for.
     service: Option<ServiceId>,
     /// Settled rows of it that no round has moved.
-    unfiled: u64,
+    unfiled: usize,
     round: Option<Round>,
 }
 
 impl Filing {
     pub(super) fn count(&mut self, service: ServiceId, settled: usize) {
         self.service = Some(service);
-        self.unfiled += settled as u64;
+        self.unfiled += settled;
     }
 }
 
@@ -38,13 +34,12 @@ impl Ledger {
         self.refuse_replaced()?;
         let mut round = match (self.filing.round.take(), self.filing.service) {
             (Some(round), _) => round,
-            (None, Some(service)) if self.is_due()? => self.gather(service)?,
+            (None, Some(service)) if self.is_due() => self.gather(service)?,
             (None, _) => return Ok(false),
         };
         if self.advance(&mut round)? {
-            let moved = round.len() as u64;
-            self.filing.unfiled = self.filing.unfiled.saturating_sub(moved);
-            return self.is_due();
+            self.filing.unfiled = self.filing.unfiled.saturating_sub(round.len());
+            return Ok(self.is_due());
         }
         self.filing.round = Some(round);
         Ok(true)
@@ -84,15 +79,7 @@ impl Ledger {
         self.checked(advanced)
     }
 
-    fn is_due(&self) -> Result<bool, LedgerError> {
-        let Limits { least, most, .. } = self.filing.limits;
-        if self.filing.unfiled < least {
-            return Ok(false);
-        }
-        let pages = |pragma| self.db.pragma_query_value(None, pragma, |row| row.get(0));
-        let all: u32 = self.checked(pages("page_count"))?;
-        let free: u32 = self.checked(pages("freelist_count"))?;
-        let share = u64::from(all.saturating_sub(free)) * DUE_BY_PAGE;
-        Ok(self.filing.unfiled >= share.min(most as u64))
+    fn is_due(&self) -> bool {
+        self.filing.unfiled >= self.filing.limits.most
     }
 }

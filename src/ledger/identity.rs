@@ -39,19 +39,11 @@ pub(super) struct Identity {
     log: Option<(u64, u64)>,
     /// When the file had last been written when it was last found to be the right one.
     modified: Option<SystemTime>,
-    /// The start by which the file is known, once it has one.
-    start: Option<Start>,
+    /// The start by which the file is known, once it has one; and its time, process and
+    /// computer, which tell it from those of other ledgers.
+    start: Option<(RunId, u32, String)>,
     /// What was found when it was another one.
     lost: Option<LedgerError>,
-}
-
-/// A start of a run, and the time, process and computer that tell it from those of other
-/// ledgers.
-#[derive(Debug, PartialEq, Eq)]
-struct Start {
-    run: RunId,
-    start: u32,
-    origin: String,
 }
 
 impl Identity {
@@ -65,7 +57,8 @@ impl Identity {
     /// Whether the file has the start, where it has been written since this was last checked.
     fn has_start(&mut self, path: &Path) -> bool {
         let modified = path.metadata().and_then(|found| found.modified()).ok();
-        let Some(start) = self.start.as_ref().filter(|_| modified != self.modified) else {
+        let Some((run, start, origin)) = self.start.as_ref().filter(|_| modified != self.modified)
+        else {
             return true;
         };
         self.modified = modified;
@@ -73,7 +66,7 @@ impl Identity {
             if attempt > 0 {
                 thread::sleep(PAUSE);
             }
-            start_in_file(path, start.run, start.start).is_some_and(|found| found == *start)
+            origin_in_file(path, *run, *start).as_ref() == Some(origin)
         })
     }
 }
@@ -87,7 +80,8 @@ impl Ledger {
         // Where a reader holds what was there before, it stays in the log.
         let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
         let _ = self.db.query_row(checkpoint, [], |_| Ok(()));
-        self.identity.start = start_in_file(self.place.path(), run, start);
+        let origin = origin_in_file(self.place.path(), run, start);
+        self.identity.start = origin.map(|origin| (run, start, origin));
     }
 
     /// Makes sure that what is open is what others find at the path.
@@ -124,16 +118,11 @@ impl Ledger {
         let is_ours = self.identity.log.is_some() && identity_at(&log) == self.identity.log;
         let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let apart = place.log_apart(&stamp);
-        let is_moved = is_ours && fs::rename(&log, &apart).is_ok();
-        let with_log = if is_moved {
-            format!(
-                ", and `{}` beside it as `{}`",
-                apart.display(),
-                log.display()
-            )
-        } else {
-            String::new()
-        };
+        let mut with_log = String::new();
+        if is_ours && fs::rename(&log, &apart).is_ok() {
+            let (apart, log) = (apart.display(), log.display());
+            with_log = format!(", and `{apart}` beside it as `{log}`");
+        }
         LedgerError::new(
             format!("the ledger `{place}` was replaced or overwritten while it was in use"),
             format!(
@@ -143,9 +132,9 @@ impl Ledger {
     }
 }
 
-/// The start as it is in the file itself, without the log. Opened beside SQLite's own handles,
+/// Of a start as it is in the file itself, without the log. Opened beside SQLite's own handles,
 /// which it takes care of.
-fn start_in_file(path: &Path, run: RunId, start: u32) -> Option<Start> {
+fn origin_in_file(path: &Path, run: RunId, start: u32) -> Option<String> {
     let mut url = Url::from_file_path(fs::canonicalize(path).ok()?).ok()?;
     url.set_query(Some("immutable=1"));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -154,12 +143,8 @@ fn start_in_file(path: &Path, run: RunId, start: u32) -> Option<Start> {
     let file = Connection::open_with_flags(url.as_str(), flags).ok()?;
     let origin = "SELECT began_at || ' ' || process || ' ' || host FROM starts
         WHERE run = ?1 AND start = ?2";
-    let origin = file.query_row(origin, (run.0, start), |row| row.get(0));
-    Some(Start {
-        run,
-        start,
-        origin: origin.ok()?,
-    })
+    file.query_row(origin, (run.0, start), |row| row.get(0))
+        .ok()
 }
 
 fn identity_at(path: &Path) -> Option<(u64, u64)> {

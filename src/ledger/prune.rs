@@ -32,15 +32,13 @@ SELECT id FROM (
 )
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
-const PRUNE_ROWS: [&str; 2] = [
+/// Of the first two it is counted how many rows had any.
+const PRUNE: [&str; 6] = [
     "UPDATE sent SET error = NULL
      WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
     "UPDATE invalid_rows SET cell = NULL, error = NULL
      WHERE (cell IS NOT NULL OR error IS NOT NULL)
          AND run IN (SELECT value FROM json_each(?1))",
-];
-
-const PRUNE_NAMES: [&str; 4] = [
     "UPDATE inputs SET name = NULL, path = NULL
      WHERE run IN (SELECT value FROM json_each(?1))",
     "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
@@ -52,25 +50,20 @@ const PRUNE_NAMES: [&str; 4] = [
 const MARK_PRUNED: &str =
     "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
 
-/// All of a run but its row in `runs`, which stays until the rest is gone.
-const FORGET_REST: [&str; 8] = [
-    "DELETE FROM sent WHERE run = ?1",
-    "DELETE FROM journal WHERE run = ?1",
-    "DELETE FROM invalid_rows WHERE run = ?1",
-    "DELETE FROM known_bad WHERE run = ?1",
-    "DELETE FROM inputs WHERE run = ?1",
-    "DELETE FROM lists WHERE run = ?1",
-    "DELETE FROM outputs WHERE run = ?1",
-    "UPDATE runs SET options = NULL, defaults = NULL WHERE id = ?1",
+/// The tables that have anything of a run. Its row in `runs` stays until the rest is gone.
+const OF_RUN: [&str; 7] = [
+    "sent",
+    "journal",
+    "invalid_rows",
+    "known_bad",
+    "inputs",
+    "lists",
+    "outputs",
 ];
 
 /// Created and duplicate, as `columns::status_code` has them.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
-
-const CELLS: &str = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT NULL";
-const FORGET_CELL: &str =
-    "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
 
 /// A number has at least that many digits.
 const MIN_DIGITS: usize = 7;
@@ -90,14 +83,11 @@ impl Ledger {
         self.file_everything()?;
         let ids = serde_json::json!(runs).to_string();
         let rows = self.changing(|change| {
-            let mut rows = 0;
-            for sql in PRUNE_ROWS {
-                rows += change.execute(sql, [&ids])? as u64;
+            let mut changed = [0; PRUNE.len()];
+            for (sql, changed) in PRUNE.iter().zip(&mut changed) {
+                *changed = change.execute(sql, [&ids])? as u64;
             }
-            for sql in PRUNE_NAMES {
-                change.execute(sql, [&ids])?;
-            }
-            Ok(rows)
+            Ok(changed[0] + changed[1])
         })?;
         self.scrub()?;
         let now = Timestamp::now().as_second();
@@ -117,9 +107,11 @@ impl Ledger {
         let run = run.0.cast_signed();
         let leads = self.changing(|change| {
             let leads = change.query_row(LEADS_OF_RUN, [run], |row| row.get(0))?;
-            for sql in FORGET_REST {
-                change.execute(sql, [run])?;
+            for table in OF_RUN {
+                change.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
             }
+            let forget = "UPDATE runs SET options = NULL, defaults = NULL WHERE id = ?1";
+            change.execute(forget, [run])?;
             Ok(leads)
         })?;
         self.scrub()?;
@@ -201,7 +193,8 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
 /// or a country that was not allowed.
 fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
     let digits = number.key().to_string();
-    let mut query = change.prepare(CELLS)?;
+    let cells = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT NULL";
+    let mut query = change.prepare(cells)?;
     let mut rows = query.query([])?;
     let mut found: Vec<(i64, i64)> = Vec::new();
     while let Some(row) = rows.next()? {
@@ -210,7 +203,8 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
         }
     }
     for key in found {
-        change.execute(FORGET_CELL, key)?;
+        let forget = "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
+        change.execute(forget, key)?;
     }
     Ok(())
 }

@@ -89,7 +89,8 @@ impl Record {
     }
 }
 
-fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
+/// What became of the row, of a query that begins with [`COLUMNS`].
+pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
     let lead_id: Option<StoredLeadId> = row.get(10)?;
     let settled_at: Option<Seconds> = row.get(11)?;
     Ok(RowOutcome {

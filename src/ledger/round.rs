@@ -20,9 +20,7 @@ DELETE FROM journal WHERE seq <= ?2 AND run IN (SELECT id FROM runs WHERE servic
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Fewer settled rows than these are not worth filing.
-    pub(super) least: u64,
-    /// With this many they are filed in any case: each of them takes 50 to 80 bytes of memory
+    /// Settled rows are filed when there are so many: each of them takes 50 to 80 bytes of memory
     /// meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
     /// About how much memory they may take, of the 64 MiB that a run may use beside its
@@ -36,7 +34,6 @@ pub(super) struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            least: 200_000,
             most: 350_000,
             most_bytes: 20 * 1024 * 1024,
             slice: 16_384,

@@ -62,7 +62,7 @@ impl Sample {
     /// Files in such small pieces that few rows are many slices.
     pub(super) fn file_in_small_slices(&mut self) {
         let limits = &mut self.ledger.filing.limits;
-        (limits.least, limits.most, limits.slice) = (3, 6, 2);
+        (limits.most, limits.slice) = (6, 2);
     }
 
     /// What a process that is killed now leaves behind: the files as they are.

@@ -39,8 +39,6 @@ pub struct Committed {
 
 impl<B: Send + 'static> LedgerWriter<B> {
     pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
-        // Where that fails, other processes are waited for less long.
-        let _ = ledger.set_busy_timeout();
         let (requests, to_commit) = sync_channel(1);
         let (answer, answers) = mpsc::unbounded_channel();
         let mut worker = Worker {
