@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, absolute};
 
 use tempfile::NamedTempFile;
 
@@ -58,17 +58,9 @@ pub fn probe(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let folders = folder_of(path).ancestors();
-    let folder = folders
-        .map(|folder| {
-            if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            }
-        })
-        .find(|folder| folder.exists());
-    folder.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
+    let folder = absolute(folder_of(path))?;
+    let there = folder.ancestors().find(|folder| folder.exists());
+    there.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
 }
 
 /// A new file beside `path`, for its owner only, which is deleted when it is dropped. Errors do

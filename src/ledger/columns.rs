@@ -62,17 +62,10 @@ pub(super) fn place(path: &Path) -> [u8; 32] {
     Sha256::digest(path.as_os_str().as_encoded_bytes()).into()
 }
 
-/// The same, read back.
-#[derive(Debug)]
-pub(super) struct StoredPath(pub(super) PathBuf);
-
-impl FromSql for StoredPath {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        match value {
-            ValueRef::Text(bytes) => Ok(StoredPath(os_text(bytes).into())),
-            _ => Err(FromSqlError::InvalidType),
-        }
-    }
+/// The path in the column of this name, read back.
+pub(super) fn path(row: &Row<'_>) -> rusqlite::Result<Option<PathBuf>> {
+    let text = row.get_ref("path")?.as_bytes_or_null()?;
+    Ok(text.map(|text| os_text(text).into()))
 }
 
 #[cfg(unix)]
@@ -168,10 +161,8 @@ mod tests {
 
     fn stored(path: &Path) -> PathBuf {
         let db = Connection::open_in_memory().unwrap();
-        let StoredPath(read) = db
-            .query_row("SELECT ?1", [PathText(path)], |row| row.get(0))
-            .unwrap();
-        read
+        let read = db.query_row("SELECT ?1 AS path", [PathText(path)], super::path);
+        read.unwrap().unwrap()
     }
 
     #[test]

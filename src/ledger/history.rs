@@ -3,34 +3,18 @@
 //! Reading it needs no right to write and holds no writer up, also while a run is being sent.
 //! All that one call returns is of the same instant.
 
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::columns::{Json, Seconds, StoredPath, all};
+use super::columns::{Json, Seconds, all, path};
 use super::run::{InputRecord, ListRecord, OutputRecord};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{CampaignId, Counts, RunId};
 
-const RUNS: &str = "
-SELECT runs.id, address, options, began_at, completed_at, pruned_at, counts
-FROM runs JOIN services ON services.id = service ORDER BY runs.id";
-
-const STARTS: &str = "
-SELECT start, began_at, ended_at, process, version, exit_code, stopped_by, requests, host
-FROM starts WHERE run = ?1 ORDER BY start";
-
-const LISTS: &str = "
-SELECT name, sha256, numbers FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position";
-
-const INPUTS: &str = "
-SELECT name, path, sha256, bytes, columns, rows FROM inputs WHERE run = ?1 ORDER BY position";
-
-/// The latest version of each.
-const OUTPUTS: &str = "
-SELECT path, kind, sha256, rows FROM outputs WHERE run = ?1 AND rowid IN
+/// The latest version of each file.
+const LATEST_OUTPUTS: &str = "
+SELECT * FROM outputs WHERE run = ?1 AND rowid IN
     (SELECT max(rowid) FROM outputs WHERE run = ?1 GROUP BY coalesce(path, rowid))
 ORDER BY rowid";
 
@@ -117,11 +101,13 @@ impl Ledger {
 /// All runs; those of the `busy` services may be at work.
 fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
     let instant = db.unchecked_transaction()?;
-    let mut runs: Vec<RunRecord> = all(&instant, RUNS, [], run)?;
+    let select = "SELECT runs.*, address FROM runs JOIN services ON services.id = service
+        ORDER BY runs.id";
+    let mut runs: Vec<RunRecord> = all(&instant, select, [], run)?;
     for run in &mut runs {
         run.starts = starts(&instant, run.run)?;
         run.inputs = inputs(&instant, run.run)?;
-        run.outputs = outputs(&instant, run.run)?;
+        run.outputs = all(&instant, LATEST_OUTPUTS, [run.run.0], OutputRecord::read)?;
     }
     for service in busy {
         let at_work = super::earlier::at_work(&instant, *service)?;
@@ -134,15 +120,15 @@ fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>>
 }
 
 fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
-    let options: Option<Json<Value>> = row.get(2)?;
-    let Json(counts) = row.get(6)?;
+    let options: Option<Json<Value>> = row.get("options")?;
+    let Json(counts) = row.get("counts")?;
     Ok(RunRecord {
-        run: RunId(row.get(0)?),
-        service: row.get(1)?,
+        run: RunId(row.get("id")?),
+        service: row.get("address")?,
         options: options.map(|Json(options)| options),
-        began_at: row.get::<_, Seconds>(3)?.0,
-        completed_at: time(row, 4)?,
-        pruned_at: time(row, 5)?,
+        began_at: row.get::<_, Seconds>("began_at")?.0,
+        completed_at: time(row, "completed_at")?,
+        pruned_at: time(row, "pruned_at")?,
         is_at_work: false,
         counts,
         starts: Vec::new(),
@@ -151,63 +137,49 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     })
 }
 
-fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
     let time: Option<Seconds> = row.get(column)?;
     Ok(time.map(|Seconds(time)| time))
 }
 
-fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
-    let path: Option<StoredPath> = row.get(column)?;
-    Ok(path.map(|StoredPath(path)| path))
-}
-
 fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
-    all(db, STARTS, [run.0], |row| {
+    let starts = "SELECT * FROM starts WHERE run = ?1 ORDER BY start";
+    all(db, starts, [run.0], |row| {
         Ok(StartRecord {
-            lists: lists(db, run, row.get(0)?)?,
-            began_at: row.get::<_, Seconds>(1)?.0,
-            ended_at: time(row, 2)?,
-            process: row.get(3)?,
-            version: row.get(4)?,
-            exit_code: row.get(5)?,
-            stopped_by: row.get(6)?,
-            requests: row.get(7)?,
-            host: row.get(8)?,
+            lists: lists(db, run, row.get("start")?)?,
+            began_at: row.get::<_, Seconds>("began_at")?.0,
+            ended_at: time(row, "ended_at")?,
+            process: row.get("process")?,
+            version: row.get("version")?,
+            exit_code: row.get("exit_code")?,
+            stopped_by: row.get("stopped_by")?,
+            requests: row.get("requests")?,
+            host: row.get("host")?,
         })
     })
 }
 
 fn lists(db: &Connection, run: RunId, start: u32) -> rusqlite::Result<Vec<ListRecord>> {
-    all(db, LISTS, (run.0, start), |row| {
+    let lists = "SELECT * FROM lists WHERE run = ?1 AND start = ?2 ORDER BY position";
+    all(db, lists, (run.0, start), |row| {
         Ok(ListRecord {
-            name: row.get(0)?,
-            sha256: row.get(1)?,
-            numbers: row.get(2)?,
+            name: row.get("name")?,
+            sha256: row.get("sha256")?,
+            numbers: row.get("numbers")?,
         })
     })
 }
 
 fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
-    all(db, INPUTS, [run.0], |row| {
+    let inputs = "SELECT * FROM inputs WHERE run = ?1 ORDER BY position";
+    all(db, inputs, [run.0], |row| {
         Ok(InputRecord {
-            name: row.get(0)?,
-            path: path(row, 1)?,
-            sha256: row.get(2)?,
-            bytes: row.get(3)?,
-            columns: row.get(4)?,
-            rows: row.get(5)?,
-        })
-    })
-}
-
-fn outputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<OutputRecord>> {
-    all(db, OUTPUTS, [run.0], |row| {
-        Ok(OutputRecord {
-            run,
-            path: path(row, 0)?,
-            kind: row.get(1)?,
-            sha256: row.get(2)?,
-            rows: row.get(3)?,
+            name: row.get("name")?,
+            path: path(row)?,
+            sha256: row.get("sha256")?,
+            bytes: row.get("bytes")?,
+            columns: row.get("columns")?,
+            rows: row.get("rows")?,
         })
     })
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
-use super::columns::{PathText, all, place};
+use super::columns::{PathText, all, path, place};
 use super::run::OutputRecord;
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
@@ -37,22 +37,31 @@ impl Ledger {
 
     /// What is known of these places, by any run.
     pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
-        let known = "SELECT run, kind, sha256, rows FROM outputs WHERE place = ?1 ORDER BY run";
+        let known = "SELECT * FROM outputs WHERE place = ?1 ORDER BY run";
         self.reading(|db| {
             let mut found = Vec::new();
             for path in paths {
-                let at: Vec<OutputRecord> = all(db, known, [place(path)], |row| {
-                    Ok(OutputRecord {
-                        run: RunId(row.get(0)?),
-                        path: Some(path.clone()),
-                        kind: row.get(1)?,
-                        sha256: row.get(2)?,
-                        rows: row.get(3)?,
-                    })
-                })?;
-                found.extend(at);
+                let at: Vec<OutputRecord> = all(db, known, [place(path)], OutputRecord::read)?;
+                // Also where that was pruned.
+                let path = Some(path);
+                found.extend(at.into_iter().map(|output| OutputRecord {
+                    path: path.cloned(),
+                    ..output
+                }));
             }
             Ok(found)
+        })
+    }
+}
+
+impl OutputRecord {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<OutputRecord> {
+        Ok(OutputRecord {
+            run: RunId(row.get("run")?),
+            path: path(row)?,
+            kind: row.get("kind")?,
+            sha256: row.get("sha256")?,
+            rows: row.get("rows")?,
         })
     }
 }

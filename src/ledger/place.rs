@@ -42,13 +42,8 @@ impl LedgerPlace {
             let (Ok(path), Ok(ledger)) = (absolute_place(path), absolute_place(ledger)) else {
                 return false;
             };
-            let name = |path: &Path| {
-                let name = path.file_name().unwrap_or_default();
-                name.as_encoded_bytes().to_vec()
-            };
-            let (path_name, ledger_name) = (name(&path), name(&ledger));
-            let rest = path_name.strip_prefix(ledger_name.as_slice());
-            rest.is_some_and(is_ending) && path.parent() == ledger.parent()
+            let [path, ledger] = [&path, &ledger].map(|path| path.as_os_str().as_encoded_bytes());
+            path.strip_prefix(ledger).is_some_and(is_ending)
         };
         let real = self.file.canonicalize();
         is_same_place(&self.file, path)

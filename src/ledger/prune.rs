@@ -203,7 +203,8 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
         }
     }
     for key in found {
-        let forget = "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
+        let forget =
+            "UPDATE invalid_rows SET cell = NULL, error = NULL WHERE run = ?1 AND row = ?2";
         change.execute(forget, key)?;
     }
     Ok(())

@@ -56,7 +56,12 @@ impl OutputPaths {
             .filter_map(Input::path)
             .collect();
         paths.refuse_other_forms()?;
-        paths.refuse_reserved(&choices.reserved)?;
+        let is_reserved = |path: &Path| {
+            let mut reserved = choices.reserved.iter();
+            reserved.any(|other| is_same_place(other, path))
+        };
+        let why = "holds settings, a token or certificates that this command uses";
+        paths.refuse(is_reserved, why)?;
         paths.refuse_clashes(&read)?;
         Ok(paths)
     }
@@ -142,34 +147,17 @@ impl OutputPaths {
         paths.refuse_ledger(ledger)
     }
 
-    fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
-        let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
-        self.refuse(is_reserved, |path| {
-            let path = path.display();
-            let what = format!(
-                "`{path}` holds settings, a token or certificates that this command uses, and is never written over"
-            );
-            OutputError::usage(what, "name another file")
-        })
-    }
-
     /// Makes sure that none is the ledger or one of the files beside it.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
-        let is_owned = |path: &Path| ledger.owns(path);
-        self.refuse(is_owned, |path| {
-            let path = path.display();
-            let what = format!("`{path}` is a file of the ledger, which is never written over");
-            OutputError::usage(what, "name another file")
-        })
+        self.refuse(|path| ledger.owns(path), "is a file of the ledger")
     }
 
-    fn refuse(
-        &self,
-        is_refused: impl Fn(&Path) -> bool,
-        error: impl Fn(&Path) -> OutputError,
-    ) -> Result<(), OutputError> {
-        let refused = self.all().find(|path| is_refused(path));
-        refused.map_or(Ok(()), |path| Err(error(path)))
+    fn refuse(&self, is_refused: impl Fn(&Path) -> bool, why: &str) -> Result<(), OutputError> {
+        let Some(path) = self.all().find(|path| is_refused(path)) else {
+            return Ok(());
+        };
+        let what = format!("`{}` {why}, and is never written over", path.display());
+        Err(OutputError::usage(what, "name another file"))
     }
 
     /// What is called a workbook could not be opened as one.
@@ -180,24 +168,20 @@ impl OutputPaths {
         if let Some(path) = rejects.find(|path| is_stdout(path)) {
             return Err(OutputError::not_a_file(path));
         }
-        if let Some(path) = self.results.iter().find(|path| is_no_csv(path)) {
+        let is_no_page = |path: &Path| !is_called(path, &["html", "htm"]);
+        let (what, ending) = if let Some(path) = self.results.iter().find(|path| is_no_csv(path)) {
             let path = path.display();
             let what = format!("the results cannot be `{path}`: they are a CSV file");
-            return Err(OutputError::usage(
-                what,
-                "give it a name that ends in `.csv`",
-            ));
-        }
-        let mut report = self.report.iter();
-        if let Some(path) = report.find(|path| !is_called(path, &["html", "htm"])) {
+            (what, "csv")
+        } else if let Some(path) = self.report.iter().find(|path| is_no_page(path)) {
             let path = path.display();
             let what = format!("the report cannot be `{path}`: it is a page for a browser");
-            return Err(OutputError::usage(
-                what,
-                "give it a name that ends in `.html`",
-            ));
-        }
-        Ok(())
+            (what, "html")
+        } else {
+            return Ok(());
+        };
+        let hint = format!("give it a name that ends in `.{ending}`");
+        Err(OutputError::usage(what, &hint))
     }
 
     /// Looks at every output under its name and as the part that it is until then.
