@@ -9,7 +9,8 @@
 use rlibphonenumber::Region as LibraryRegion;
 
 use super::plans::{CALLING_CODES, NODES};
-use super::{LineKind, NumberKind, PhoneNumber, Region};
+use super::problem::Origin;
+use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
 
 /// Where each of ten digits leads: see [`CallingCode::roots`].
 pub(super) type Node = [u16; 10];
@@ -79,15 +80,6 @@ pub(super) struct National {
     pub plan: &'static CallingCode,
     value: u64,
     length: u32,
-}
-
-/// How the length of a number compares with the lengths that its country has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
-    Possible,
-    TooShort,
-    TooLong,
-    Between,
 }
 
 impl CallingCode {
@@ -169,19 +161,22 @@ impl National {
         has_zero.then_some(National { length, ..self })
     }
 
-    /// Whether a number of the country can be this long. The lengths are the
-    /// main country's where several share a code, as in Google's library.
-    pub fn length(&self) -> Length {
+    /// Whether numbers of its country can have as many digits, as Google's `isPossibleNumber`
+    /// says; digits that are only dialled locally are too few. The lengths are the main
+    /// country's where several share a code, as in Google's library.
+    pub fn check_length(&self) -> Result<(), PhoneProblem> {
         let possible = self.plan.possible_lengths;
         if possible >> self.length & 1 == 1 {
-            Length::Possible
-        } else if self.length < possible.trailing_zeros() {
-            Length::TooShort
-        } else if possible >> self.length == 0 {
-            Length::TooLong
-        } else {
-            Length::Between
+            return Ok(());
         }
+        let origin = Origin::of(self.plan);
+        Err(if self.length < possible.trailing_zeros() {
+            PhoneProblem::TooShort(origin)
+        } else if possible >> self.length == 0 {
+            PhoneProblem::TooLong(origin)
+        } else {
+            PhoneProblem::WrongLength(origin)
+        })
     }
 
     pub fn kind(&self) -> NumberKind {

@@ -9,7 +9,7 @@ use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::problem::Origin;
-use super::rules::{check_length, check_trunk_zero, is_possible, is_valid};
+use super::rules::{check_trunk_zero, is_valid};
 use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
 use super::{damage, extension, google, several, tidy};
 
@@ -166,6 +166,7 @@ impl PhoneReader {
             return Ok(number);
         }
         let takes_anything = self.rules.rule == PhoneRule::E164;
+        let is_possible = |read| National::of(read).is_some_and(|n| n.check_length().is_ok());
         match (google::read_international(digits), as_written) {
             (Ok(read), _) if is_possible(read) => Ok(read),
             (_, Some(number)) if takes_anything => Ok(number),
@@ -187,7 +188,7 @@ impl PhoneReader {
             let national = National::of(number).ok_or(PhoneProblem::NoSuchCallingCode)?;
             // Of what has no plus, only what can be a number is taken, whatever the rule.
             if self.rules.rule == PhoneRule::E164 {
-                check_length(national)?;
+                national.check_length()?;
             }
             check_trunk_zero(national)?;
             Ok(number)

@@ -1,6 +1,6 @@
 //! The user's rules for phone numbers, and whether a number meets them.
 
-use super::plan::{CallingCode, Length, National};
+use super::plan::{CallingCode, National};
 use super::problem::Origin;
 use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
 
@@ -42,7 +42,7 @@ impl PhoneRules {
             };
         };
         if self.rule != PhoneRule::E164 {
-            check_length(national)?;
+            national.check_length()?;
         }
         if self.rule != PhoneRule::Valid && takes_any_country {
             return Ok(number);
@@ -73,24 +73,12 @@ impl PhoneRules {
     }
 }
 
-/// Whether numbers of its country can have as many digits as this one, as Google's
-/// `isPossibleNumber` says; digits that are only dialled locally are too few.
-pub(super) fn check_length(national: National) -> Result<(), PhoneProblem> {
-    let origin = Origin::of(national.plan);
-    match national.length() {
-        Length::Possible => Ok(()),
-        Length::TooShort => Err(PhoneProblem::TooShort(origin)),
-        Length::TooLong => Err(PhoneProblem::TooLong(origin)),
-        Length::Between => Err(PhoneProblem::WrongLength(origin)),
-    }
-}
-
 /// Whether a number that was dialled within its country is a full one without the zero for
 /// such calls, which Google leaves where too few digits would follow it: `020 7946` is then
 /// as long as some British numbers are.
 pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
     match national.without_trunk_zero() {
-        Some(rest) if national.kind().line == LineKind::Unknown => check_length(rest),
+        Some(rest) if national.kind().line == LineKind::Unknown => rest.check_length(),
         _ => Ok(()),
     }
 }
@@ -98,8 +86,4 @@ pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
 /// Whether the number is in use, as Google's `isValidNumber` says: it has a line.
 pub(super) fn is_valid(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
-}
-
-pub(super) fn is_possible(number: PhoneNumber) -> bool {
-    National::of(number).is_some_and(|national| national.length() == Length::Possible)
 }
