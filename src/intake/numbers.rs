@@ -191,13 +191,14 @@ impl NumberReader {
             RowRegion::Unknown(column) => {
                 let country = shortened(row.lossy(column).trim(), LONGEST_COUNTRY);
                 self.evidence.record_unknown_country(&country, 1);
-                RowOutcome::invalid_quoting(
-                    code,
-                    format!(
-                        "a number in national form, and its country is not known by the name `{country}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
-                        name(column)
-                    ),
-                )
+                let what = format!(
+                    "a number in national form, and its country is not known by the name `{country}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
+                    name(column)
+                );
+                RowOutcome {
+                    quotes_cells: true,
+                    ..RowOutcome::invalid(code, what)
+                }
             }
             RowRegion::Disagree(first, second) => RowOutcome::invalid(
                 code,

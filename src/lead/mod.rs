@@ -92,14 +92,6 @@ impl RowOutcome {
         }
     }
 
-    /// The same as [`invalid`](Self::invalid), with cells of the row quoted in the sentence.
-    pub fn invalid_quoting(code: ErrorCode, error: impl Into<String>) -> Self {
-        RowOutcome {
-            quotes_cells: true,
-            ..RowOutcome::invalid(code, error)
-        }
-    }
-
     /// The outcome of a row that cannot be sent as it is.
     pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))

@@ -46,13 +46,14 @@ impl<'a> Columns<'a> {
     /// The column (from 0) that `name`, given to `flag`, means: one whose header
     /// it is, in any case, or else the one of that number (from 1).
     pub(super) fn find(&self, flag: &'static str, name: &str) -> Result<usize, MappingError> {
-        match self.named(flag, name)? {
-            Some(column) => Ok(column),
-            None => {
-                let numbered = self.numbered(flag, name);
-                numbered.ok_or_else(|| self.unknown(flag, name))
-            }
-        }
+        let found = self.named(flag, name)?;
+        let found = found.or_else(|| self.numbered(flag, name));
+        found.ok_or_else(|| MappingError::NoSuchColumn {
+            flag,
+            column: name.to_owned(),
+            headers: self.names(),
+            input: self.input.to_owned(),
+        })
     }
 
     /// The column whose header `name` is. An exact match beats one in another case.
@@ -144,14 +145,5 @@ impl<'a> Columns<'a> {
             header == self.headers.get(column).map(|header| folded(header))
         };
         (self.own.contains(&column) && then.is_none_or(is_same)).then_some(column)
-    }
-
-    fn unknown(&self, flag: &'static str, name: &str) -> MappingError {
-        MappingError::NoSuchColumn {
-            flag,
-            column: name.to_owned(),
-            headers: self.names(),
-            input: self.input.to_owned(),
-        }
     }
 }

@@ -69,14 +69,11 @@ impl RowBatch {
     }
 
     pub fn row(&self, index: usize) -> Row<'_> {
-        let first_cell = match index {
-            0 => 0,
-            _ => self.rows[index - 1].cells_end,
-        };
+        let before = index.checked_sub(1);
         Row {
             batch: self,
             index,
-            first_cell,
+            first_cell: before.map_or(0, |before| self.rows[before].cells_end),
         }
     }
 
@@ -162,11 +159,9 @@ impl<'a> Row<'a> {
             return None;
         }
         let cell = self.first_cell + column;
-        let start = match cell {
-            0 => 0,
-            _ => self.batch.cell_ends[cell - 1],
-        };
-        Some(&self.batch.bytes[start..self.batch.cell_ends[cell]])
+        let ends = &self.batch.cell_ends;
+        let start = cell.checked_sub(1).map_or(0, |before| ends[before]);
+        Some(&self.batch.bytes[start..ends[cell]])
     }
 
     pub fn cells(&self) -> impl Iterator<Item = &'a [u8]> {

@@ -254,18 +254,11 @@ impl CsvReader {
     fn skip_line(&mut self) -> Result<(), SourceError> {
         loop {
             let rest = &self.window[self.start..self.end];
-            match line_end(rest) {
-                Some(end) => {
-                    self.step(end + 1);
-                    return Ok(());
-                }
-                None => {
-                    self.step(rest.len());
-                    self.row_start = self.start;
-                    if !self.fill()? {
-                        return Ok(());
-                    }
-                }
+            let end = line_end(rest);
+            self.step(end.map_or(rest.len(), |end| end + 1));
+            self.row_start = self.start;
+            if end.is_some() || !self.fill()? {
+                return Ok(());
             }
         }
     }
