@@ -19,7 +19,7 @@ use crate::mapping::{EmptyCells, RegionColumns, VarNames};
 use crate::phone::{PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateChoice};
-use crate::source::Encoding;
+use crate::source::{Encoding, encoding_named};
 use crate::text::alternatives;
 
 pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
@@ -236,7 +236,7 @@ impl Value for Delimiter {
 
 impl Value for Encoding {
     fn parse(text: &str) -> Result<Encoding, String> {
-        text.parse()
+        encoding_named(text)
     }
 }
 

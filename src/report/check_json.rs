@@ -64,7 +64,7 @@ fn input(planned: &PlannedInput) -> Value {
     json!({
         "name": planned.input.name(),
         "compression": planned.form.compression.map(|by| by.name()),
-        "encoding": text.map(|text| text.encoding.to_string()),
+        "encoding": text.map(|text| text.encoding.name()),
         "byte_order_mark": text.is_some_and(|text| text.has_bom),
         "delimiter": text.map(|text| char::from(text.delimiter)),
         "sheet": match &planned.form.content {

@@ -216,7 +216,7 @@ fn encoding(form: &TextForm) -> String {
         }
         Certainty::Guess(_) => ", most likely".to_owned(),
     };
-    format!("{}{bom}{doubt}", form.encoding)
+    format!("{}{bom}{doubt}", form.encoding.name())
 }
 
 fn delimiter(delimiter: u8) -> String {

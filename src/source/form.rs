@@ -93,7 +93,7 @@ impl Input {
 
 impl TextForm {
     fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
-        let bom = Encoding::of_bom(first);
+        let bom = encoding_rs::Encoding::for_bom(first).map(|(encoding, _)| encoding);
         // A byte order mark knows better than the user.
         let (encoding, certainty) = match bom.or(choice.encoding) {
             Some(encoding) => {

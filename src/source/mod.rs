@@ -31,7 +31,7 @@ mod spreadsheet;
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};
 pub use dialect::DELIMITERS;
-pub use encoding::{Certainty, Encoding, decoded, detect_encoding};
+pub use encoding::{Certainty, Encoding, decoded, detect_encoding, encoding_named};
 pub use fingerprint::Fingerprint;
 pub use footer::FooterLine;
 pub use form::{Content, Form, FormChoice, TextForm};

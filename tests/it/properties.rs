@@ -8,7 +8,7 @@ use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::phone::{PhoneReader, PhoneRules};
 use leadload::screen::SuppressionLists;
-use leadload::source::{FormChoice, Input, SourceError};
+use leadload::source::{FormChoice, Input, SourceError, encoding_named};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -279,7 +279,7 @@ fn choices() -> impl Strategy<Value = FormChoice> {
         any::<bool>(),
     )
         .prop_map(|(encoding, delimiter, no_header)| FormChoice {
-            encoding: encoding.map(|name| name.parse().unwrap()),
+            encoding: encoding.map(|name| encoding_named(name).unwrap()),
             delimiter,
             no_header,
             sheet: None,
@@ -421,7 +421,7 @@ proptest! {
         let folder = Folder::new();
         let bytes = writing.write(&table, |text| written_in(name, text));
         let choice = FormChoice {
-            encoding: Some(name.trim_end_matches(" mark").parse().unwrap()),
+            encoding: Some(encoding_named(name.trim_end_matches(" mark")).unwrap()),
             delimiter: Some(writing.delimiter),
             ..FormChoice::default()
         };

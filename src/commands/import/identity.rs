@@ -50,7 +50,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
         json!(column.map(|column| column_name(i, column)))
     });
     add("encoding", |i| {
-        json!(i.form.text().map(|t| t.encoding.to_string()))
+        json!(i.form.text().map(|t| t.encoding.name()))
     });
     add("delimiter", |i| {
         json!(i.form.text().map(|t| char::from(t.delimiter)))

@@ -31,10 +31,10 @@ pub fn decoded(
 ) -> io::Result<Box<dyn Read + Send>> {
     let mut first = Vec::new();
     input.by_ref().take(LONGEST_BOM).read_to_end(&mut first)?;
-    let bom = encoding_rs::Encoding::for_bom(&first).filter(|(of, _)| *of == encoding.inner());
+    let bom = encoding_rs::Encoding::for_bom(&first).filter(|(of, _)| *of == encoding);
     let bom_bytes = bom.map_or(0, |(_, len)| len);
     let input = Cursor::new(first.split_off(bom_bytes)).chain(input);
-    Ok(if encoding == Encoding::UTF_8 {
+    Ok(if encoding == encoding_rs::UTF_8 {
         Box::new(input)
     } else {
         Box::new(DecodingReader::new(input, encoding))
@@ -59,8 +59,8 @@ impl<R: Read> DecodingReader<R> {
     pub(super) fn new(input: R, encoding: Encoding) -> Self {
         DecodingReader {
             input: BufReader::with_capacity(CHUNK_BYTES, input),
-            decoder: encoding.inner().new_decoder_without_bom_handling(),
-            has_fillers: encoding.is_windows_page(),
+            decoder: encoding.new_decoder_without_bom_handling(),
+            has_fillers: is_windows_page(encoding),
             text: vec![0; TEXT_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
@@ -118,6 +118,10 @@ impl<R: Read> Read for DecodingReader<R> {
         self.start += taken;
         Ok(taken)
     }
+}
+
+pub(super) fn is_windows_page(encoding: Encoding) -> bool {
+    encoding.is_single_byte() && encoding.name().starts_with("windows-")
 }
 
 /// Makes an undecodable byte of each control character from U+0080 to U+009F (C2 80 to

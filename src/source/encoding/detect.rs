@@ -43,10 +43,10 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
     }
     let undecodable = utf8.undecodable();
     Ok(if undecodable == 0 {
-        (Encoding::UTF_8, Certainty::Certain)
+        (encoding_rs::UTF_8, Certainty::Certain)
     } else if utf8.characters >= undecodable {
         // Text in another encoding has hardly a character of UTF-8 by chance.
-        (Encoding::UTF_8, Certainty::DamagedUtf8(undecodable))
+        (encoding_rs::UTF_8, Certainty::DamagedUtf8(undecodable))
     } else {
         (legacy.guess(), Certainty::Guess(legacy.letters()))
     })
@@ -59,7 +59,7 @@ mod tests {
 
     fn detected(bytes: &[u8]) -> (String, Certainty) {
         let (encoding, certainty) = detect_encoding(bytes).unwrap();
-        (encoding.to_string(), certainty)
+        (encoding.name().to_owned(), certainty)
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
                     size,
                 };
                 let (encoding, certainty) = detect_encoding(pieces).unwrap();
-                assert_eq!((encoding.to_string(), certainty), detected(&bytes));
+                assert_eq!((encoding.name().to_owned(), certainty), detected(&bytes));
             }
         }
     }

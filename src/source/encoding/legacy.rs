@@ -14,9 +14,9 @@ use super::Encoding;
 const SAMPLE_BYTES: usize = 1 << 20;
 
 /// The encodings for which those of the Mac are taken, each with that.
-const MACS: [(Encoding, Encoding); 2] = [
-    (Encoding::WINDOWS_1252, Encoding::MACINTOSH),
-    (Encoding::WINDOWS_1251, Encoding::X_MAC_CYRILLIC),
+static MACS: [(Encoding, Encoding); 2] = [
+    (encoding_rs::WINDOWS_1252, encoding_rs::MACINTOSH),
+    (encoding_rs::WINDOWS_1251, encoding_rs::X_MAC_CYRILLIC),
 ];
 
 /// How many times as many misfits the words must have in the encoding of Windows before
@@ -60,10 +60,8 @@ impl LegacySample {
         // Not marked as the last: the sample may end within a character.
         detector.feed(&self.lines, false);
         let guess = detector.guess(None, Utf8Detection::Deny);
-        let guess = Encoding::new(guess).unwrap_or(Encoding::WINDOWS_1252);
-        let misfits = |encoding: Encoding| {
-            misfits(&encoding.inner().decode_without_bom_handling(&self.lines).0)
-        };
+        let misfits =
+            |encoding: Encoding| misfits(&encoding.decode_without_bom_handling(&self.lines).0);
         let mac = MACS.iter().find(|(windows, _)| *windows == guess);
         mac.map(|(_, mac)| *mac)
             .filter(|mac| misfits(guess) > LEAD * misfits(*mac))
@@ -120,7 +118,7 @@ mod tests {
 
     fn read_as_guessed(bytes: &[u8]) -> (Encoding, String) {
         let guess = guessed(bytes);
-        let text = guess.inner().decode_without_bom_handling(bytes).0;
+        let text = guess.decode_without_bom_handling(bytes).0;
         (guess, text.into_owned())
     }
 
@@ -130,7 +128,7 @@ mod tests {
         for list in sample_lists::ALL {
             for label in list.labels {
                 let (guess, text) = read_as_guessed(&encoded(&list.csv(), label));
-                assert_eq!(text, list.csv(), "{} in {label}: {guess}", list.language);
+                assert_eq!(text, list.csv(), "{} in {label}: {guess:?}", list.language);
             }
         }
     }
@@ -150,7 +148,7 @@ mod tests {
                 }
                 let capitals = list.csv().to_uppercase();
                 let (guess, text) = read_as_guessed(&encoded(&capitals, label));
-                assert_eq!(text, capitals, "{} in {label}: {guess}", list.language);
+                assert_eq!(text, capitals, "{} in {label}: {guess:?}", list.language);
             }
         }
     }
@@ -169,7 +167,7 @@ mod tests {
             let rows: String = csv.split_inclusive('\n').take(3).collect();
             for label in ["windows-1252", "macintosh"] {
                 let (guess, text) = read_as_guessed(&encoded(&rows, label));
-                assert_eq!(text, rows, "{language} in {label}: {guess}");
+                assert_eq!(text, rows, "{language} in {label}: {guess:?}");
             }
         }
     }
@@ -180,7 +178,7 @@ mod tests {
             for changed in [str::to_ascii_uppercase, str::to_ascii_lowercase] {
                 let csv = changed(&in_language(language).csv());
                 let guess = guessed(&encoded(&csv, "windows-1252"));
-                assert_eq!(guess, Encoding::WINDOWS_1252, "{language}");
+                assert_eq!(guess, encoding_rs::WINDOWS_1252, "{language}");
             }
         }
     }
@@ -189,7 +187,7 @@ mod tests {
     fn apostrophes_and_quotes_of_windows_are_none_of_a_mac() {
         let bytes = "Kevin O\u{92}Brien;\u{93}Acme\u{94} Ltd.;5 \u{80};Acme\u{95}Corp\n".repeat(30);
         let bytes: Vec<u8> = bytes.chars().map(|c| c as u8).collect();
-        assert_eq!(guessed(&bytes), Encoding::WINDOWS_1252);
+        assert_eq!(guessed(&bytes), encoding_rs::WINDOWS_1252);
     }
 
     /// No DOS code page but IBM866 is one of the standard's: such a list is read with
@@ -208,7 +206,7 @@ mod tests {
             })
             .map(|c| c as u8)
             .collect();
-        assert_ne!(guessed(&bytes), Encoding::MACINTOSH);
+        assert_ne!(guessed(&bytes), encoding_rs::MACINTOSH);
     }
 
     #[test]

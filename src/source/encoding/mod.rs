@@ -18,11 +18,11 @@ mod decode_tests;
 #[cfg(test)]
 mod sample_lists;
 
-#[cfg(test)]
-use decode::DecodingReader;
 pub use decode::decoded;
+#[cfg(test)]
+use decode::{DecodingReader, is_windows_page};
 pub use detect::{Certainty, detect_encoding};
-pub use name::Encoding;
+pub use name::{Encoding, encoding_named};
 
 /// Written for each byte that could not be decoded; never part of UTF-8.
 const UNDECODABLE: u8 = 0xFF;

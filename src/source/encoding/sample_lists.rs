@@ -1,7 +1,7 @@
 //! Contact lists as people have them, in many languages: a few dozen rows, most of
 //! each row ASCII.
 
-use super::Encoding;
+use super::encoding_named;
 
 /// What the rows of a list are put together from.
 pub(super) struct SampleList {
@@ -35,13 +35,13 @@ impl SampleList {
 
 /// A text in the encoding with this label.
 pub(super) fn encoded(text: &str, label: &str) -> Vec<u8> {
-    let encoding: Encoding = label.parse().unwrap();
+    let encoding = encoding_named(label).unwrap();
     let units = text.encode_utf16();
-    match encoding.inner().name() {
+    match encoding.name() {
         "UTF-16LE" => units.flat_map(u16::to_le_bytes).collect(),
         "UTF-16BE" => units.flat_map(u16::to_be_bytes).collect(),
         _ => {
-            let (bytes, _, is_lossy) = encoding.inner().encode(text);
+            let (bytes, _, is_lossy) = encoding.encode(text);
             assert!(!is_lossy, "{label} has not all of it");
             bytes.into_owned()
         }

@@ -64,9 +64,9 @@ impl Utf16Count {
                 && these >= LEAD * self.padding
         };
         if is_utf16(self.little_endian, self.big_endian) {
-            Some(Encoding::UTF_16LE)
+            Some(encoding_rs::UTF_16LE)
         } else if is_utf16(self.big_endian, self.little_endian) {
-            Some(Encoding::UTF_16BE)
+            Some(encoding_rs::UTF_16BE)
         } else {
             None
         }
@@ -141,8 +141,8 @@ mod tests {
         ] {
             let low_first: Vec<u8> = list.encode_utf16().flat_map(u16::to_le_bytes).collect();
             let high_first: Vec<u8> = list.encode_utf16().flat_map(u16::to_be_bytes).collect();
-            assert_eq!(utf16(&low_first), Some(Encoding::UTF_16LE));
-            assert_eq!(utf16(&high_first), Some(Encoding::UTF_16BE));
+            assert_eq!(utf16(&low_first), Some(encoding_rs::UTF_16LE));
+            assert_eq!(utf16(&high_first), Some(encoding_rs::UTF_16BE));
         }
     }
 
