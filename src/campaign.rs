@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_for_a_campaign_that_calls_are_known_however_they_are_written() {
+    fn statuses_of_a_calling_campaign_are_recognized_in_any_spelling() {
         let with = |status: &str| Campaign {
             status: status.to_owned(),
             ..campaign("1", "Spring")
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_the_id_that_it_means_are_one_campaign() {
+    fn a_name_and_its_id_are_the_same_campaign() {
         let ids = HashMap::from([("Spring".to_owned(), CampaignId(7))]);
         let mut book = CampaignBook::new(None, ids);
         let by_name = book.of(Some("Spring")).unwrap();

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_knows_is_not_typed_again() {
+    fn options_that_the_run_has_recorded_are_left_out_of_the_command() {
         let typed = "leadload import leads.csv --campaign 101 --region GB --suppress a.csv \
                      --suppress=b.csv --rate 5/s --rate 100/min --limit 10 --delimiter ; \
                      --results out.csv --rejects bad.csv --token-file t -vv --wait";
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_with_a_dash_is_no_flag() {
+    fn a_file_name_with_a_leading_dash_is_not_taken_for_a_flag() {
         assert_eq!(operand(Path::new("-a.csv")), Path::new("./-a.csv"));
         assert_eq!(operand(Path::new("-")), Path::new("-"));
         assert_eq!(
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_not_shown() {
+    fn arguments_with_control_characters_are_not_shown() {
         for arg in ["a\nb", "a\u{1b}[2Jb", "a\u{202e}b", "a\0b"] {
             assert_eq!(CommandLine::of(&args(&["leadload", arg])).shown(), None);
         }
@@ -207,7 +207,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_argument_that_is_no_text_is_not_shown() {
+    fn an_argument_that_is_not_unicode_is_not_shown() {
         use std::os::unix::ffi::OsStringExt;
         let name = OsString::from_vec(b"caf\xe9.csv".to_vec());
         let line = CommandLine::of(&["leadload".into(), "import".into(), name]);

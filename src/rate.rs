@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pace_is_told_as_a_rate_that_is_close_to_it_and_never_above() {
+    fn a_pace_becomes_a_rate_close_to_it_and_never_above() {
         for (pace, shown) in [
             (100.0 / 60.0, "100/min"),
             (10.0, "100/10s"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_is_refused() {
+    fn malformed_rates_are_refused() {
         for text in [
             "",
             "20",

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_the_finger_finds_its_name() {
+    fn a_typing_error_finds_the_nearest_name() {
         let names = ["Customer Name", "City"];
         assert_eq!(nearest("cutsomer name", &names), Some("Customer Name"));
         assert_eq!(nearest("zzz", &names), None);

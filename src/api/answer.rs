@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_for_now_is_one_also_without_the_rest_of_it() {
+    fn a_429_is_recognized_even_if_its_body_breaks_off() {
         let answer = Answer::lost(Some(&head(429, &[("retry-after", "7")])), Lost::Broken);
         let Verdict::RetryLater { wait, .. } = answer.verdict else {
             panic!("{answer:?}");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_whose_body_cannot_be_read_is_one_all_the_same() {
+    fn a_refusal_with_an_unreadable_body_is_still_a_refusal() {
         let text = |status| format!("HTTP {status}: the answer is compressed, and damaged");
         for (status, verdict) in [
             (

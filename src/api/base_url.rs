@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_host_alone_is_meant_to_be_reached_by_https() {
+    fn a_host_name_alone_means_https() {
         let meant = |text| BaseUrl::with_https(text).map(|url| url.to_string());
         let url = Some("https://app.example.com".to_owned());
         assert_eq!(meant(" app.example.com/api "), url);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_service_is_refused() {
+    fn a_url_that_cannot_be_a_service_is_refused() {
         for text in [
             "",
             "app.example.com",

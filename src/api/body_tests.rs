@@ -7,7 +7,7 @@ fn lead_id(body: &str) -> Option<String> {
 }
 
 #[test]
-fn what_means_nothing_may_be_anything() {
+fn fields_without_meaning_may_have_any_type() {
     let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
     for other in [r#""\ud800""#, "1e999", &deep] {
         let body = format!(r#"{{"variables":{other},"data":{{"echo":{other},"id":7}}}}"#);
@@ -21,7 +21,7 @@ fn a_byte_order_mark_is_no_part_of_it() {
 }
 
 #[test]
-fn an_id_is_told_as_it_is_written() {
+fn an_id_is_kept_as_written() {
     for (id, told) in [
         ("12345678901234567890123", "12345678901234567890123"),
         ("-1", "-1"),
@@ -73,7 +73,7 @@ fn where_a_field_is_there_twice_the_last_counts() {
 }
 
 #[test]
-fn beside_data_an_id_may_be_the_request_s_and_is_none() {
+fn an_id_beside_data_is_not_taken_for_the_leads() {
     for data in ["null", r#""x""#, "7", "{}", "[{}]", "[7]"] {
         let body = format!(r#"{{"id":1,"data":{data}}}"#);
         assert_eq!(lead_id(&body), None, "{data}");
@@ -82,7 +82,7 @@ fn beside_data_an_id_may_be_the_request_s_and_is_none() {
 }
 
 #[test]
-fn what_is_said_may_stand_in_an_object() {
+fn error_texts_may_be_in_an_object() {
     for field in ["message", "error", "error_code"] {
         let body = format!(r#"{{"{field}":{{"message":"Already exists."}}}}"#);
         let body = Body::read(&body);
@@ -92,7 +92,7 @@ fn what_is_said_may_stand_in_an_object() {
 }
 
 #[test]
-fn what_is_said_may_stand_in_lists_and_by_field() {
+fn error_texts_may_be_in_lists_and_by_field() {
     for body in [
         r#"{"errors":["It already exists."]}"#,
         r#"{"errors":"It already exists."}"#,
@@ -115,7 +115,7 @@ fn what_is_said_may_stand_in_lists_and_by_field() {
 }
 
 #[test]
-fn what_is_said_is_told_as_it_is_said_whatever_its_shape() {
+fn error_texts_are_shown_unchanged_in_any_shape() {
     for (body, told) in [
         (
             r#"{"detail":[{"type":"value_error","loc":["body","phone_number"],"msg":"value is not a valid phone number","input":"+4479"}]}"#,
@@ -174,7 +174,7 @@ fn what_is_said_is_told_as_it_is_said_whatever_its_shape() {
 }
 
 #[test]
-fn a_complaint_is_judged_by_its_field_whatever_its_shape() {
+fn an_error_is_judged_by_its_field_in_any_shape() {
     let by_field = |field: &str, text: &str| {
         [
             format!(r#"{{"errors":{{"{field}":["{text}"]}}}}"#),

@@ -230,7 +230,7 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
 }
 
 #[tokio::test]
-async fn a_head_without_end_and_what_is_no_http_are_no_answers() {
+async fn an_endless_head_or_one_that_is_not_http_is_no_answer() {
     for (first, again) in [
         ("HTTP/1.1 200 OK\r\n", "X-Header: more\r\n"),
         ("HTTP/1.1 200 OK\r\nX-Header: ", "moreandmoreandmore"),
@@ -359,7 +359,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn without_a_connection_nothing_was_sent_and_it_is_said_why() {
+async fn a_failed_connection_means_that_nothing_was_sent_and_says_why() {
     // Nothing listens there any more.
     let (refusing, _) = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -395,7 +395,7 @@ async fn without_a_connection_nothing_was_sent_and_it_is_said_why() {
 }
 
 #[tokio::test]
-async fn the_limit_is_read_of_every_answer() {
+async fn the_rate_limit_is_read_from_every_answer() {
     for (status, body) in [
         (200, r#"{"data":{"id":"1"}}"#),
         (422, r#"{"message":"no"}"#),
@@ -451,7 +451,7 @@ async fn a_date_to_wait_for_is_by_the_clock_that_stated_it() {
 }
 
 #[tokio::test]
-async fn a_list_that_trickles_without_end_is_given_up() {
+async fn an_endless_campaign_list_is_abandoned() {
     let (url, seen) = server(move |mut peer| async move {
         while peer.request().await {
             pause(10).await;

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_stands_for_more_than_is_read_is_cut_off() {
+    fn a_body_that_unpacks_to_too_much_is_cut_off() {
         let much = vec![b'x'; 100 * MOST];
         let bombs = [
             ("gzip", gzip(&much)),
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_body_that_is_damaged_on_the_way_is_unpacked_rightly_or_not_at_all(
+        fn a_damaged_body_is_unpacked_correctly_or_not_at_all(
             text: Vec<u8>,
             changed in prop::collection::vec((any::<Index>(), any::<u8>()), 0..4),
             kept in 0..200_usize,

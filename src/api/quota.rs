@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic_or_promise_what_cannot_be(
+        fn no_text_makes_it_panic_or_give_impossible_values(
             limit in ".*|[0-9.eE+-]{1,12}",
             remaining in ".*|[0-9.eE+-]{1,12}",
             reset in ".*|[0-9.eE+-]{1,20}",

@@ -7,7 +7,7 @@ fn of(text: &str) -> Option<Presence> {
 }
 
 #[test]
-fn a_lead_that_exists_already_is_known_by_what_is_said_of_it() {
+fn a_duplicate_is_recognized_by_its_sentence() {
     for text in [
         "Lead is already in this campaign",
         "This contact is in the campaign already",
@@ -68,7 +68,7 @@ fn a_lead_that_exists_already_is_known_by_what_is_said_of_it() {
 }
 
 #[test]
-fn what_only_sounds_like_it_is_none() {
+fn sentences_that_only_resemble_a_duplicate_are_none() {
     for text in [
         "The contact does not exist",
         "The lead doesn't exist",
@@ -156,7 +156,7 @@ fn another_campaign_is_not_this_one() {
 }
 
 #[test]
-fn what_a_sentence_is_about_may_be_said_by_the_field_that_it_stands_beside() {
+fn the_field_of_a_sentence_may_say_what_it_is_about() {
     for (text, about, is_said) in [
         ("exists", Some(Noun::Lead), true),
         ("has already been used", Some(Noun::Lead), true),
@@ -207,7 +207,7 @@ fn a_duplicate_is_one_unless_that_is_denied_or_said_of_something_else() {
 }
 
 #[test]
-fn a_limit_of_the_account_is_one_and_a_limit_of_a_text_is_none() {
+fn a_limit_of_the_account_is_recognized_and_a_length_limit_is_not() {
     for text in [
         "insufficient balance",
         "you have no credits left",

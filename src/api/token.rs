@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_editors_and_people_add_to_a_token_does_no_harm() {
+    fn what_editors_and_people_add_to_a_token_is_removed() {
         let utf16 = |text: &str| {
             text.encode_utf16()
                 .flat_map(u16::to_le_bytes)

@@ -176,7 +176,7 @@ fn row_10_a_redirect_is_fatal() {
 }
 
 #[test]
-fn row_10_a_redirect_tells_where_to() {
+fn row_10_a_redirect_names_its_target() {
     let redirect = |redirects_to: Option<&str>| {
         let head = Head {
             redirects_to: redirects_to.map(str::to_owned),
@@ -333,7 +333,7 @@ fn a_lead_that_another_campaign_has_is_neither_a_duplicate_nor_a_refused_campaig
 }
 
 #[test]
-fn what_is_said_not_to_be_a_duplicate_is_none() {
+fn a_denied_duplicate_is_not_a_duplicate() {
     assert_eq!(
         reply(400, r#"{"message":"Not a duplicate: invalid number"}"#),
         rejected(400, "HTTP 400: Not a duplicate: invalid number")
@@ -547,7 +547,7 @@ fn rows_24_and_25_a_429_waits_as_long_as_it_says() {
 }
 
 #[test]
-fn a_silly_wait_is_bounded_or_ignored() {
+fn an_absurd_wait_is_bounded_or_ignored() {
     for (hint, wait) in [
         ("31536000", Wait::Bounded),
         ("1e300", Wait::Bounded),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_sense_comes_before_what_does_not() {
+    fn sensible_values_are_preferred_to_nonsense() {
         for (one, other, wait) in [
             (said(1), said(2), said(1)),
             (Wait::Bounded, said(2), Wait::Bounded),

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_unclear_is_reported_at_once_with_the_first_places_of_each() {
+    fn all_unclear_names_are_reported_at_once_with_their_first_rows() {
         let rows: Vec<_> = (5..15).map(|line| ("x", line)).collect();
         let mut names = vec![("News", 2), ("Spring", 3)];
         names.extend(rows);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_at_work_is_the_latest_start_without_an_end() {
+    fn the_active_run_is_the_latest_start_without_an_end() {
         let mut test = TestLedger::new();
         assert_eq!(test.ledger.at_work(test.service).unwrap(), None);
         for (content, second) in [(1, 10), (2, 20)] {

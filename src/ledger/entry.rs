@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_is_no_reason_to_send_a_group() {
+    fn a_learned_rate_alone_does_not_send_a_group() {
         assert!(learned(Some(1)).is_empty());
     }
 }

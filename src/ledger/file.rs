@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_can_make_the_ledger_at_the_same_moment() {
+    fn several_processes_can_create_the_ledger_at_once() {
         const AT_ONCE: usize = 6;
         for _ in 0..5 {
             let folder = tempfile::tempdir().unwrap();

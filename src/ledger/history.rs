@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_at_work_while_its_process_holds_the_lock_and_killed_without() {
+    fn a_run_is_active_while_its_process_holds_the_lock_and_killed_otherwise() {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_is_not_at_work_though_the_lock_is_held() {
+    fn an_ended_run_is_not_active_even_if_the_lock_is_held() {
         let mut test = TestLedger::new();
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn services_are_sent_to_at_the_same_time() {
+    fn different_services_can_be_locked_at_the_same_time() {
         let test = TestLedger::new();
         let _held = test.ledger.lock_sender(test.service).unwrap();
         let other = test.ledger.try_lock_sender(test.another_service());
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_makes_no_file() {
+    fn reading_the_state_of_a_lock_creates_no_file() {
         let test = TestLedger::new();
         assert!(!test.ledger.is_sender_locked(test.service).unwrap());
         let file = test.ledger.place().lock_file(test.service).unwrap();
@@ -196,7 +196,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_process_that_comes_by_a_link_meets_the_others() {
+    fn a_symlinked_ledger_has_the_same_lock() {
         let test = TestLedger::new();
         let path = test.ledger.place().path();
         let link = path.with_file_name("link");
@@ -208,7 +208,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_lock_is_its_owners_alone() {
+    fn only_the_owner_can_read_the_lock_file() {
         use std::os::unix::fs::PermissionsExt;
         let test = TestLedger::new();
         let _held = test.ledger.lock_sender(test.service).unwrap();

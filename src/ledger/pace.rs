@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learned_in_a_run_that_is_not_there() {
+    fn nothing_is_learned_for_a_missing_run() {
         let mut sample = Sample::new();
         let run = RunId(99);
         assert!(sample.ledger.commit(run, &learned("100/min")).is_err());

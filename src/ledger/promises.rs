@@ -130,7 +130,7 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
 }
 
 #[test]
-fn nothing_is_committed_for_a_run_that_is_not_there() {
+fn nothing_is_committed_for_a_missing_run() {
     let mut sample = Sample::new();
     let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
     assert!(error.to_string().contains("cannot be used"), "{error}");
@@ -138,7 +138,7 @@ fn nothing_is_committed_for_a_run_that_is_not_there() {
 }
 
 #[test]
-fn killed_at_any_slice_of_filing_every_row_is_on_file_after_recovery() {
+fn after_a_kill_during_filing_recovery_files_every_row() {
     let mut sample = Sample::new();
     sample.file_in_small_slices();
     sample.commit(RUN, claims(1..=20));

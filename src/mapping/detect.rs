@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn of_rejects_the_header_is_believed() {
+    fn in_a_rejects_file_the_header_decides() {
         let names = headers(&["phone", "emergency contact phone"]);
         let rows = RowBatch::of_text(&[&["x", PHONE], &["y", PHONE]]);
         let found = |is_rejects| phone_column(&columns(&names), &rows, is_rejects).unwrap();
@@ -316,12 +316,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_phone_column_is_no_rival() {
+    fn an_empty_phone_column_does_not_compete() {
         assert_eq!(column(&["phone", "mobile"], &[&["", PHONE]]), 1);
     }
 
     #[test]
-    fn of_two_columns_with_numbers_none_is_guessed() {
+    fn with_two_number_columns_neither_is_guessed() {
         assert!(matches!(
             found(&["phone", "mobile"], &[&[PHONE, PHONE]]),
             Err(MappingError::SeveralPhoneColumns { .. })
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fax_is_not_called_for_its_digits() {
+    fn a_fax_column_is_not_chosen_for_its_digits() {
         assert!(matches!(
             found(&["name", "fax"], &[&["Ada", PHONE]]),
             Err(MappingError::NoPhoneColumn { .. })

@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn no_phone_column_and_two_of_them_are_told_apart() {
+    fn no_phone_column_and_two_of_them_are_different_errors() {
         assert!(matches!(
             plan(&["name", "city"], &MappingSpec::default()),
             Err(MappingError::NoPhoneColumn { .. })

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_names_a_country_or_none_or_what_there_is_not() {
+    fn a_cell_names_a_country_or_none_or_an_unknown_one() {
         for text in ["", " - ", "N/A", "unknown", "\u{a0}"] {
             assert_eq!(CountryCell::read(text), CountryCell::Empty, "{text}");
         }

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_number_is_written_with_is_refused() {
+    fn characters_that_no_number_has_are_refused() {
         let problem = |text| Dialled::of(text).unwrap_err();
         assert_eq!(problem("0171 HELLO"), PhoneProblem::Letters);
         assert_eq!(problem("n/a"), PhoneProblem::Letters);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_as_in_america_is_of_no_country_that_writes_otherwise() {
+    fn american_notation_excludes_countries_that_write_differently() {
         let found = fits("GB", &["(203) 555-0130", "203-555-0131"]);
         assert!(found.contains(&"US".to_owned()), "{found:?}");
         for other in ["DE", "FR", "NL", "AU", "LU", "IN"] {

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_country_is_none() {
+    fn unknown_country_names_are_not_recognized() {
         for text in [
             "",
             " ",
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_finds_the_country_that_was_meant() {
+    fn a_typing_error_finds_the_intended_country() {
         assert_eq!(Region::nearest("Germny").as_deref(), Some("Germany"));
         assert_eq!(Region::nearest("qqq"), None);
     }

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_one_in_a_hundred_is_no_chance() {
+    fn more_than_one_in_a_hundred_round_numbers_is_not_chance() {
         let mut numbers = RoundNumbers::default();
         assert!(!numbers.are_suspicious());
         for last in 0..200 {

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_taken_away() {
+    fn invisible_characters_are_removed() {
         assert_eq!(
             plain_characters("\u{202a}+44\u{200b}79\u{ad}11\u{202c}\u{feff}"),
             "+447911"

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_spreadsheet_has_eaten_the_zero_of_is_not_foreign() {
+    fn a_number_that_lost_its_zero_in_a_spreadsheet_is_not_foreign() {
         for cell in [
             "7911123456",
             "07911 123456",

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_row_takes_the_place_of_a_canary_that_brought_nothing() {
+    fn the_next_row_replaces_a_canary_without_a_usable_answer() {
         let mut gates = CampaignGates::default();
         for index in 0..3 {
             goes(&mut gates, A, row(index));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_that_is_to_come_back_later_keeps_its_place() {
+    fn a_canary_that_is_retried_later_keeps_its_place() {
         let mut gates = CampaignGates::default();
         goes(&mut gates, A, row(0));
         gates.await_return(A, row(0));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_was_closed_stays_so_and_gives_back_what_has_waited() {
+    fn a_stopped_campaign_stays_stopped_and_returns_its_waiting_rows() {
         let mut gates = CampaignGates::default();
         for index in 0..3 {
             goes(&mut gates, A, row(index));

@@ -173,7 +173,7 @@ fn service(carries: Carries, latency: f64) -> Service {
 }
 
 #[test]
-fn auto_comes_to_nine_tenths_of_the_best_number_within_ten_seconds_and_stays() {
+fn auto_reaches_nine_tenths_of_the_best_concurrency_within_ten_seconds_and_stays() {
     for (carries, latency) in [
         (Carries::All, 0.05),
         (Carries::All, 0.5),
@@ -203,7 +203,7 @@ fn auto_comes_to_nine_tenths_of_the_best_number_within_ten_seconds_and_stays() {
 }
 
 #[test]
-fn answers_that_come_in_volleys_do_not_end_the_startup() {
+fn answers_in_bursts_do_not_end_the_startup() {
     for (latency, spread) in [0.05, 0.5]
         .into_iter()
         .flat_map(|latency| [0.0, 0.001, 0.01, 0.05].map(|spread| (latency, spread)))
@@ -218,7 +218,7 @@ fn answers_that_come_in_volleys_do_not_end_the_startup() {
 }
 
 #[test]
-fn a_fast_service_gets_all_that_it_carries_within_two_seconds() {
+fn a_fast_service_is_fully_used_within_two_seconds() {
     let service = service(Carries::All, 0.005);
     let end = run(service, ConcurrencyChoice::Auto, 2.5);
     assert!(end.throughput(2.0, 2.5) >= 0.9 * 512.0 / 0.005);
@@ -245,7 +245,7 @@ fn a_service_that_queues_or_collapses_is_not_overrun() {
 }
 
 #[test]
-fn what_queues_at_the_service_is_not_taken_for_its_latency_in_the_long_run() {
+fn queueing_at_the_service_is_not_taken_for_latency_in_the_long_run() {
     for carries in [Carries::Queue(20), Carries::Collapses(20.0)] {
         let end = run(service(carries, 0.05), ConcurrencyChoice::Auto, 900.0);
         let share = end.throughput(600.0, 900.0) / best(service(carries, 0.05));
@@ -255,7 +255,7 @@ fn what_queues_at_the_service_is_not_taken_for_its_latency_in_the_long_run() {
 }
 
 #[test]
-fn latency_that_grows_shrinks_it_and_latency_that_stays_is_accepted() {
+fn growing_latency_shrinks_concurrency_and_steady_latency_does_not() {
     let mut service = service(Carries::All, 0.05);
     service.slows = Some((10.0, 10.0, 20.0));
     let end = run(service, ConcurrencyChoice::Auto, 120.0);
@@ -273,7 +273,7 @@ fn latency_that_grows_shrinks_it_and_latency_that_stays_is_accepted() {
 }
 
 #[test]
-fn where_more_are_refused_it_stays_with_what_is_taken() {
+fn where_more_are_refused_concurrency_stays_at_what_is_accepted() {
     for choice in [ConcurrencyChoice::Auto, fixed(64)] {
         let end = run(service(Carries::Refuses(20), 0.05), choice, 20.0);
         println!(
@@ -287,7 +287,7 @@ fn where_more_are_refused_it_stays_with_what_is_taken() {
 }
 
 #[test]
-fn refusals_by_chance_cost_a_given_number_nothing_that_lasts() {
+fn random_refusals_do_not_lower_a_fixed_number_for_long() {
     for latency in [0.001, 0.05, 0.5] {
         let end = run(service(Carries::Random(50), latency), fixed(64), 120.0);
         let mean = end.good.iter().map(|(_, limit)| limit).sum::<usize>() / end.good.len();
@@ -297,7 +297,7 @@ fn refusals_by_chance_cost_a_given_number_nothing_that_lasts() {
 }
 
 #[test]
-fn a_given_number_shrinks_on_refusals_alone_and_is_come_back_to() {
+fn a_fixed_number_shrinks_on_refusals_only_and_recovers() {
     let origin = Instant::now();
     let at = |millis| origin + Duration::from_millis(millis);
     let mut concurrency = Concurrency::new(fixed(10));
@@ -314,7 +314,7 @@ fn a_given_number_shrinks_on_refusals_alone_and_is_come_back_to() {
 }
 
 #[test]
-fn it_does_not_grow_while_it_does_not_bind() {
+fn concurrency_does_not_grow_while_it_is_not_used() {
     let origin = Instant::now();
     let mut concurrency = Concurrency::new(ConcurrencyChoice::Auto);
     for i in 0..1000 {
@@ -325,7 +325,7 @@ fn it_does_not_grow_while_it_does_not_bind() {
 }
 
 #[test]
-fn it_never_falls_below_one() {
+fn concurrency_never_falls_below_one() {
     let origin = Instant::now();
     for choice in [ConcurrencyChoice::Auto, fixed(3)] {
         let mut concurrency = Concurrency::new(choice);
@@ -338,7 +338,7 @@ fn it_never_falls_below_one() {
 }
 
 #[test]
-fn a_request_that_is_stuck_does_not_hold_up_the_others_where_few_are_needed() {
+fn a_stuck_request_does_not_hold_up_the_others() {
     let start = Instant::now();
     let now = start + Duration::from_secs(2);
     let stuck = |count: usize| std::iter::repeat_n(start, count);

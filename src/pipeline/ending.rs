@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn rejections_of_the_last_rows_are_no_stop_unless_rows_were_given_up() {
+    fn rejections_of_the_last_rows_are_not_a_stop_unless_rows_were_abandoned() {
         let mut ending = Ending::default();
         assert_eq!(ending.stop(rejections(), false), None);
         assert!(ending.may_be_whole());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_campaigns_stand_beside_what_stopped_the_run() {
+    fn refused_campaigns_are_reported_beside_the_reason_of_the_stop() {
         let mut ending = Ending::default();
         ending.refused.push((CampaignId(1), rejections()));
         ending.stop(signal(), true);

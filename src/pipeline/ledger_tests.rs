@@ -150,7 +150,7 @@ fn fill(path: &Path) {
 }
 
 #[test]
-fn an_outcome_that_cannot_be_written_down_stops_the_run_and_is_passed_on_as_such() {
+fn an_outcome_that_cannot_be_recorded_stops_the_run_and_is_reported_as_unrecorded() {
     let commits = CommitBuffer::new();
     fill(&commits.path);
     let kept = run(commits, policy(), 500, &mut |_| {});
@@ -161,7 +161,7 @@ fn an_outcome_that_cannot_be_written_down_stops_the_run_and_is_passed_on_as_such
 }
 
 #[test]
-fn what_could_not_be_written_down_is_when_there_is_room_again() {
+fn unrecorded_outcomes_are_recorded_once_there_is_room_again() {
     let commits = CommitBuffer::new();
     fill(&commits.path);
     let path = commits.path.clone();

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_in_flight_when_it_began_makes_no_pause_longer() {
+    fn requests_in_flight_when_the_outage_began_do_not_lengthen_pauses() {
         let start = Instant::now();
         let mut outage = Outage::default();
         for row in 0..5 {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_under_way_does_not_end_it() {
+    fn an_answer_to_an_earlier_request_does_not_end_the_outage() {
         let start = Instant::now();
         let mut outage = Outage::default();
         for row in 0..5 {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_in_between_begins_the_count_anew() {
+    fn an_answer_in_between_restarts_the_count() {
         let start = Instant::now();
         let mut outage = Outage::default();
         for round in 0..3 {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_cannot_be_made_is_no_rows_doing() {
+    fn a_failed_connection_is_not_blamed_on_a_row() {
         let start = Instant::now();
         let mut outage = Outage::default();
         for _ in 0..4 {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_earlier_processes_have_started_is_within_the_limit() {
+    async fn requests_of_earlier_processes_count_towards_the_limit() {
         // Fifteen requests, a second apart, the last of them half a second ago.
         let recent = counted(86..=100);
         let mut rate = limited("20/10s", &recent, at(100_500));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn starts_that_a_clock_has_put_into_the_future_count_as_just_made() {
+    async fn starts_recorded_in_the_future_count_as_made_now() {
         let recent = counted([5_000, 5_001].into_iter());
         let mut rate = limited("2/10s", &recent, at(100_000));
         let new = start(&mut rate, 1).await;

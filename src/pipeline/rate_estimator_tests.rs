@@ -293,7 +293,7 @@ fn nothing_is_limited_before_the_first_refusal() {
 }
 
 #[test]
-fn auto_comes_close_to_any_limit_whatever_is_said_of_it() {
+fn auto_gets_close_to_any_limit_whatever_the_service_states() {
     for limit in ["60/min", "300/min", "20/s"] {
         for window in WINDOWS {
             for headers in [Headers::None, Headers::Counts, Headers::All] {
@@ -349,7 +349,7 @@ fn a_limit_that_is_halved_or_doubled_is_followed() {
 }
 
 #[test]
-fn refusals_that_have_nothing_to_do_with_the_pace_do_not_wind_it_down() {
+fn refusals_unrelated_to_the_pace_do_not_slow_it_down() {
     let (mut total, mut count) = (0.0, 0);
     for in_flight in [1, 16, 64] {
         for seed in 1..=4 {
@@ -373,7 +373,7 @@ fn refusals_that_have_nothing_to_do_with_the_pace_do_not_wind_it_down() {
 }
 
 #[test]
-fn a_limit_that_was_given_is_the_ceiling_and_is_come_back_to() {
+fn a_given_limit_is_the_ceiling_and_is_reached_again() {
     let rates = vec![Rate::per_second(5)];
     let choice = RateChoice::Limits(rates.clone());
     let mut service = Service::new("60/min", Window::Fixed);
@@ -426,7 +426,7 @@ fn the_span_of_a_stated_limit_is_never_found_too_short_nor_much_too_long() {
 }
 
 #[test]
-fn a_run_starts_where_the_last_one_was() {
+fn a_run_starts_at_the_rate_of_the_last_one() {
     let stated = KnownRate {
         rate: "300/min".parse().unwrap(),
         is_stated: true,
@@ -463,7 +463,7 @@ fn a_run_starts_where_the_last_one_was() {
 }
 
 #[test]
-fn of_two_stated_limits_both_hold() {
+fn two_stated_limits_are_both_kept() {
     let now = Instant::now();
     let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
     for (i, (limit, left)) in [(20, 19), (100, 18)].into_iter().enumerate() {
@@ -481,7 +481,7 @@ fn of_two_stated_limits_both_hold() {
 }
 
 #[test]
-fn a_limit_by_the_hour_is_taken_as_one_where_the_reset_says_so() {
+fn an_hourly_limit_is_recognized_by_its_reset() {
     for window in WINDOWS {
         let mut service = Service::new("1000/h", window);
         service.headers = Headers::All;
@@ -493,7 +493,7 @@ fn a_limit_by_the_hour_is_taken_as_one_where_the_reset_says_so() {
 }
 
 #[test]
-fn somebody_elses_use_is_waited_for() {
+fn use_of_the_limit_by_others_is_waited_out() {
     let now = Instant::now();
     let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
     let quota = Quota {
@@ -520,7 +520,7 @@ fn the_pace_does_not_grow_while_it_is_not_used() {
 }
 
 #[test]
-fn refusals_in_one_pause_are_one_event_and_late_ones_none() {
+fn refusals_in_one_pause_count_once_and_late_ones_do_not_count() {
     let origin = Instant::now();
     let at = |millis| origin + Duration::from_millis(millis);
     let mut estimator = RateEstimator::new(
@@ -547,7 +547,7 @@ fn refusals_in_one_pause_are_one_event_and_late_ones_none() {
 }
 
 #[test]
-fn where_nothing_is_said_or_refused_auto_doubles_every_half_minute_up_to_ten_a_second() {
+fn without_limits_or_refusals_auto_doubles_every_half_minute_up_to_ten_a_second() {
     let service = Service::new("1000000/s", Window::Sliding);
     let pace_after = |seconds| {
         let end = send(

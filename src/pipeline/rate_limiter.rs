@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pause_holds_everybody_and_a_shorter_one_does_not_end_it() {
+    async fn a_pause_holds_all_requests_and_a_shorter_one_does_not_end_it() {
         let mut limiter = RateLimiter::new(&[]);
         assert_eq!(limiter.try_start(Instant::now()), Ok(()));
         let until = Instant::now() + Duration::from_secs(37);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nothing_is_saved_up_while_nothing_is_to_be_sent() {
+    async fn idle_time_does_not_allow_a_burst() {
         let mut limiter = RateLimiter::new(&[rate("10/s")]);
         tokio::time::advance(Duration::from_secs(60)).await;
         let at_once = (0..20)
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_limit_holds_over_the_starts_made_before_it() {
+    fn a_new_limit_counts_starts_made_before_it() {
         let mut limiter = RateLimiter::new(&[]);
         let origin = Instant::now();
         for i in 0..30 {
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_lets_no_start_through_before_its_space() {
+    fn a_changed_rate_lets_no_request_start_early() {
         let mut limiter = RateLimiter::new(&[rate("100/s")]);
         let mut now = Instant::now();
         let end = now + Duration::from_secs(2);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_every_second_cost_none_of_the_rate() {
+    fn changing_the_rate_every_second_does_not_lower_it() {
         let mut limiter = RateLimiter::new(&[]);
         let mut now = Instant::now();
         let mut count = 0;
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn without_limits_no_more_is_remembered_than_may_be_needed() {
+    fn without_limits_only_starts_that_may_be_needed_are_kept() {
         let mut limiter = RateLimiter::new(&[]);
         let now = Instant::now();
         for _ in 0..REMEMBERED + 10 {
@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_changes_no_start_is_one_too_many_under_the_limits_of_its_time(
+        fn whatever_the_changes_every_start_keeps_the_limits_of_its_time(
             stretches in prop::collection::vec(
                 (prop::collection::vec((1u32..40, 50u64..3000), 0..3), 1u64..4000),
                 1..12,

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_settles_the_lead_completes_the_test_whatever_was_to_end_it() {
+    fn an_answer_that_settles_the_lead_completes_the_test_even_while_stopping() {
         let created = Verdict::Created {
             lead_id: "1".into(),
             remark: None,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_usable_answer_came_it_is_stopped_by_what_was_to_end_it() {
+    fn without_a_usable_answer_the_test_ends_with_the_reason_of_the_stop() {
         let lost = || Verdict::PerhapsTaken {
             code: ErrorCode::Timeout,
             text: "lost".into(),

@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_rejected_alike_in_a_row_stop_and_a_success_or_another_text_begins_anew() {
+    fn consecutive_rows_rejected_with_the_same_text_stop_and_anything_else_restarts_the_count() {
         let no = || rejected("no");
         let answers = [
             no(),
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_campaign_that_are_rejected_alike_stop_that_one() {
+    fn rows_of_one_campaign_rejected_with_the_same_text_stop_only_that_campaign() {
         let both = [(1, created()), (2, rejected("no"))];
         let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
         assert_eq!(
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_rows_without_a_usable_answer_stop_while_nothing_has_been_understood() {
+    fn ten_rows_without_a_usable_answer_stop_if_there_was_none_before() {
         let lost = || lost(ErrorCode::Http(502));
         let mut answers: Vec<Answer> = (0..9).map(|_| lost()).collect();
         answers.push(answer(Verdict::RetryLater {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_of_which_nothing_is_understood_ends_alone_unless_the_service_is_away() {
+    fn a_campaign_without_usable_answers_ends_alone_unless_the_service_is_down() {
         let lost = lost(ErrorCode::Http(500));
         let mut stops = stops();
         stops.observe(&row(0, 1, false), false, &created());
@@ -541,7 +541,7 @@ mod tests {
 
     /// After a lost answer a refusal may be about the lead that was made.
     #[test]
-    fn a_row_in_doubt_stops_no_campaign_but_what_is_about_the_service_counts() {
+    fn an_uncertain_row_stops_no_campaign_but_counts_against_the_service() {
         let observe = |stops: &mut Stops, index, is_in_doubt, answer: &Answer| {
             stops.observe(&row(index, 1, is_in_doubt), false, answer)
         };

@@ -297,7 +297,7 @@ fn number(n: u32) -> String {
 }
 
 #[test]
-fn one_row_in_a_long_backoff_stops_nobody_and_is_written_in_its_place() {
+fn a_row_in_a_long_backoff_holds_up_no_other_and_is_written_in_order() {
     let service = Service::default();
     // A minute for each of three answers that are lost.
     service.says(&number(2), vec![reply(60_000, lost(), false); 3]);
@@ -337,7 +337,7 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
 
 /// Others may still be on their way when the service asks for it.
 #[test]
-fn a_wait_that_is_longer_than_an_outage_may_be_stops_with_the_last_answer_that_can_come() {
+fn a_wait_longer_than_max_outage_stops_after_the_last_answer_in_flight() {
     for (last_answer, wait) in [(1, 20), (3000, 20), (10, 24 * 3600)] {
         let service = Service::default();
         service.says(&number(3), vec![reply(5, refused(Some(wait)), false)]);
@@ -359,7 +359,7 @@ fn a_wait_that_is_longer_than_an_outage_may_be_stops_with_the_last_answer_that_c
 }
 
 #[test]
-fn a_service_that_refuses_for_too_long_without_asking_for_a_wait_is_not_said_to_have() {
+fn refusals_without_a_wait_for_too_long_are_reported_as_no_answers() {
     let service = Service::default();
     service.says(&number(1), vec![reply(5, refused(None), false); 50]);
     let ran = run_with(&service, impatient(60), &[0, 1], &[]);
@@ -437,7 +437,7 @@ fn attempts_that_were_never_taken_end_in_failed_and_others_in_uncertain() {
 }
 
 #[test]
-fn three_rows_in_a_row_that_are_refused_alike_stop_and_have_no_outcome() {
+fn three_consecutive_rows_refused_the_same_way_stop_and_have_no_outcome() {
     let service = Service::default();
     let fatal = Verdict::Fatal {
         cause: FatalCause::Forbidden,
@@ -460,7 +460,7 @@ fn three_rows_in_a_row_that_are_refused_alike_stop_and_have_no_outcome() {
 }
 
 #[test]
-fn one_or_two_refusals_at_the_end_of_a_run_are_those_rows_own() {
+fn one_or_two_refusals_at_the_end_of_a_run_concern_only_their_rows() {
     let service = Service::default();
     let fatal = Verdict::Fatal {
         cause: FatalCause::Campaign,
@@ -477,7 +477,7 @@ fn one_or_two_refusals_at_the_end_of_a_run_are_those_rows_own() {
 
 /// Held rows are few, and those that are put aside are among them.
 #[test]
-fn rows_that_are_put_aside_leave_room_for_the_one_that_shows_whose_refusal_it_was() {
+fn postponed_rows_leave_room_for_the_row_that_shows_what_was_refused() {
     let service = Service::default();
     let fatal = Verdict::Fatal {
         cause: FatalCause::Campaign,
@@ -505,7 +505,7 @@ fn rows_that_are_put_aside_leave_room_for_the_one_that_shows_whose_refusal_it_wa
 /// Nothing that is sent can show any more whose refusal it was: the rows behind
 /// fill the window, and none of them is to be sent.
 #[test]
-fn a_row_that_was_put_aside_does_not_hold_up_more_rows_than_the_window_has_room_for() {
+fn a_postponed_row_is_settled_when_the_window_is_full() {
     let service = Service::default();
     let fatal = Verdict::Fatal {
         cause: FatalCause::Campaign,
@@ -523,7 +523,7 @@ fn a_row_that_was_put_aside_does_not_hold_up_more_rows_than_the_window_has_room_
 
 /// Nor can anything show that it was the service that was away.
 #[test]
-fn a_row_without_attempts_left_does_not_hold_up_more_rows_than_the_window_has_room_for() {
+fn a_row_without_attempts_left_is_settled_when_the_window_is_full() {
     let service = Service::default();
     service.says(&number(1), vec![reply(10, never_taken(), false); 9]);
     let mut numbers = vec![0, 1];
@@ -535,7 +535,7 @@ fn a_row_without_attempts_left_does_not_hold_up_more_rows_than_the_window_has_ro
 }
 
 #[test]
-fn a_row_that_failed_does_not_show_that_refusals_were_those_rows_own() {
+fn a_failed_row_does_not_show_that_refusals_concern_only_their_rows() {
     let service = Service::default();
     let fatal = Verdict::Fatal {
         cause: FatalCause::Campaign,
@@ -568,7 +568,7 @@ fn a_row_that_failed_does_not_show_that_refusals_were_those_rows_own() {
 }
 
 #[test]
-fn all_in_flight_that_is_refused_at_once_is_one_refusal() {
+fn requests_in_flight_refused_together_count_as_one_refusal() {
     let service = Service::default();
     for n in 1..9 {
         service.says(&number(n), vec![reply(5, refused(None), false)]);
@@ -607,7 +607,7 @@ fn a_writer_that_ends_stops_the_run_at_once() {
 }
 
 #[test]
-fn every_attempt_pays_the_pacer() {
+fn every_attempt_keeps_the_rate() {
     let service = Service::default();
     for n in 0..50 {
         service.says(&number(2 * n + 1), vec![reply(1, lost(), false)]);
@@ -677,7 +677,7 @@ fn rows_of_one_number_end_with_their_campaign_and_the_others_are_sent() {
 
 /// What no answer, no time and no row can change any more must not be waited for.
 #[test]
-fn rows_that_nothing_can_bring_further_stop_the_run_which_says_so() {
+fn rows_that_can_never_be_settled_stop_the_run_as_stuck() {
     let service = Service::default();
     let prepared = prepare(policy(), &[0, 1, 2]);
     let ran = run_changed(&service, policy(), prepared, &[], |pipeline| {
@@ -714,7 +714,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_answered_every_row_has_one_outcome_in_order_and_every_attempt_is_counted(
+    fn for_any_answers_every_row_has_one_outcome_in_order_and_every_attempt_is_counted(
         numbers in prop::collection::vec(0u32..12, 1..40),
         scripts in prop::collection::btree_map(0u32..12, prop::collection::vec(any_reply(), 0..6), 0..12),
         concurrency in 1usize..6,
@@ -794,7 +794,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn whatever_campaigns_numbers_and_answers_are_mixed_the_run_comes_to_an_end(
+    fn for_any_mix_of_campaigns_numbers_and_answers_the_run_ends(
         rows in 1u32..700,
         numbers in prop_oneof![1u32..40, Just(10_000)],
         scripts in prop::collection::btree_map(0u32..40, prop::collection::vec(any_reply(), 0..6), 0..30),

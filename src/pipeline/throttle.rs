@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_together_is_one_refusal() {
+    fn requests_refused_together_count_as_one_refusal() {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
         let mut throttle = Throttle::default();

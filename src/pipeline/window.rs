@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_read_than_is_soon_sent() {
+    fn no_more_rows_are_read_than_are_soon_sent() {
         let mut window = Window::default();
         assert_eq!(fill(&mut window), BATCHES_AHEAD);
         for _ in 0..2 {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_row_in_backoff_others_are_read_for_as_long_as_there_is_room() {
+    fn behind_a_row_in_backoff_others_are_read_while_there_is_room() {
         let mut window = Window::default();
         window.push(batch(None));
         let slow = window.peek_ready().unwrap();

@@ -66,7 +66,7 @@ fn a_step_has_two_forms_only_where_a_flag_or_a_command_is_in_one() {
 }
 
 #[test]
-fn rows_in_doubt_that_are_on_a_do_not_call_list_are_not_said_to_be_sent_again() {
+fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
     for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
         let outlook = Outlook {
             in_doubt,

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_requests_wait_for_takes_the_place_of_the_rate() {
+    fn while_all_requests_wait_the_reason_replaces_the_rate() {
         let refused = Pause {
             left: Duration::from_secs(37),
             outage_since: None,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_tells_its_rate_and_how_long_it_will_take() {
+    fn a_check_shows_its_rate_and_remaining_time() {
         let elapsed = Duration::from_secs(2);
         assert_eq!(
             checking(2000, Some(10_000), elapsed),

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_campaign_is_shown_by_name_and_id_and_its_name_moves_no_cursor() {
+    fn a_campaign_is_shown_by_name_and_id_without_control_characters() {
         let names = [
             (CampaignId(1), "Spring".to_owned()),
             (CampaignId(2), "Sp\u{1b}[2J ".to_owned() + &"x".repeat(50)),

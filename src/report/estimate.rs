@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pace_of_last_time_gives_one_time() {
+    fn a_known_pace_gives_one_estimate() {
         for (is_stated, said) in [
             (false, "pace that this service took"),
             (true, "limit that this service stated"),

@@ -92,7 +92,7 @@ mod tests {
     use crate::phone::PhoneNumber;
 
     #[test]
-    fn numbers_are_told_by_country_and_type_the_most_frequent_first() {
+    fn numbers_are_listed_by_country_and_type_most_frequent_first() {
         let mut kinds = Kinds::default();
         for text in [
             "+447400123456",

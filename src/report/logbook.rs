@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_told_once_and_each_attempt_to_those_who_ask_for_more() {
+    fn an_outage_is_logged_once_and_each_attempt_only_with_verbose() {
         let recovered = RunEvent::Recovered {
             outage: Duration::from_secs(750),
         };
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_told_once_however_many_requests_are_refused() {
+    fn a_wait_is_logged_once_however_many_requests_are_refused() {
         let events = [
             held(37),
             held(37),
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_makes_no_sense_or_is_not_waited_for_is_told_to_everybody() {
+    fn a_nonsensical_or_ignored_wait_is_logged_at_the_default_level() {
         let held = |hint| RunEvent::Held {
             hint,
             wait: Duration::from_secs(3600),
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_stops_is_told_to_everybody() {
+    fn a_stopped_campaign_is_logged_at_the_default_level() {
         let stopped = RunEvent::CampaignStopped {
             campaign: CampaignId(102),
             by: StoppedBy::Campaign,
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pace_is_told_at_once_when_it_is_another_and_otherwise_when_it_has_held() {
+    fn a_changed_pace_is_logged_at_once_and_a_steady_one_after_a_while() {
         let paced = |per_minute| RunEvent::Paced(Some(Rate::per_minute(per_minute)));
         let events = [
             paced(100),
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_bar_it_is_said_every_minute_how_the_run_stands() {
+    fn without_a_bar_progress_is_logged_every_minute() {
         let seconds: Vec<_> = (1..=140).map(|second| pulse(second, None)).collect();
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn while_everything_waits_it_is_said_for_what() {
+    fn while_all_requests_wait_the_reason_is_logged() {
         assert_eq!(
             logged(Show::Log, &[pulse(10, refused(37))]),
             [
@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_check_stands_is_told_after_ten_seconds_and_every_minute() {
+    fn progress_of_a_check_is_logged_after_ten_seconds_and_every_minute() {
         let told = |show| {
             let mut logbook = Logbook::new(show, Work::Checking);
             let (tally, progress) = (Tally::midway(), Progress::default());
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn in_json_form_every_line_has_the_fields_that_the_sentence_is_made_of() {
+    fn every_json_line_has_the_values_of_its_message_as_fields() {
         let total = RowTotal::default();
         total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
@@ -658,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_stands_in_the_documentation() {
+    fn every_event_is_documented() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
         let table = std::fs::read_to_string(page).unwrap();
         let source = include_str!("logbook.rs");

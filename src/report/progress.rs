@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_everything_waits_for_is_said_in_words_and_counted_down() {
+    fn the_reason_of_a_wait_is_shown_with_a_countdown() {
         for (pause, said) in [
             (refused(37.0), "the service asks to wait 37 s"),
             (refused(36.2), "the service asks to wait 37 s"),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_told_as_clocks_on_the_wall_show_it() {
+    fn a_time_of_day_is_shown_in_local_time() {
         let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
         let clock = Clock(zone);
         let state = after(&[pulse(outage(40))]).state(0, &clock).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pace_seen_is_told_in_whole_numbers_or_nearly() {
+    fn the_measured_pace_is_rounded() {
         for (every, answers, said) in [
             (60, 1, "1/min of 100/min allowed"),
             (2, 1, "30/min of 100/min allowed"),
@@ -296,13 +296,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_created_is_said_also_where_it_is_nothing() {
+    fn the_created_count_is_shown_even_if_zero() {
         assert_eq!(counts(&Counts::default(), Work::Sending), "0 created");
         assert_eq!(counts(&Counts::default(), Work::Checking), "");
     }
 
     #[test]
-    fn no_time_is_told_during_an_outage_or_before_the_rows_are_counted() {
+    fn no_remaining_time_is_shown_during_an_outage_or_before_rows_are_counted() {
         assert_eq!(after(&[pulse(outage(5))]).time_left(), None);
         let mut uncounted = Progress::default();
         uncounted.note(&pulse(None));

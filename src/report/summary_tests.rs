@@ -37,7 +37,7 @@ fn end_of_summary(continue_with: Option<CommandLine>) -> String {
 }
 
 #[test]
-fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
+fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
     let tally = Tally::default();
     for (by, word, code) in [
         (StoppedBy::Outage, "outage", ExitCode::Service),
@@ -64,7 +64,7 @@ fn whatever_stops_a_run_that_can_go_on_is_named_to_people_and_machines() {
 }
 
 #[test]
-fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
+fn a_resumable_run_ends_with_the_command_that_continues_it() {
     let command = ["leadload", "import", "my leads.csv"].map(Into::into);
     let line = CommandLine::of(&command);
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_run_that_can_go_on_ends_with_the_command_that_does_it() {
 }
 
 #[test]
-fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
+fn without_a_command_to_show_the_advice_says_how_to_continue() {
     let line = CommandLine::of(&["leadload".into(), "import".into(), "a\u{1b}b".into()]);
     assert_eq!(
         end_of_summary(Some(line)),
@@ -86,7 +86,7 @@ fn a_command_that_cannot_be_shown_goes_on_all_the_same() {
 }
 
 #[test]
-fn without_a_ledger_the_same_command_sends_the_whole_list_and_it_is_said_who_refuses_what() {
+fn without_a_ledger_the_advice_warns_that_the_whole_list_is_sent_again() {
     let mut tally = tally_of(&[(Status::Failed, 1)]);
     let key = (Status::Failed, Some(ErrorCode::Timeout));
     tally.groups.entry(key).or_default().rows = 1;
@@ -161,7 +161,7 @@ fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
 }
 
 #[test]
-fn after_a_stop_it_says_of_how_many_rows_where_that_is_known() {
+fn after_a_stop_the_total_of_rows_is_shown_if_known() {
     let tally = tally_of(&[(Status::Created, 109)]);
     let mut ended = stopped(StoppedBy::Signal, &tally, None);
     for (rows_total, said) in [
@@ -182,7 +182,7 @@ fn after_a_stop_it_says_of_how_many_rows_where_that_is_known() {
 }
 
 #[test]
-fn what_may_be_a_lead_is_told_as_the_next_start_treats_it() {
+fn uncertain_rows_are_described_as_the_next_start_treats_them() {
     let mut tally = tally_of(&[(Status::Uncertain, 1)]);
     let key = (Status::Uncertain, Some(ErrorCode::AnswerLost));
     tally.groups.entry(key).or_default().rows = 1;
@@ -211,7 +211,7 @@ fn what_may_be_a_lead_is_told_as_the_next_start_treats_it() {
 }
 
 #[test]
-fn after_a_stop_nothing_else_than_going_on_is_advised() {
+fn after_a_stop_the_only_advice_is_to_continue() {
     let tally = tally_of(&[(Status::Rejected, 1)]);
     let rejects = || Written {
         rejects: vec![WrittenRejects {
@@ -238,7 +238,7 @@ fn after_a_stop_nothing_else_than_going_on_is_advised() {
 }
 
 #[test]
-fn a_time_is_told_in_the_units_that_it_fills() {
+fn a_duration_is_shown_in_fitting_units() {
     for (time, said) in [
         (0.04, "0.0 s"),
         (59.94, "59.9 s"),
@@ -253,7 +253,7 @@ fn a_time_is_told_in_the_units_that_it_fills() {
 }
 
 #[test]
-fn no_line_of_ours_is_wider_than_an_old_screen() {
+fn no_line_is_wider_than_80_columns() {
     let statuses = [400, 401, 403, 404, 409, 410, 413, 418, 422];
     let codes = statuses.map(ErrorCode::Http).into_iter();
     for code in codes.chain(ErrorCode::all()) {

@@ -297,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_pace_is_told_rightly_from_the_first_second_on() {
+    fn a_steady_pace_gives_the_right_time_from_the_first_second() {
         let estimates = estimates(Run::of(vec![Kind::ToSend; 1000]), |_| 100);
         assert!(estimates.len() >= 595, "{}", estimates.len());
         assert_near(&estimates, 0.05);
     }
 
     #[test]
-    fn a_growing_pace_shortens_the_time_and_none_is_promised_that_was_not_seen() {
+    fn a_growing_pace_shortens_the_time_and_only_a_measured_pace_counts() {
         let run = Run::of(vec![Kind::ToSend; 20_000]);
         let estimates = estimates(run, |second| 600.min(100 + second as u32));
         for (estimate, truth) in &estimates {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_half_of_a_run_that_goes_on_flies_by_and_is_no_pace() {
+    fn rows_done_before_a_restart_do_not_count_as_pace() {
         let mut rows = vec![Kind::NotSent; 50_000];
         rows.extend(vec![Kind::ToSend; 50_000]);
         let estimates = estimates(Run::of(rows), |_| 600);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_read_and_answered_between_two_pulses_are_of_the_pace() {
+    fn rows_read_and_answered_between_two_ticks_count_as_pace() {
         let mut time_left = TimeLeft::default();
         let mut read = 0;
         for second in 0..=20 {
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_pause_is_added_and_one_that_is_over_is_forgotten() {
+    fn the_rest_of_a_pause_is_added_and_a_past_pause_is_not() {
         let allowed = Some(Rate::per_second(10));
         let mut run = Run::of(vec![Kind::ToSend; 10_000]);
         (0..100).for_each(|_| run.second(10.0, allowed, None));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_refuses_every_minute_is_as_fast_as_it_is_with_its_pauses() {
+    fn pauses_of_a_service_that_refuses_every_minute_count_in_its_pace() {
         // 100 requests at once, then nothing for the rest of the minute.
         let mut run = Run::of(vec![Kind::ToSend; 2000]);
         for second in 0..600u64 {
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_knows_how_long_an_outage_takes_and_afterwards_it_is_forgotten() {
+    fn no_time_is_given_during_an_outage_and_afterwards_it_does_not_count() {
         let allowed = Some(Rate::per_second(10));
         let mut run = Run::of(vec![Kind::ToSend; 10_000]);
         (0..60).for_each(|_| run.second(10.0, allowed, None));
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_hours_takes_no_room() {
+    fn a_pause_of_hours_takes_no_extra_memory() {
         let mut run = Run::of(vec![Kind::ToSend; 10_000]);
         (0..10).for_each(|_| run.second(10.0, None, None));
         (0..7200)
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn more_rows_than_were_counted_do_no_harm() {
+    fn more_rows_than_counted_are_no_problem() {
         let mut run = Run::of(vec![Kind::ToSend; 100]);
         run.second(1.0, Some(Rate::per_second(1)), None);
         let left = run.time_left.estimate(50);
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_the_coarser_the_longer_it_is() {
+    fn longer_times_are_rounded_more_coarsely() {
         for (seconds, said) in [
             (0.0, "1 s"),
             (0.4, "1 s"),

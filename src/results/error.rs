@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_folders_are_made_it_is_the_one_above_them_that_has_to_be_fixed() {
+    fn for_folders_to_be_created_the_hint_names_the_existing_parent() {
         let folder = tempfile::tempdir().unwrap();
         let above = folder.path().display();
         let path = folder.path().join("a/b/config.toml");

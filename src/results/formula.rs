@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_harmless_stays_so() {
+    fn harmless_text_is_unchanged() {
         for cell in ["=1", "x;=1", "x\n@y;=1"] {
             let once = harmless(cell.as_bytes(), b',').into_owned();
             assert_eq!(harmless(&once, b','), once);

@@ -518,7 +518,7 @@ mod tests {
     /// Root may write there all the same.
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_is_read_only_is_told_or_written_to() {
+    fn a_read_only_folder_is_reported_or_written_to() {
         use std::os::unix::fs::PermissionsExt;
         let place = Place::new();
         let folder = place.folder.path();
@@ -539,7 +539,7 @@ mod tests {
     /// The same, when a file is to take its place.
     #[cfg(unix)]
     #[test]
-    fn what_cannot_take_its_place_is_left_beside() {
+    fn a_file_that_cannot_replace_the_old_one_is_left_beside_it() {
         use std::os::unix::fs::PermissionsExt;
         let place = Place::holding("old");
         let known = place.known(Some("old"));

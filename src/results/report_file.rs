@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_as_it_was_written_is_kept() {
+    fn a_changed_file_is_kept() {
         let (folder, path) = place();
         write(&path, "page");
         let report = fs::read_to_string(&path).unwrap();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_stand_there_meanwhile_is_kept() {
+    fn a_file_created_there_meanwhile_is_kept() {
         let (folder, path) = place();
         let report = ReportFile::create(&path).unwrap();
         fs::write(&path, "mine").unwrap();

@@ -313,7 +313,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn another_list_never_takes_doubt_away(
+        fn another_list_never_removes_a_doubt(
             first in (0..60_u64, 0..60_u64, 0..60_u64),
             second in (0..60_u64, 0..60_u64, 0..60_u64),
         ) {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_and_a_limit_contradict_each_other() {
+    fn a_rate_word_and_a_limit_contradict_each_other() {
         for (said, word) in [
             (["auto", "5/s"], "--rate auto"),
             (["5/s", "none"], "--rate none"),

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_refused_without_the_password_in_it() {
+    fn a_refused_address_is_shown_without_its_password() {
         let error = choice(Some("postgresql://me:secret@host/db"), false).unwrap_err();
         let error = error.to_string();
         assert!(
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_file_is_refused() {
+    fn a_ledger_that_is_not_a_file_name_is_refused() {
         for said in [
             ":memory:",
             "file::memory:?cache=shared",

@@ -135,7 +135,7 @@ fn in_file(declared: &Declaration, value: &Json) -> String {
 }
 
 #[test]
-fn of_every_option_the_strongest_word_holds() {
+fn for_every_option_the_source_with_highest_precedence_wins() {
     let declared = Options::declared().into_iter();
     let settings = declared.filter(|declared| declared.may_be_in_profile());
     for declared in settings.filter(|declared| declared.has_flag) {
@@ -172,7 +172,7 @@ fn of_every_option_the_strongest_word_holds() {
 }
 
 #[test]
-fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
+fn every_option_is_allowed_in_a_profile_or_refused_with_a_reason() {
     for declared in Options::declared() {
         let toml = in_file(declared, &two_values(declared)[0]);
         if declared.may_be_in_profile() {
@@ -186,7 +186,7 @@ fn every_option_can_stand_in_a_profile_or_is_refused_with_a_reason() {
 }
 
 #[test]
-fn every_default_and_every_variable_is_told_by_the_help_of_its_flag() {
+fn every_default_and_every_variable_is_in_the_help_of_its_flag() {
     let command = cli::command();
     let import = command.find_subcommand("import").unwrap();
     for declared in Options::declared() {
@@ -280,7 +280,7 @@ fn what_a_file_says_is_what_would_be_typed() {
 }
 
 #[test]
-fn what_says_nothing_switches_nothing_off() {
+fn empty_values_switch_nothing_off() {
     let own = "verbose = 2\n[profiles.default]\nquiet = false";
     assert_eq!(import(own, &[]).log.verbose, Some(2));
     let own = "rate = '5/s'\n[profiles.default]\nrate = []";
@@ -439,7 +439,7 @@ fn the_run_of_rejects_comes_before_the_profile_and_lists_of_both_protect() {
 }
 
 #[test]
-fn that_no_column_is_sent_is_handed_down() {
+fn sending_no_column_is_inherited() {
     let run = import("var = []", &[]);
     for (line, count) in [(&[][..], 0), (&["--var", "y"], 1)] {
         let found = of_rejects(&run, "", line);
@@ -448,7 +448,7 @@ fn that_no_column_is_sent_is_handed_down() {
 }
 
 #[test]
-fn a_profile_that_is_not_there_gets_those_that_are() {
+fn a_missing_profile_is_reported_with_the_existing_ones() {
     for (toml, name, told) in [
         (
             TWO,

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn each_delimiter_is_known_by_its_rows() {
+    fn each_delimiter_is_detected_from_the_rows() {
         for delimiter in [',', ';', '\t', '|'] {
             let text = "name,phone,city\nAda,+447911123456,Leeds\nBob,+447911123457,York\n"
                 .replace(',', &delimiter.to_string());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn one_column_has_a_comma_for_want_of_anything_else() {
+    fn a_single_column_gets_a_comma_by_default() {
         assert_eq!(detected("phone\n+447911123456\n"), ',');
         assert_eq!(detected(""), ',');
     }

@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_in_what_pieces_the_bytes_come(
+        fn the_fingerprint_does_not_depend_on_how_the_bytes_are_split(
             bytes: Vec<u8>,
             piece in 1usize..20,
         ) {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_known_by_its_bytes_and_not_by_its_name() {
+    fn an_input_is_identified_by_its_bytes_not_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b] = ["a.csv", "b.csv"].map(|name| {
             let path = folder.path().join(name);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_times_are_no_numbers() {
+    fn dates_and_times_are_not_numbers() {
         for text in [
             "Report generated on 2026-11-21 10:15",
             "Erstellt von Ada Meier am 21.11.2026, 10:15 Uhr",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_is_none() {
+    fn a_row_with_a_contact_is_not_a_footer() {
         for text in [
             "Ada,+447911123456\n",
             "+447911123456\n",

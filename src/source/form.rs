@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_called_by_its_name() {
+    fn files_that_are_not_lists_are_named_by_their_format() {
         for (first, name) in [
             (&b"%PDF-1.7"[..], "a PDF"),
             (b"{\"error\":\"phone list unavailable\"}", "JSON"),

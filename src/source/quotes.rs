@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_ends_between_quotes_are_no_tear() {
+    fn line_ends_between_quotes_do_not_break_a_row() {
         for row in [
             "1,\"12 High St,\nLeeds\",x\n",
             "1,\"a \"\"b\"\"\nc\" ,x\r\n",

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_costs_its_own_row_and_no_other() {
+    fn an_unclosed_quote_spoils_only_its_own_row() {
         let closings = [
             // Nothing closes it before the end, the quote of a later row does, or the
             // closing quote of a later row that looks like one.
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_row_may_be_torn_too() {
+    fn the_last_row_may_have_an_unclosed_quote_too() {
         let rows = read_flawed(b"a,b\n1,\"2", 3);
         assert_eq!(rows, [(2, "1|\"2".to_owned(), Some(Flaw::UnclosedQuote))]);
         let rows = read_flawed(b"a,b\n1,\"a \"b\" c\"", 3);
@@ -488,13 +488,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_nothing_but_spaces_are_blank() {
+    fn lines_of_spaces_are_blank() {
         let rows = read_all(b"a,b\n  \t \n1,2\n   ", 2).unwrap();
         assert_eq!(rows, [row(1, &["a", "b"]), row(3, &["1", "2"])]);
     }
 
     #[test]
-    fn a_line_that_names_the_delimiter_is_stepped_over() {
+    fn a_line_that_names_the_delimiter_is_skipped() {
         for piece in [1, 100] {
             let rows = read_all(b"sep=,\r\na,b\n1,2", piece).unwrap();
             assert_eq!(rows, [row(2, &["a", "b"]), row(3, &["1", "2"])]);
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_costs_its_own_row_and_little_memory() {
+    fn an_endless_line_spoils_only_its_own_row_and_takes_little_memory() {
         for filler in [",", "x", "\"\"", "é"] {
             let mut text = b"a,b\n1,2\n3,".to_vec();
             text.extend(filler.repeat(10 << 20).as_bytes());

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_at_work_that_has_written_lately_and_not_ended() {
+    fn a_run_is_active_if_it_wrote_lately_and_has_not_ended() {
         let mut figures = figures();
         let is_at_work = |figures: &Figures, minutes: i64| {
             let later = figures.updated + jiff::Span::new().minutes(minutes);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_tells_nothing() {
+    fn a_damaged_file_gives_no_figures() {
         let labels = figures().labels;
         let success = format!("leadload_{LAST_SUCCESS}{{{labels}}}");
         for value in ["", " ", " soon", " NaN", " +Inf"] {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_token_is_no_label() {
+    fn a_text_that_looks_like_a_token_is_not_used_as_a_label() {
         let token = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
         let hidden = "profile=\"(not shown)\",input=\"(not shown)\"";
         assert_eq!(labels(Some(token), token), hidden);

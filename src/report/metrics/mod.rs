@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn all_figures_are_told_with_help_and_type() {
+    fn all_metrics_have_help_and_type() {
         let mut figures = Figures {
             labels: job_labels(Some("crm"), &["lists/all.csv".into()]),
             earlier_success: Some(1_795_144_232.125),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn every_family_stands_in_the_documentation_with_its_type() {
+    fn every_metric_is_documented_with_its_type() {
         let figures = Figures {
             earlier_success: Some(7.0),
             run: Some(RunId(7)),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn while_it_runs_it_is_written_every_ten_seconds() {
+    fn the_metrics_file_is_written_every_ten_seconds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
         let metrics = Metrics::new(Some(&path), String::new()).unwrap();
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_any_more_ends_nothing() {
+    fn a_metrics_file_that_cannot_be_written_does_not_stop_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
         let metrics = Metrics::new(Some(&path), String::new()).unwrap();

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_typed_is_marked_and_cannot_become_markup() {
+    fn commands_are_marked_up_and_escaped() {
         assert_eq!(
             marked("give `--region <b>` or not").into_string(),
             "give <code><span class=\"flag\">--region</span> &lt;b&gt;</code> or not"
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined_as_a_sentence_does() {
+    fn parts_are_joined_as_in_a_sentence() {
         let parts = ["a", "b", "c"].map(String::from);
         assert_eq!(joined(&parts), "a, b and c");
         assert_eq!(joined(&parts[..2]), "a and b");

@@ -125,7 +125,7 @@ fn page_of_a_stopped_run_of(
 }
 
 #[test]
-fn a_page_begins_with_who_wrote_it_and_lets_nothing_in() {
+fn a_page_starts_with_its_generator_and_forbids_all_external_content() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     let head = &page[..512];
     assert!(
@@ -145,7 +145,7 @@ fn a_page_begins_with_who_wrote_it_and_lets_nothing_in() {
 }
 
 #[test]
-fn a_stopped_run_is_told_in_words_and_in_local_time() {
+fn a_stopped_run_is_described_in_words_and_local_time() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     for said in [
         "The import stopped early. Until then: ",
@@ -161,7 +161,7 @@ fn a_stopped_run_is_told_in_words_and_in_local_time() {
 }
 
 #[test]
-fn where_it_is_known_of_how_many_rows_it_was_stopped_that_is_said() {
+fn a_stop_shows_the_total_of_rows_if_known() {
     let page = page_of_a_stopped_run_of(
         |ended| ended.rows_total = Some(300),
         "phone,name",
@@ -177,7 +177,7 @@ fn where_it_is_known_of_how_many_rows_it_was_stopped_that_is_said() {
 }
 
 #[test]
-fn a_stop_without_a_ledger_is_told_with_what_the_same_command_does_then() {
+fn a_stop_without_a_ledger_explains_what_the_same_command_does() {
     let page = page_of_a_stopped_run_of(|ended| ended.run = None, "phone,name", "x", "why");
     for said in [
         "<p>Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.</p>",
@@ -202,7 +202,7 @@ fn after_a_stop_rejects_are_named_and_not_what_comes_next() {
 }
 
 #[test]
-fn nothing_that_is_shown_can_become_markup_or_steer() {
+fn nothing_that_is_shown_can_become_markup_or_a_control_sequence() {
     let hostile = "\"'><script>x</script><img src=x onerror=y>&\0\u{1b}\u{202e}\u{2066}";
     let page = page_of_a_stopped_run(
         &format!("phone,\"{}\"", hostile.replace('"', "")),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_lead_is_made_as_the_contract_says() {
+fn a_lead_is_created_as_the_contract_says() {
     let sandbox = start("keep_bodies = true");
     let body = r#"{"phone_number":"+447911123456","campaign_id":101,"variables":[{"customer_name":"Ada","city":"Leeds"}],"allow_dupplicate":false}"#;
     let answer = post(&sandbox, body);
@@ -49,7 +49,7 @@ fn campaigns_are_listed_as_the_contract_says() {
 }
 
 #[test]
-fn what_is_remembered_is_shown_without_a_token() {
+fn leads_and_counts_are_shown_without_a_token() {
     let sandbox = start("first_id = 900");
     post(&sandbox, &lead(ADA));
     let shown = |path: &str| {
@@ -131,7 +131,7 @@ fn wrong_media_types_are_refused() {
 }
 
 #[test]
-fn a_body_that_is_no_json_object_is_refused() {
+fn a_body_that_is_not_a_json_object_is_refused() {
     let sandbox = start("");
     for body in ["", "{", "[]", "null", "{} {}"] {
         assert_eq!(post(&sandbox, body).status, 400, "{body:?}");
@@ -139,7 +139,7 @@ fn a_body_that_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn a_body_that_is_no_lead_is_refused() {
+fn a_body_that_is_not_a_lead_is_refused() {
     let sandbox = start("");
     let cases = [
         ("phone_number", json!(447911123456u64)),

@@ -42,7 +42,7 @@ fn a_fault_with_an_answer_stores_the_lead_or_not_as_its_name_says() {
 }
 
 #[test]
-fn a_dropped_connection_carries_not_a_byte() {
+fn a_dropped_connection_sends_no_bytes() {
     assert_eq!(always("drop_before"), (Vec::new(), false));
     assert_eq!(always("drop_after"), (Vec::new(), true));
 }
@@ -105,7 +105,7 @@ fn wait_until(done: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_caller_that_gives_up_has_made_the_lead_all_the_same() {
+fn the_lead_is_stored_even_if_the_caller_gives_up() {
     let sandbox = start("latency_ms = 60_000");
     let mut tcp = TcpStream::connect(sandbox.addr()).unwrap();
     tcp.write_all(lead_request(&lead(ADA)).as_bytes()).unwrap();
@@ -311,7 +311,7 @@ fn a_connection_serves_many_requests_even_refused_ones() {
 // Configuration
 
 #[test]
-fn only_loopback_is_listened_on() {
+fn the_sandbox_listens_on_loopback_only() {
     let config = SandboxConfig {
         listen: Some(([0, 0, 0, 0], 0).into()),
         ..SandboxConfig::default()

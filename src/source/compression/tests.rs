@@ -33,7 +33,7 @@ fn error_of(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_packed_is_known_by_its_first_bytes_and_unpacked() {
+fn compression_is_recognized_by_the_first_bytes() {
     let (gz, zst) = (gzipped(LIST), zstded(LIST));
     let inside = || LIST.to_vec();
     assert_eq!(unpacked(&gz).unwrap(), (Some(Compression::Gzip), inside()));
@@ -58,7 +58,7 @@ fn all_members_and_frames_are_read() {
 }
 
 #[test]
-fn a_large_list_comes_out_whole() {
+fn a_large_list_is_unpacked_completely() {
     let list = LIST.repeat(20_000);
     for pack in [gzipped, zstded] {
         assert!(unpacked(&pack(&list)).unwrap().1 == list);
@@ -96,7 +96,7 @@ fn data_with_any_byte_changed_gives_an_error_or_the_list() {
 }
 
 #[test]
-fn anything_behind_the_data_is_an_error() {
+fn anything_after_the_compressed_data_is_an_error() {
     let gz = gzipped(LIST);
     for garbage in [&b"garbage"[..], b"\0\0x", b"\x1F", &[0; 512]] {
         error_of(&[&gz[..], garbage].concat());
@@ -118,7 +118,7 @@ fn zstd_data_that_needs_too_much_memory_is_refused_with_advice() {
 }
 
 #[test]
-fn an_error_of_the_file_itself_comes_through() {
+fn an_error_of_the_file_itself_is_passed_on() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -135,7 +135,7 @@ fn an_error_of_the_file_itself_comes_through() {
 
 proptest::proptest! {
     #[test]
-    fn no_bytes_at_all_make_it_panic(
+    fn no_input_makes_it_panic(
         mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
         magic in 0..3_usize,
     ) {

@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn it_does_not_matter_how_the_input_is_cut(
+    fn the_result_does_not_depend_on_how_the_input_is_split(
         encoding in any_encoding(), bytes in any_bytes(), size in 1_usize..9,
     ) {
         let text = decode(&bytes, encoding, usize::MAX);
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_replaced_in_silence(encoding in any_encoding(), bytes in any_bytes()) {
+    fn every_replaced_character_is_reported(encoding in any_encoding(), bytes in any_bytes()) {
         let text = decode(&bytes, encoding, 5);
         let expected = encoding.decode_without_bom_handling_and_without_replacement(&bytes);
         match (std::str::from_utf8(&text), expected) {
@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn an_undecodable_byte_stays_one_that_is_no_text_and_the_rest_is_read() {
+fn an_undecodable_byte_stays_marked_and_the_rest_is_read() {
     for (label, bytes, expected) in [
         ("windows-1252", &b"a\x81\xFC"[..], &b"a\xFF\xC3\xBC"[..]),
         ("sjis", b"\x81,\x93\x8C", b"\xFF,\xE6\x9D\xB1"),
@@ -124,7 +124,7 @@ fn an_undecodable_byte_stays_one_that_is_no_text_and_the_rest_is_read() {
 }
 
 #[test]
-fn large_inputs_are_read_alike_whatever_the_buffers_are() {
+fn large_inputs_decode_the_same_with_any_buffer_size() {
     for label in ["windows-1252", "utf-16le", "sjis", "big5", "gb18030"] {
         let encoding = encoding_named(label).unwrap();
         let city = if label == "windows-1252" {
@@ -149,7 +149,7 @@ fn large_inputs_are_read_alike_whatever_the_buffers_are() {
 }
 
 #[test]
-fn the_mark_never_reaches_the_text() {
+fn the_byte_order_mark_is_never_part_of_the_text() {
     for (label, bytes) in [
         ("utf-8", &b"\xEF\xBB\xBFa"[..]),
         ("utf-16le", b"\xFF\xFEa\0"),
@@ -166,7 +166,7 @@ fn the_mark_never_reaches_the_text() {
 }
 
 #[test]
-fn utf8_is_handed_on_as_it_is() {
+fn utf8_is_passed_on_unchanged() {
     for bytes in [&b"M\xFCller \xED\xB2\x81"[..], b"\xEF\xBB", b""] {
         let mut text = Vec::new();
         let mut reader =

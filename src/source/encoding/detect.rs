@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_utf8() {
+    fn an_empty_file_is_utf8() {
         assert_eq!(detected(b""), ("UTF-8".into(), Certainty::Certain));
     }
 
@@ -154,7 +154,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_at_all_make_it_panic(
+        fn no_input_makes_it_panic(
             bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300),
         ) {
             detected(&bytes);

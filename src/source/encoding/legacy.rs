@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_by_a_database_that_knows_ascii_only_stay_windows() {
+    fn upper_case_with_small_accented_letters_stays_windows() {
         for language in ["German", "French", "Spanish", "Portuguese", "Danish"] {
             for changed in [str::to_ascii_uppercase, str::to_ascii_lowercase] {
                 let csv = changed(&in_language(language).csv());
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn apostrophes_and_quotes_of_windows_are_none_of_a_mac() {
+    fn windows_quotes_are_not_taken_for_mac_ones() {
         let bytes = "Kevin O\u{92}Brien;\u{93}Acme\u{94} Ltd.;5 \u{80};Acme\u{95}Corp\n".repeat(30);
         let bytes: Vec<u8> = bytes.chars().map(|c| c as u8).collect();
         assert_eq!(guessed(&bytes), encoding_rs::WINDOWS_1252);
@@ -193,7 +193,7 @@ mod tests {
     /// No DOS code page but IBM866 is one of the standard's: such a list is read with
     /// undecodable bytes, which is reported, rather than as a Mac's, which is not.
     #[test]
-    fn a_list_from_dos_is_not_taken_for_that_of_a_mac() {
+    fn a_list_from_dos_is_not_taken_for_one_from_a_mac() {
         let csv = in_language("German").csv();
         let dos = "\u{81}\u{84}\u{94}\u{8E}\u{99}\u{9A}\u{E1}";
         let bytes: Vec<u8> = csv

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_known_however_it_is_written() {
+    fn a_name_is_recognized_in_any_spelling() {
         for (name, shown) in [
             ("utf-8", "UTF-8"),
             ("UTF8", "UTF-8"),

@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_utf8_is_cut(
+        fn utf8_counts_do_not_depend_on_how_the_input_is_split(
             bytes in proptest::collection::vec(prop_oneof![
                 any::<u8>(), Just(0xE6), Just(0x9D), Just(0xF0), Just(0x9F), Just(0xC3), Just(b'a'),
             ], 0..60),

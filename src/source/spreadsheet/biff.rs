@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_chart_in_the_sheet_says_is_none_of_the_sheets_cells() {
+    fn the_text_of_a_chart_is_not_read_as_cells() {
         let (begin, end) = (record(kind::BOF, b""), record(kind::EOF, b""));
         let stream = [&begin[..], &begin, &cell(9, 900), &end, &cell(0, 0), &end].concat();
         assert_eq!(cells(&stream).unwrap(), 1);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_weighs_as_often_as_cells_refer_to_it() {
+    fn a_shared_text_is_counted_once_for_each_cell_that_uses_it() {
         let text = [&[0; 8][..], b"\xFF\xFF\0", &[b'a'; 65_535]].concat();
         let strings = SharedStrings::read(&[&text]).unwrap();
         let label = record(kind::LABEL_SST, &[0; 10]);

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn truths_and_errors_read_as_the_sheet_shows_them() {
+    fn booleans_and_errors_read_as_the_sheet_shows_them() {
         assert_eq!(text(&DataRef::Bool(true)), "TRUE");
         assert_eq!(text(&DataRef::Bool(false)), "FALSE");
         assert_eq!(text(&DataRef::Error(CellErrorType::NA)), "#N/A");

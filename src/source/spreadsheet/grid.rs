@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_cells_is_theirs_in_the_sheet_and_the_last_of_two_counts() {
+    fn cells_are_ordered_as_in_the_sheet_and_the_last_of_two_wins() {
         assert_eq!(
             rows(&[(1, 0, "x"), (0, 1, "b"), (0, 0, "old"), (0, 0, "new")]),
             [row(1, &["new", "b"]), row(2, &["x", ""])]

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_cells_to_the_end_of_the_sheet_weigh_nothing() {
+    fn empty_cells_to_the_end_of_the_sheet_take_no_memory() {
         let rows = r#"<table:table-row><table:table-cell office:value-type="string"/>
             <table:table-cell table:number-columns-repeated="16383"/></table:table-row>
             <table:table-row table:number-rows-repeated="1048575">
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_weighs_as_often_as_it_is_repeated() {
+    fn a_repeated_text_is_counted_each_time() {
         let is_too_heavy = |cell: &str| {
             let rows = format!(
                 "<table:table-row table:number-rows-repeated=\"1000\">{cell}</table:table-row>"

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_as_long_as_they_can_become() {
+    fn texts_may_have_the_longest_possible_length() {
         let narrow = b"\x03\0\0abc";
         let wide = b"\x02\0\x01a\0b\0";
         let formatted = b"\x01\0\x08\x01\0a\0\0\0\0";
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_goes_on_in_the_next_record_in_a_width_of_its_own() {
+    fn a_text_continues_in_the_next_record_with_its_own_character_width() {
         assert_eq!(
             lengths(&[b"\x03\0\0ab", b"\x01c\0\x01\0\0x"]),
             Some(vec![18, 6])

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_text_are_brought_to_the_same_form() {
+    fn times_stored_as_text_get_the_same_form() {
         let iso = |text: &str| {
             let mut out = String::new();
             push_iso(&mut out, text);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_weighs_as_often_as_it_is_referred_to() {
+    fn a_shared_text_is_counted_once_for_each_reference() {
         let styles = |len: usize| {
             let format = "0".repeat(len);
             let uses = "<xf numFmtId=\"170\"/>".repeat(10_000);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_of_a_sheet_weigh_nothing_and_shared_strings_something() {
+    fn shared_strings_count_towards_memory_and_cells_do_not() {
         assert_eq!(weigh("<row><c r=\"A1\"><v>1</v></c></row>").unwrap(), 0);
         let strings = "<x:sst uniqueCount=\"2\"><si><t>a</t></si><si/></x:sst>";
         let expected = 2 * (STRING_BYTES + RESERVED_STRING_BYTES);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_a_part_announces_weigh_too() {
+    fn announced_strings_count_towards_memory() {
         for count in ["999999999999", "99999999999999999999999"] {
             let strings = format!("<sst uniqueCount=\"{count}\"/>");
             assert!(is_too_heavy(weigh(&strings)));
