@@ -50,7 +50,7 @@ fn an_id_is_found_wherever_services_put_it() {
         r#"[{"lead_id":5}]"#,
         r#"{"data":[{"lead":{"id":5}}]}"#,
         r#"{"lead":[{"id":5}]}"#,
-        // The next place, where there is none.
+        // The next place, if this one has none.
         r#"{"data":{"id":null,"lead_id":5}}"#,
         r#"{"data":{"id":1.5,"lead":{"id":5}}}"#,
         r#"{"data":{},"lead_id":5}"#,

@@ -64,7 +64,7 @@ impl Peer {
         }
     }
 
-    /// Writes; `false` where nobody is there any more.
+    /// Writes; `false` if the other side has closed the connection.
     async fn write(&mut self, text: impl AsRef<[u8]>) -> bool {
         let written = self.tcp.write_all(text.as_ref()).await.is_ok();
         if written {
@@ -244,7 +244,7 @@ async fn an_endless_head_or_one_that_is_not_http_is_no_answer() {
         })
         .await;
         let answer = post(&client(&url)).await;
-        // It may be a lead all the same.
+        // The lead may still have been created.
         assert_eq!(
             lost_by(&answer),
             Some(ErrorCode::UnreadableAnswer),

@@ -387,9 +387,9 @@ fn row_16_a_complaint_about_the_campaign_is_fatal() {
     );
 }
 
-/// The table has every text without `errors`, but those about money, as row 11.
-/// A 422 that speaks of the campaign and not of the number is judged as row 16
-/// all the same: promise 4 counts "422 about campaign" however it is written.
+/// The table has every text without `errors`, except those about money, as row 11.
+/// A 422 about the campaign and not about the number is judged as row 16
+/// nevertheless: promise 4 counts "422 about campaign" however it is written.
 #[test]
 fn row_16_without_errors_is_fatal_too() {
     assert_eq!(
@@ -426,7 +426,7 @@ fn row_17_a_422_about_money_or_limits_is_fatal() {
             rejected(422, &format!("HTTP 422: {text}"))
         );
     }
-    // "Already", but not the number.
+    // "Already", but not about the number.
     assert_eq!(
         reply(
             422,
@@ -594,7 +594,7 @@ fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
         // Both say better.
         (429, Some("7"), Some(0), field, Some(said(7))),
         (429, None, Some(0), field, Some(said(5))),
-        // Another limit than the one that is told of.
+        // Another limit than the stated one.
         (429, None, Some(3), "", Some(Wait::Unsaid)),
         (429, Some("soon"), Some(3), "", Some(Wait::Senseless)),
         // A reset alone does not make a 503 safe to repeat.

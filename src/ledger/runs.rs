@@ -373,7 +373,7 @@ mod tests {
             (&first, None),
             (&swapped, None),
             (&same, Some(RunId(1))),
-            // That one goes on, whatever other runs there are.
+            // That run continues, whatever other runs there are.
             (&first, None),
         ] {
             assert_eq!(begun_after(&mut test, run), other);

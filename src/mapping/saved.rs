@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_decides_about_rows_is_kept() {
+    fn a_missing_column_that_decides_about_rows_is_an_error() {
         let mut spec = saved(&[], &["Phone", "Land"]);
         spec.region_columns = RegionColumns::Named("Land".into());
         let saved = spec.saved.as_mut().unwrap();

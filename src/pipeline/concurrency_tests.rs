@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use super::*;
 
-/// How a service treats a request when so many are there with it.
+/// How a service treats a request, given how many it is working on.
 #[derive(Debug, Clone, Copy)]
 enum Carries {
     /// Any number.
@@ -17,9 +17,9 @@ enum Carries {
     Work(f64),
     /// So many; with more, all become slow out of proportion.
     Collapses(f64),
-    /// So many; the rest is refused at once, and nobody waits for it.
+    /// It accepts this many; further requests are refused at once.
     Refuses(usize),
-    /// One in so many is refused for a second, whatever the number.
+    /// One request in this many is refused for a second, at any concurrency.
     Random(u32),
 }
 
@@ -29,7 +29,7 @@ struct Service {
     latency: f64,
     /// By such a share it is more or less, as it happens.
     spread: f64,
-    /// At that time the latency becomes so many times as long, in so many seconds.
+    /// From this time on the latency grows by this factor, over this many seconds.
     slows: Option<(f64, f64, f64)>,
 }
 

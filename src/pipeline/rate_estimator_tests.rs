@@ -29,11 +29,11 @@ struct Service {
     headers: Headers,
     has_hint: bool,
     latency: Duration,
-    /// Each way takes up to so much more or less of its half of it.
+    /// Each way takes its half of it, more or less by up to this share.
     jitter: f64,
     /// At that time the limit becomes another.
     change: Option<(Duration, usize)>,
-    /// One in so many is refused for a second, whatever the pace.
+    /// One request in this many is refused for a second, at any pace.
     random: Option<u32>,
     seed: u64,
     admitted: VecDeque<Instant>,
@@ -146,7 +146,7 @@ impl Outcome {
     }
 }
 
-/// Sends as the loop does, for so long or so many accepted answers.
+/// Sends as the loop does, for this long or until this many answers are accepted.
 fn send(
     choice: &RateChoice,
     known: Option<KnownRate>,
@@ -246,7 +246,7 @@ fn send(
 
 const WINDOWS: [Window; 2] = [Window::Sliding, Window::Fixed];
 
-/// What the figures were, for whoever changes a rule: `cargo test -- --nocapture`.
+/// Prints the figures, for developers who change a rule: `cargo test -- --nocapture`.
 fn tell(what: String, end: &Outcome, best: f64) {
     println!(
         "{what}: refused {:.2} %, after five minutes {:.2} %, throughput {:.1} %, pace {}",

@@ -24,7 +24,7 @@ use crate::sandbox::memory::{MemorySandbox, Outcome};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scenario {
-    /// Rows, each with a number of its own.
+    /// How many rows; each has its own number.
     rows: u32,
     /// The campaigns of the rows, in turn; more than one makes a campaign column.
     #[serde(default = "one_campaign")]
@@ -56,7 +56,7 @@ struct Import {
     known_is_stated: bool,
     /// The client lets go of connections that are idle for longer, and …
     lets_go_of_idle_after_s: Option<f64>,
-    /// … the service closes them, without an answer to what comes then.
+    /// … the service closes them, without an answer to the next request.
     service_closes_idle_after_s: Option<f64>,
 }
 
@@ -83,10 +83,10 @@ struct Expect {
     /// Leads made a second, from the first to the last.
     #[serde(default)]
     pace: Option<[f64; 2]>,
-    /// The same from so many seconds on.
+    /// The same, from this second on.
     #[serde(default)]
     pace_from: Vec<(f64, [f64; 2])>,
-    /// Outages that were told of.
+    /// How many outages were reported.
     #[serde(default)]
     outages: u32,
 }

@@ -515,7 +515,7 @@ mod tests {
         assert!(text.contains("hint: create the folder `"), "{text}");
     }
 
-    /// Root may write there all the same.
+    /// Root can write there anyway.
     #[cfg(unix)]
     #[test]
     fn a_read_only_folder_is_reported_or_written_to() {

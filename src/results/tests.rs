@@ -52,7 +52,7 @@ impl Folder {
         OutputPaths::plan(&inputs, nothing, &choices).unwrap()
     }
 
-    /// A run in which every row ends alike.
+    /// A run in which every row has the same status.
     fn run(&self, rejects: &str, status: Status, known: &KnownOutputs) -> Writer {
         let inputs = self.inputs();
         let paths = self.plan(rejects);

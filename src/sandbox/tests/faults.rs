@@ -137,7 +137,7 @@ fn faults_do_not_depend_on_the_order_of_arrival() {
         let firsts = forwards.values().map(|[first, _]| *first);
         firsts.filter(|fate| *fate == status).count()
     };
-    // Of 200: 40 % made, 20 % 429, 10 % 500, 30 % dropped, give or take.
+    // Of 200: 40 % made, 20 % 429, 10 % 500, 30 % dropped, roughly.
     assert!((60..100).contains(&count(Some(200))), "{forwards:?}");
     assert!((25..60).contains(&count(Some(429))), "{forwards:?}");
     assert!((8..35).contains(&count(Some(500))), "{forwards:?}");

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::sample_lists::encoded;
 use super::{DecodingReader, Encoding, decoded, encoding_named, is_windows_page};
 
-/// One label for each encoding of the standard but `replacement`, which is none.
+/// One label for each encoding of the standard except `replacement`, which decodes nothing.
 #[rustfmt::skip]
 const EVERY_ENCODING: &[&str] = &[
     "UTF-8", "IBM866", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6",
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn every_replaced_character_is_reported(encoding in any_encoding(), bytes in any_bytes()) {
+    fn no_character_is_replaced_silently(encoding in any_encoding(), bytes in any_bytes()) {
         let text = decode(&bytes, encoding, 5);
         let expected = encoding.decode_without_bom_handling_and_without_replacement(&bytes);
         match (std::str::from_utf8(&text), expected) {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn upper_case_with_small_accented_letters_stays_windows() {
+    fn text_changed_by_ascii_only_case_conversion_stays_windows_1252() {
         for language in ["German", "French", "Spanish", "Portuguese", "Danish"] {
             for changed in [str::to_ascii_uppercase, str::to_ascii_lowercase] {
                 let csv = changed(&in_language(language).csv());

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_may_have_the_longest_possible_length() {
+    fn lengths_are_upper_bounds_of_the_decoded_texts() {
         let narrow = b"\x03\0\0abc";
         let wide = b"\x02\0\x01a\0b\0";
         let formatted = b"\x01\0\x08\x01\0a\0\0\0\0";

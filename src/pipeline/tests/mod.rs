@@ -1,0 +1,308 @@
+//! The loop against a service in memory, under a stopped clock.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::*;
+use crate::api::verdict::{FatalCause, Verdict, Wait};
+use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::intake::{InspectedInput, Intake, Once, Purpose};
+use crate::lead::{ErrorCode, Status};
+use crate::mapping::MappingSpec;
+use crate::phone::{PhoneReader, PhoneRules};
+use crate::rate::RateChoice;
+use crate::source::FormChoice;
+use crate::source::Input;
+
+mod properties;
+mod stops;
+mod waiting;
+
+/// What the service does with one attempt: how long it takes, and what it says.
+#[derive(Debug, Clone)]
+struct Reply {
+    takes: Duration,
+    verdict: Verdict,
+    stores: bool,
+}
+
+/// A service in memory: gives the scripted answers, then creates leads.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Service(Rc<RefCell<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    script: HashMap<String, Vec<Reply>>,
+    /// When each attempt came, and for which number.
+    attempts: Vec<(Instant, String)>,
+    in_flight: Vec<String>,
+    peak_in_flight: usize,
+    same_number_at_once: bool,
+    leads: HashSet<String>,
+    allow_duplicates: bool,
+    /// Campaigns that say the same to all attempts after the first few.
+    from_then_on: HashMap<i64, (usize, Verdict)>,
+}
+
+impl Service {
+    fn says(&self, number: &str, replies: Vec<Reply>) {
+        self.0
+            .borrow_mut()
+            .script
+            .insert(number.to_owned(), replies);
+    }
+
+    fn attempts_at(&self) -> Vec<Instant> {
+        self.0.borrow().attempts.iter().map(|(at, _)| *at).collect()
+    }
+}
+
+impl State {
+    fn arrive(&mut self, number: &str, campaign: i64) -> Reply {
+        self.attempts.push((Instant::now(), number.to_owned()));
+        self.same_number_at_once |= self.in_flight.iter().any(|other| other == number);
+        self.in_flight.push(number.to_owned());
+        self.peak_in_flight = self.peak_in_flight.max(self.in_flight.len());
+        let scripted = self
+            .script
+            .get_mut(number)
+            .filter(|replies| !replies.is_empty());
+        let mut answer = match scripted {
+            Some(replies) => replies.remove(0),
+            None => reply(10, created(), true),
+        };
+        match self.from_then_on.get_mut(&campaign) {
+            Some((0, verdict)) => answer = reply(10, verdict.clone(), false),
+            Some((left, _)) => *left -= 1,
+            None => {}
+        }
+        let mut reply = answer;
+        if reply.stores && !self.leads.insert(number.to_owned()) && !self.allow_duplicates {
+            reply.verdict = Verdict::Duplicate {
+                lead_id: None,
+                text: "there already".into(),
+            };
+        }
+        reply
+    }
+
+    fn leave(&mut self, number: &str) {
+        if let Some(at) = self.in_flight.iter().position(|other| other == number) {
+            self.in_flight.swap_remove(at);
+        }
+    }
+}
+
+impl LeadSender for Service {
+    fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
+        let state = Rc::clone(&self.0);
+        async move {
+            let json: Value = serde_json::from_slice(&body).unwrap();
+            let number = json["phone_number"].as_str().unwrap().to_owned();
+            let campaign = json["campaign_id"].as_i64().unwrap();
+            let reply = state.borrow_mut().arrive(&number, campaign);
+            tokio::time::sleep(reply.takes).await;
+            state.borrow_mut().leave(&number);
+            Answer {
+                http_status: None,
+                verdict: reply.verdict,
+                quota: None,
+            }
+        }
+    }
+}
+
+fn created() -> Verdict {
+    Verdict::Created {
+        lead_id: "1".into(),
+        remark: None,
+    }
+}
+
+fn lost() -> Verdict {
+    Verdict::PerhapsTaken {
+        code: ErrorCode::Timeout,
+        text: "lost".into(),
+    }
+}
+
+fn refused(wait: Option<u64>) -> Verdict {
+    Verdict::RetryLater {
+        wait: wait.map_or(Wait::Unsaid, |s| Wait::Said(Duration::from_secs(s))),
+        code: ErrorCode::Http(429),
+        text: "too many".into(),
+    }
+}
+
+fn never_taken() -> Verdict {
+    Verdict::NeverTaken {
+        code: ErrorCode::Connection,
+        text: "refused".into(),
+        is_lasting: false,
+    }
+}
+
+fn reply(millis: u64, verdict: Verdict, stores: bool) -> Reply {
+    Reply {
+        takes: Duration::from_millis(millis),
+        verdict,
+        stores,
+    }
+}
+
+/// How a run came out.
+struct Ran {
+    /// Row, status and attempts, in the order in which they were handed on.
+    rows: Vec<(u64, Option<(Status, u32)>)>,
+    end: End,
+    took: Duration,
+}
+
+pub(super) fn in_flight(most: usize) -> ConcurrencyChoice {
+    ConcurrencyChoice::Fixed(NonZeroUsize::new(most).unwrap())
+}
+
+pub(super) fn policy() -> Policy {
+    Policy {
+        concurrency: in_flight(8),
+        stop_after: NonZeroU32::new(50).unwrap(),
+        max_outage: Duration::from_secs(3600),
+        max_attempts: 4,
+        on_uncertain: OnUncertain::Resend,
+        form: LeadForm::default(),
+    }
+}
+
+/// Rows, their inputs, and a runtime with a paused clock.
+pub(super) type Prepared = (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime);
+
+/// Rows with these numbers (`+4479110NNNNN`), all read before the clock starts: it
+/// moves on whenever nothing is to be done, also while a file is read.
+pub(super) fn prepare(policy: Policy, numbers: &[u32]) -> Prepared {
+    let numbers = numbers.iter().map(|n| format!("+4479110{n:05}\n"));
+    let list: String = std::iter::once("phone\n".to_owned())
+        .chain(numbers)
+        .collect();
+    prepare_list(policy, &list, 1, None)
+}
+
+/// The same for the rows of a list.
+pub(super) fn prepare_list(
+    policy: Policy,
+    list: &str,
+    campaign: i64,
+    campaign_column: Option<&str>,
+) -> Prepared {
+    let input = Input::of_text(list);
+    let spec = MappingSpec {
+        campaign_column: campaign_column.map(str::to_owned),
+        ..MappingSpec::default()
+    };
+    let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
+    let planned = PlannedInput::new(surveyed, &spec).unwrap();
+    let intake = Intake {
+        inputs: [planned].into(),
+        limit: None,
+        phones: PhoneReader::new(PhoneRules::default()),
+        region: None,
+        doubts: false,
+        doubted: None,
+        doubt: None,
+        suppression: Arc::default(),
+        allow_duplicates: policy.form.allow_duplicates,
+        once: Once::Campaign,
+    };
+    let campaign = CampaignChoice::Id(CampaignId(campaign));
+    let mut received = intake.start(
+        CampaignBook::new(Some(campaign), HashMap::new()),
+        Purpose::Sending,
+        None,
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let batches = runtime.block_on(async {
+        let mut read = Vec::new();
+        while let Some(batch) = received.next().await {
+            read.push(batch.unwrap());
+        }
+        Batches::ready(read)
+    });
+    (batches, intake.inputs, runtime)
+}
+
+fn run_with(service: &Service, policy: Policy, numbers: &[u32], rates: &[&str]) -> Ran {
+    run_prepared(service, policy, prepare(policy, numbers), rates)
+}
+
+fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[&str]) -> Ran {
+    run_changed(service, policy, prepared, rates, |_| {})
+}
+
+/// The same with a pipeline that is changed before it begins.
+fn run_changed(
+    service: &Service,
+    policy: Policy,
+    prepared: Prepared,
+    rates: &[&str],
+    change: impl FnOnce(&mut Pipeline<'_, Service>),
+) -> Ran {
+    let (batches, inputs, runtime) = prepared;
+    runtime.block_on(async {
+        let began = Instant::now();
+        let rates: Vec<_> = rates.iter().map(|rate| rate.parse().unwrap()).collect();
+        let (settled, mut done) = mpsc::channel(10_000);
+        let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let interrupts = Interrupts::new(interrupts);
+        let mut no_events = |_: RunEvent<'_>| {};
+        let rate = RateController::new(&RateChoice::Limits(rates), None);
+        let outlet = Outlet::Writer(settled);
+        let mut pipeline = Pipeline::new(
+            service.clone(),
+            policy,
+            rate,
+            inputs,
+            outlet,
+            &mut no_events,
+        );
+        change(&mut pipeline);
+        // Only a loop that never ends takes this long.
+        let day = Duration::from_secs(24 * 3600);
+        let running = tokio::time::timeout(day, pipeline.run(batches, interrupts));
+        let end = running.await.expect("the run comes to an end");
+        let mut rows = Vec::new();
+        while let Some(batch) = done.recv().await {
+            for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+                let outcome = prepared.outcome.as_ref().map(|o| (o.status, o.attempts));
+                rows.push((row.id().0, outcome));
+            }
+        }
+        Ran {
+            rows,
+            end,
+            took: began.elapsed(),
+        }
+    })
+}
+
+fn run(service: &Service, rows: u32) -> Ran {
+    let numbers: Vec<u32> = (0..rows).collect();
+    run_with(service, policy(), &numbers, &[])
+}
+
+fn number(n: u32) -> String {
+    format!("+4479110{n:05}")
+}
+
+fn missing_campaign() -> Verdict {
+    Verdict::Fatal {
+        cause: FatalCause::Campaign,
+        code: ErrorCode::Http(404),
+        text: "HTTP 404".into(),
+    }
+}

@@ -1,0 +1,175 @@
+//! Waits, refusals for now, and attempts that are made again.
+
+use super::*;
+
+#[test]
+fn a_row_in_a_long_backoff_holds_up_no_other_and_is_written_in_order() {
+    let service = Service::default();
+    // A minute for each of three answers that are lost.
+    service.says(&number(2), vec![reply(60_000, lost(), false); 3]);
+    let ran = run(&service, 3000);
+    let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
+    assert_eq!(order, (1..=3000).collect::<Vec<_>>());
+    assert_eq!(ran.rows[2].1, Some((Status::Created, 4)));
+    // 2,999 rows at seven a time and 10 ms each are through in 4.3 s.
+    let state = service.0.borrow();
+    let began = state.attempts[0].0;
+    let others = state.attempts.iter().filter(|(_, n)| *n != number(2));
+    let last = others.map(|(at, _)| *at - began).max().unwrap();
+    assert!(last < Duration::from_secs(5), "{last:?}");
+    assert!(ran.took >= Duration::from_secs(180));
+}
+
+#[test]
+fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
+    let service = Service::default();
+    service.says(&number(20), vec![reply(5, refused(Some(37)), false)]);
+    let ran = run(&service, 100);
+    assert!(
+        ran.rows
+            .iter()
+            .all(|(_, o)| o.is_some_and(|(s, _)| s == Status::Created))
+    );
+    assert_eq!(ran.end.requests, 101);
+    let at = service.attempts_at();
+    let pauses: Vec<Duration> = at
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .filter(|pause| *pause > Duration::from_millis(500))
+        .collect();
+    assert_eq!(pauses.len(), 1);
+    assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
+}
+
+/// Others may still be on their way when the service asks for it.
+#[test]
+fn a_wait_longer_than_max_outage_stops_after_the_last_answer_in_flight() {
+    for (last_answer, wait) in [(1, 20), (3000, 20), (10, 24 * 3600)] {
+        let service = Service::default();
+        service.says(&number(3), vec![reply(5, refused(Some(wait)), false)]);
+        service.says(&number(4), vec![reply(last_answer, created(), true)]);
+        let ran = run_with(&service, impatient(5), &[0, 1, 2, 3, 4, 5], &[]);
+        let stop = ran.end.stop.unwrap();
+        assert_eq!(stop.by(), StoppedBy::Outage);
+        let has_asked = matches!(
+            stop.reason,
+            StopReason::AskedToWait {
+                why: ErrorCode::Http(429),
+                ..
+            }
+        );
+        assert!(has_asked, "{stop:?}");
+        assert_eq!(ran.end.requests, 6);
+        assert!(ran.took < Duration::from_millis(last_answer + 100));
+    }
+}
+
+#[test]
+fn refusals_without_a_wait_for_too_long_are_reported_as_no_answers() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(5, refused(None), false); 50]);
+    let ran = run_with(&service, impatient(60), &[0, 1], &[]);
+    let stop = ran.end.stop.unwrap();
+    let is_silent = matches!(
+        stop.reason,
+        StopReason::NoAnswers {
+            last: Some(ErrorCode::Http(429)),
+            detail: None,
+            ..
+        }
+    );
+    assert!(is_silent, "{stop:?}");
+    let took = ran.took.as_secs();
+    assert!((60..=61).contains(&took), "{took}");
+}
+
+/// Stops after this many seconds without an answer.
+fn impatient(seconds: u64) -> Policy {
+    Policy {
+        max_outage: Duration::from_secs(seconds),
+        ..policy()
+    }
+}
+
+#[test]
+fn refusals_without_a_hint_wait_longer_each_time() {
+    let service = Service::default();
+    service.says(&number(3), vec![reply(5, refused(None), false); 5]);
+    let one_by_one = Policy {
+        concurrency: in_flight(1),
+        ..policy()
+    };
+    let ran = run_with(&service, one_by_one, &[0, 1, 2, 3, 4], &[]);
+    assert_eq!(ran.end.requests, 10);
+    // At least half of 1, 2, 4, 8 and 16 seconds.
+    assert!(ran.took >= Duration::from_millis(15_500), "{:?}", ran.took);
+}
+
+#[test]
+fn a_row_that_may_have_been_taken_waits_a_second_before_it_is_sent_again() {
+    let service = Service::default();
+    service.says(&number(0), vec![reply(1, lost(), true)]);
+    let ran = run(&service, 1);
+    assert_eq!(ran.rows, [(1, Some((Status::Duplicate, 2)))]);
+    assert!(ran.took >= Duration::from_secs(1));
+}
+
+#[test]
+fn attempts_that_were_never_taken_end_in_failed_and_others_in_uncertain() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(1, never_taken(), false); 9]);
+    service.says(
+        &number(2),
+        vec![
+            reply(1, lost(), false),
+            reply(1, never_taken(), false),
+            reply(1, never_taken(), false),
+            reply(1, never_taken(), false),
+        ],
+    );
+    // Others are answered all the while: it is not the service that is away.
+    let numbers: Vec<u32> = (0..2000).collect();
+    let ran = run_with(&service, policy(), &numbers, &["100/s"]);
+    let first = ran.rows.iter().take(3);
+    let outcomes: Vec<_> = first.map(|(_, outcome)| outcome.unwrap()).collect();
+    assert_eq!(
+        outcomes,
+        [
+            (Status::Created, 1),
+            (Status::Failed, 4),
+            (Status::Uncertain, 4)
+        ]
+    );
+}
+
+#[test]
+fn requests_in_flight_refused_together_count_as_one_refusal() {
+    let service = Service::default();
+    for n in 1..9 {
+        service.says(&number(n), vec![reply(5, refused(None), false)]);
+    }
+    let ran = run(&service, 9);
+    assert_eq!(ran.end.requests, 17);
+    assert!(ran.took < Duration::from_secs(2), "{:?}", ran.took);
+}
+
+#[test]
+fn every_attempt_keeps_the_rate() {
+    let service = Service::default();
+    for n in 0..50 {
+        service.says(&number(2 * n + 1), vec![reply(1, lost(), false)]);
+    }
+    let numbers: Vec<u32> = (0..100).collect();
+    let ran = run_with(&service, policy(), &numbers, &["10/s"]);
+    assert_eq!(ran.end.requests, 150);
+    let at = service.attempts_at();
+    let most = (0..at.len())
+        .map(|i| {
+            at[i..]
+                .iter()
+                .take_while(|t| **t < at[i] + Duration::from_secs(1))
+                .count()
+        })
+        .max();
+    assert!(most <= Some(10), "{most:?}");
+}
