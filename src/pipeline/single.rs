@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// What one attempt comes to under a stopped clock, with signals beforehand and so much
+    /// The result of one attempt under a paused clock, after these signals and within this
     /// time, and how long it took.
     fn send(verdict: Verdict, signals: usize, time: Option<Duration>) -> (Single, Duration) {
         let claim = Claim {

@@ -91,8 +91,8 @@ fn words_of(declared: &Declaration) -> Option<[String; 2]> {
     Some([one, other].map(|word| word.get_name().to_owned()))
 }
 
-/// What is said of an option; of an absolute path its name, since what stands in a file starts
-/// from that one's folder.
+/// The texts of an option; of an absolute path only the name, since paths in a file are
+/// relative to its folder.
 fn names(options: &Options, key: &str) -> Vec<OsString> {
     let texts = options.field(key).unwrap().texts();
     let name = |text: OsString| match Path::new(&text) {

@@ -68,8 +68,8 @@ fn postponed_rows_leave_room_for_the_row_that_shows_what_was_refused() {
     assert_eq!(outcomes, [created, rejected, rejected, created, created]);
 }
 
-/// Nothing that is sent can show any more whose refusal it was: the rows behind
-/// fill the window, and none of them is to be sent.
+/// No request can show any more whether the refusal concerns the row or the campaign: the
+/// following rows fill the window, and none of them is sent.
 #[test]
 fn a_postponed_row_is_settled_when_the_window_is_full() {
     let service = Service::default();
@@ -87,7 +87,7 @@ fn a_postponed_row_is_settled_when_the_window_is_full() {
     assert_eq!(ran.rows[1].1, Some((Status::Rejected, 1)));
 }
 
-/// Nor can anything show that it was the service that was away.
+/// Likewise nothing can show any more that the service was down.
 #[test]
 fn a_row_without_attempts_left_is_settled_when_the_window_is_full() {
     let service = Service::default();
@@ -161,8 +161,8 @@ fn a_writer_that_ends_stops_the_run_at_once() {
     assert!(end.requests < 300, "{}", end.requests);
 }
 
-/// Rows of one number wait for each other; none may be left waiting for one that was
-/// given up with its campaign.
+/// Rows of one number wait for each other; none may wait for one that was abandoned with its
+/// campaign.
 #[test]
 fn rows_of_one_number_end_with_their_campaign_and_the_others_are_sent() {
     for hold in [false, true] {
@@ -201,7 +201,7 @@ fn rows_of_one_number_end_with_their_campaign_and_the_others_are_sent() {
     }
 }
 
-/// What no answer, no time and no row can change any more must not be waited for.
+/// The run must not wait for what no answer, no time and no row can change.
 #[test]
 fn rows_that_can_never_be_settled_stop_the_run_as_stuck() {
     let service = Service::default();
