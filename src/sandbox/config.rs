@@ -63,7 +63,7 @@ pub struct SandboxConfig {
     pub variables_shape: VariablesShape,
     #[arg(skip)]
     pub unknown_campaign: UnknownCampaign,
-    /// The status of a lead that was made, 200 to 299; 200 when not given.
+    /// The status of the answer to a created lead, 200 to 299; 200 when not given.
     #[arg(skip)]
     pub created_status: Option<u16>,
     /// Compress the bodies of all answers; not when not given.
@@ -87,7 +87,7 @@ pub struct SandboxConfig {
     #[arg(id = "rate-limit", long, value_name = "N/UNIT", value_parser = rate_limit)]
     #[serde(rename = "rate_limit")]
     pub rate_limits: Vec<RateLimit>,
-    /// How a 429 says when to come again.
+    /// How a 429 says when to try again.
     #[arg(skip)]
     pub rate_limit_hint: RateLimitHint,
     /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead.
@@ -159,7 +159,7 @@ impl SandboxConfig {
         self.token.as_deref().unwrap_or(DEFAULT_TOKEN)
     }
 
-    /// How long answers take `now` microseconds after the start, jitter aside.
+    /// How long answers take `now` microseconds after the start, without jitter.
     pub(super) fn latency(&self, now: u64) -> Duration {
         let growth = self.latency_growth_ms as f64 * now as f64 / 60e6;
         Duration::from_millis(self.latency_ms) + Duration::from_secs_f64(growth / 1e3)

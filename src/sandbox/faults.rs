@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// 429 with a hint when to come again; nothing is stored.
+    /// 429 with a hint when to try again; nothing is stored.
     #[serde(rename = "status_429")]
     Status429,
     /// 500, nothing stored.
@@ -52,7 +52,7 @@ impl Fault {
         name.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Whether the lead is stored all the same.
+    /// Whether the lead is stored nevertheless.
     pub(super) fn stores(self) -> bool {
         matches!(
             self,
@@ -177,7 +177,7 @@ impl Faults {
             );
         }
         let sum: f64 = self.0.values().sum();
-        // Decimal fractions that add up to one may come out a hair above it.
+        // Decimal fractions that add up to one may come out slightly above it.
         ensure!(
             sum <= 1.0 + 1e-9,
             "the shares of faults add up to {sum:.3}, at most 1 is possible"

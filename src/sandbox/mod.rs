@@ -1,6 +1,6 @@
 //! The embedded imitation of the lead service, with faults on demand.
 //!
-//! The rule: it follows the interface document to the letter, refuses what a client should not
+//! The rule: it follows the interface document exactly, refuses what a client should not
 //! have sent, and decides what goes wrong from the request alone (seed, campaign, number,
 //! attempt), never from the order of arrival. So a trial that failed can be repeated.
 //!

@@ -16,19 +16,16 @@ use crate::rate::Rate;
 const MAX_WINDOW_S: f64 = 365.0 * 24.0 * 3600.0;
 
 /// At most this many requests in this many seconds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
 pub struct RateLimit {
     pub requests: usize,
     /// Length of the window in seconds.
     pub per_s: f64,
-    #[serde(default)]
     pub window: Window,
     /// Its start, in seconds since that of the sandbox.
-    #[serde(default)]
     pub from_s: f64,
     /// Its end; none when not given.
-    #[serde(default)]
     pub until_s: Option<f64>,
 }
 
@@ -61,9 +58,7 @@ impl From<Rate> for RateLimit {
         RateLimit {
             requests: rate.requests.get() as usize,
             per_s: rate.per.as_secs_f64(),
-            window: Window::Sliding,
-            from_s: 0.0,
-            until_s: None,
+            ..RateLimit::default()
         }
     }
 }
@@ -153,8 +148,7 @@ mod tests {
             requests: 2,
             per_s: 1.0,
             window,
-            from_s: 0.0,
-            until_s: None,
+            ..RateLimit::default()
         })
     }
 

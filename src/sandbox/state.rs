@@ -1,8 +1,8 @@
 //! What the sandbox remembers, and how it decides.
 //!
 //! The rule: one mutex, held for a decision and never across an await. A lead is stored when its
-//! request has been read, before the latency, so a caller that gives up in between has made a
-//! lead all the same, as with a real service.
+//! request has been read, before the latency, so the lead of a caller that gives up in
+//! between exists, as with a real service.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};

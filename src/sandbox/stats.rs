@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
     pub connections: u64,
-    /// Requests for leads, whatever became of them.
+    /// Requests for leads, with any result.
     pub lead_requests: u64,
     /// Requests for the campaign list (each page counts).
     pub campaign_requests: u64,

@@ -1,7 +1,7 @@
-//! The leads made, and which numbers each campaign has seen.
+//! The leads created, and which numbers each campaign has seen.
 //!
 //! The rule: compact. The sandbox may share a process with an importer of millions of rows, so a
-//! lead costs 24 bytes and a number in a campaign 16, variables aside.
+//! lead costs 24 bytes and a number in a campaign 16, without variables.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -63,7 +63,7 @@ pub struct StoredLead {
     pub variables: BTreeMap<String, String>,
     /// What the request said.
     pub allow_dupplicate: bool,
-    /// The attempt that made it, counted from 1 for each number in a campaign.
+    /// The attempt that created it, counted from 1 for each number in a campaign.
     pub attempt: u16,
 }
 
