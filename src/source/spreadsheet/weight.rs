@@ -49,13 +49,17 @@ pub(super) const COPIES: u64 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Weight {
     bytes: u64,
+    /// The longest text of those that are copied, and how often one may be: the texts may be
+    /// in a part behind the one that refers to them.
     longest: u64,
+    copies: u64,
 }
 
 impl Weight {
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), WorkbookError> {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > MAX_WEIGHT {
+        let copied = self.longest.saturating_mul(self.copies);
+        if self.bytes.saturating_add(copied) > MAX_WEIGHT {
             Err(too_heavy())
         } else {
             Ok(())
@@ -84,7 +88,10 @@ impl Weight {
                 self.longest = self.longest.max(tag.len() as u64);
                 self.add(STRUCTURE_BYTES)
             }
-            "xf" | "sheet" => self.add(STRUCTURE_BYTES + 2 * self.longest),
+            "xf" | "sheet" => {
+                self.copies += 2;
+                self.add(STRUCTURE_BYTES)
+            }
             "font" | "fill" | "border" | "definedName" => self.add(STRUCTURE_BYTES),
             _ => Ok(()),
         }
@@ -235,6 +242,7 @@ mod tests {
         let path = format!("<Relationship Target=\"{}\"/>", "a".repeat(200_000));
         let sheets = "<sheet id=\"r\"/>".repeat(10_000);
         assert!(is_too_heavy(weigh(&format!("{path}{sheets}"))));
+        assert!(is_too_heavy(weigh(&format!("{sheets}{path}"))));
     }
 
     #[test]
