@@ -14,14 +14,14 @@ const MAX_DIALLED: usize = 30;
 
 pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
-    read(&format!("+{digits}"), None, Origin::of(code))
+    read(&format!("+{digits}"), None, code.origin())
 }
 
 /// Reads digits as they are dialled within a region: with its prefix for calls
 /// abroad, with its own calling code, or as a number of the region.
 pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
-    read(digits, Some(region), Origin::of(code))
+    read(digits, Some(region), code.origin())
 }
 
 /// The number as it is written within its country; nothing where no country has it.

@@ -30,9 +30,9 @@ mod tidy;
 mod written;
 
 #[cfg(test)]
-mod against_google;
+mod against_google_tests;
 #[cfg(test)]
-mod messy_cells;
+mod messy_cells_tests;
 
 pub use country_cell::CountryCell;
 pub use fitting::others_fitting;

@@ -83,6 +83,15 @@ pub(super) struct National {
 }
 
 impl CallingCode {
+    /// The origin of the numbers that begin with it.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            country: self.regions.first().copied().map(Region),
+            is_shared: self.regions.len() > 1,
+            calling_code: self.code,
+        }
+    }
+
     pub(super) fn has_trunk_zero(&self) -> bool {
         let mut beginnings = self.prefix_beginnings.iter();
         beginnings.any(|(lowest, _)| *lowest < 100)
@@ -169,7 +178,7 @@ impl National {
         if possible >> self.length & 1 == 1 {
             return Ok(());
         }
-        let origin = Origin::of(self.plan);
+        let origin = self.plan.origin();
         Err(if self.length < possible.trailing_zeros() {
             PhoneProblem::TooShort(origin)
         } else if possible >> self.length == 0 {

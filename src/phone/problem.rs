@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use super::Region;
-use super::plan::CallingCode;
 use crate::lead::ErrorCode;
 
 /// Why a cell gives no phone number that may be called, and what to do about it.
@@ -88,16 +87,6 @@ pub struct Origin {
     pub is_shared: bool,
     /// The calling code; 0 if there is none.
     pub calling_code: u16,
-}
-
-impl Origin {
-    pub(super) fn of(code: &CallingCode) -> Origin {
-        Origin {
-            country: code.regions.first().copied().map(Region),
-            is_shared: code.regions.len() > 1,
-            calling_code: code.code,
-        }
-    }
 }
 
 impl std::fmt::Display for Origin {

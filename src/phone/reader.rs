@@ -8,7 +8,6 @@
 use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
-use super::problem::Origin;
 use super::rules::{check_trunk_zero, is_valid};
 use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
 use super::{damage, extension, google, several, tidy};
@@ -255,7 +254,7 @@ fn may_have_prefix(national: Option<National>) -> bool {
 
 /// Why digits after a plus that are fewer or more than a number has are none.
 fn wrong_length(digits: &str) -> PhoneProblem {
-    match CallingCode::beginning(digits).map(Origin::of) {
+    match CallingCode::beginning(digits).map(CallingCode::origin) {
         None => PhoneProblem::NoSuchCallingCode,
         Some(origin) if digits.len() < FEWEST_DIGITS => PhoneProblem::TooShort(origin),
         Some(origin) => PhoneProblem::TooLong(origin),

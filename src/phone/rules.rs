@@ -49,7 +49,7 @@ impl PhoneRules {
         }
         let kind = national.kind();
         if self.rule == PhoneRule::Valid && kind.line == LineKind::Unknown {
-            return Err(PhoneProblem::NotInUse(Origin::of(national.plan)));
+            return Err(PhoneProblem::NotInUse(national.plan.origin()));
         }
         if takes_any_country || self.allows(kind, national.plan) {
             return Ok(number);

@@ -117,11 +117,11 @@ impl Service {
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
+                let may_be_taken = matches!(verdict, Verdict::PerhapsTaken { .. });
                 let silence = Silence {
                     slot: flight.job.slot,
                     started,
-                    may_be_the_rows: has_answered
-                        || matches!(verdict, Verdict::PerhapsTaken { .. }),
+                    may_be_the_rows: has_answered || may_be_taken,
                     why: *code,
                 };
                 let is_suspect = silence.may_be_the_rows && flight.job.is_suspect(epochs);
@@ -135,8 +135,9 @@ impl Service {
             _ => None,
         };
         if let Some(since) = away_since {
-            let outage = now - since;
-            events(RunEvent::Recovered { outage });
+            events(RunEvent::Recovered {
+                outage: now - since,
+            });
         }
         went_away
     }

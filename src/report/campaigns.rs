@@ -1,7 +1,6 @@
-//! Campaigns: their names, and the list of them as a table, as JSON and as CSV.
+//! The list of campaigns as a table, as JSON and as CSV.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use comfy_table::ContentArrangement;
 use serde_json::{Value, json};
@@ -84,55 +83,4 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
     // Into memory, where flushing cannot fail.
     let bytes = csv.into_inner().unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-const NAME_LENGTH: usize = 40;
-
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct CampaignNames(pub BTreeMap<CampaignId, String>);
-
-impl CampaignNames {
-    pub fn listed(campaigns: &[Campaign]) -> CampaignNames {
-        let mut names = CampaignNames::default();
-        names.extend(campaigns);
-        names
-    }
-
-    pub fn extend(&mut self, campaigns: &[Campaign]) {
-        let named = campaigns
-            .iter()
-            .filter(|campaign| !campaign.name.is_empty());
-        self.0.extend(
-            named.filter_map(|campaign| {
-                Some((campaign.lead_campaign().ok()?, campaign.name.clone()))
-            }),
-        );
-    }
-
-    /// Name and id, as messages have them: `“Spring” (101)`; the id alone where there is no
-    /// name.
-    pub fn shown(&self, id: CampaignId) -> String {
-        match self.0.get(&id) {
-            Some(name) => format!("“{}” ({id})", shortened(&printable(name), NAME_LENGTH)),
-            None => id.to_string(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_campaign_is_shown_by_name_and_id_without_control_characters() {
-        let names = [
-            (CampaignId(1), "Spring".to_owned()),
-            (CampaignId(2), "Sp\u{1b}[2J ".to_owned() + &"x".repeat(50)),
-        ];
-        let names = CampaignNames(names.into());
-        assert_eq!(names.shown(CampaignId(1)), "“Spring” (1)");
-        let long = format!("“Sp\u{FFFD}[2J {}…” (2)", "x".repeat(32));
-        assert_eq!(names.shown(CampaignId(2)), long);
-        assert_eq!(names.shown(CampaignId(3)), "3");
-    }
 }

@@ -1,7 +1,7 @@
 //! A command with rows that has ended: the one value from which the summary, JSON, the page,
 //! metrics and the last line of the log are made.
 
-use super::campaigns::CampaignNames;
+use super::campaign_names::CampaignNames;
 use super::countries::ListNotes;
 use super::tally::Tally;
 use crate::api::wire::LeadForm;

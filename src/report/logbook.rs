@@ -20,8 +20,9 @@ use super::{Show, console};
 use crate::api::verdict::Wait;
 use crate::event::RunEvent;
 use crate::exit::Failure;
-use crate::lead::{ErrorCode, RunId, Status};
+use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::rate::Rate;
+use crate::source::Row;
 use crate::text::counted;
 
 /// Logs an event with a field for every status.
@@ -95,17 +96,7 @@ impl Logbook {
     pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
             RunEvent::Settled { row, outcome, .. } => {
-                let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
-                let attempts = outcome.attempts;
-                debug!(
-                    event = "settled",
-                    row,
-                    line,
-                    status,
-                    attempts,
-                    "row {row} (line {line}): {status}, {}",
-                    counted(attempts.into(), "attempt")
-                );
+                log_settled(row, outcome);
                 if self.work == Work::Checking {
                     self.log_progress(self.began.elapsed(), tally, progress);
                 }
@@ -115,17 +106,7 @@ impl Logbook {
                 attempt,
                 after,
                 why,
-            } => {
-                let (row, after_s) = (row.0, after.as_secs_f64());
-                info!(
-                    event = "retrying",
-                    row,
-                    attempt,
-                    after_s,
-                    reason = %why,
-                    "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
-                );
-            }
+            } => log_retry(*row, *attempt, *after, *why),
             RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
@@ -276,6 +257,32 @@ impl Logbook {
             "{text}"
         );
     }
+}
+
+fn log_settled(row: &Row<'_>, outcome: &RowOutcome) {
+    let (row, line, status) = (row.id().0, row.line(), outcome.status.as_str());
+    let attempts = outcome.attempts;
+    debug!(
+        event = "settled",
+        row,
+        line,
+        status,
+        attempts,
+        "row {row} (line {line}): {status}, {}",
+        counted(attempts.into(), "attempt")
+    );
+}
+
+fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
+    let (row, after_s) = (row.0, after.as_secs_f64());
+    info!(
+        event = "retrying",
+        row,
+        attempt,
+        after_s,
+        reason = %why,
+        "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+    );
 }
 
 fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
@@ -613,7 +620,7 @@ mod tests {
                 outage: Duration::from_secs(750),
             },
             RunEvent::Retrying {
-                row: crate::lead::RowId(7),
+                row: RowId(7),
                 attempt: 2,
                 after: Duration::from_millis(1500),
                 why: ErrorCode::Timeout,

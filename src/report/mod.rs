@@ -12,6 +12,7 @@
 
 mod advice;
 mod bar;
+mod campaign_names;
 mod campaigns;
 mod check_json;
 mod check_text;
@@ -46,9 +47,8 @@ mod width;
 
 pub use advice::{Advice, TRIAL, meaning};
 use bar::Bar;
-pub use campaigns::{
-    CampaignNames, campaign_csv, campaign_json, campaign_table, numbered_campaigns,
-};
+pub use campaign_names::CampaignNames;
+pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
 pub use check_json::check_json;
 pub use check_text::check_text;
 pub use countries::ListNotes;

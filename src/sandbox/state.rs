@@ -95,7 +95,10 @@ impl State {
     fn new(config: Arc<SandboxConfig>) -> Self {
         let limits = config.rate_limits.iter().copied();
         Self {
-            store: Store::new(&config),
+            store: Store::new(
+                config.first_id.unwrap_or(1).into(),
+                config.keep_variables.unwrap_or(true),
+            ),
             stats: Stats::default(),
             requests: Vec::new(),
             limiters: limits.map(Limiter::new).collect(),

@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::config::SandboxConfig;
-
 /// The body of a request for a lead.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,11 +88,11 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(config: &SandboxConfig) -> Self {
+    pub(super) fn new(first_id: u64, keeps_variables: bool) -> Self {
         Self {
-            first_id: config.first_id.unwrap_or(1).into(),
+            first_id,
             leads: Vec::new(),
-            variables: config.keep_variables.unwrap_or(true).then(Vec::new),
+            variables: keeps_variables.then(Vec::new),
             seen: BTreeMap::new(),
         }
     }

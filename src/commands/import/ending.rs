@@ -7,7 +7,6 @@ use tracing::warn;
 
 use super::prepared::Import;
 use super::record::Run;
-use super::sending::Delivered;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::commands::ask::Terminal;
 use crate::commands::inputs;
@@ -16,12 +15,20 @@ use crate::intake::OnUncertain;
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::options::Format;
+use crate::pipeline::End;
 use crate::report::{
     CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, TRIAL, Tally, json_summary,
     stop_text, text_summary,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
+
+/// What the pipeline and its threads leave behind.
+pub(super) struct Delivered {
+    pub(super) end: End,
+    pub(super) written: Result<Written, OutputError>,
+    pub(super) ledger: Option<Ledger>,
+}
 
 /// An import whose rows have been sent, completely or not.
 pub(super) struct Ending<'a> {

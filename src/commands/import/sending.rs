@@ -5,7 +5,7 @@ use std::thread;
 use anyhow::anyhow;
 use tokio::sync::mpsc;
 
-use super::ending::{Ending, campaign_names};
+use super::ending::{Delivered, Ending, campaign_names};
 use super::prepared::{Import, Prepared};
 use super::record::{PlannedRun, Run, RunLedger};
 use crate::api::Client;
@@ -128,13 +128,6 @@ fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
         reading.campaign.as_ref().map(ToString::to_string),
         reading.mapping.campaign_column.as_deref(),
     );
-}
-
-/// What the pipeline and its threads leave behind.
-pub(super) struct Delivered {
-    pub(super) end: End,
-    pub(super) written: Result<Written, OutputError>,
-    pub(super) ledger: Option<Ledger>,
 }
 
 async fn deliver(

@@ -15,9 +15,6 @@ use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 use toml_edit::Document;
 
-use super::table::check_name;
-use crate::options::Options;
-use crate::private_file;
 use crate::results::what_to_fix_with_folders;
 
 #[derive(Debug)]
@@ -60,24 +57,6 @@ impl ConfigFile {
             path: std::path::absolute(path)?,
             document,
         }))
-    }
-
-    /// The file to write a profile into, and what it has; it is certain that it can be written.
-    pub(in crate::settings) fn to_edit(
-        given: &Options,
-        profile: &str,
-    ) -> Result<(PathBuf, Option<ConfigFile>)> {
-        check_name(profile)?;
-        let path = match (given.place.config.as_deref(), usual_place()) {
-            (Some(named), _) => std::path::absolute(named)?,
-            (None, Some(usual)) => usual,
-            (None, None) => bail!(
-                "there is no home folder to keep settings in\n\nhint: name a settings file with `--config`"
-            ),
-        };
-        let config = ConfigFile::read(&path)?;
-        private_file::probe(&path).map_err(|error| unwritable(&path, &error))?;
-        Ok((path, config))
     }
 
     /// The line (from 1) in which something of the document begins.

@@ -1,17 +1,35 @@
 //! Writing a profile. Comments, order and everything else in the file are kept.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::config_file::{ConfigFile, unwritable};
-use super::table::PROFILES;
+use super::config_file::{ConfigFile, unwritable, usual_place};
+use super::table::{PROFILES, check_name};
 use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
+
+/// The file to write a profile into, and what it has; it is certain that it can be written.
+pub(super) fn file_to_edit(
+    given: &Options,
+    profile: &str,
+) -> Result<(PathBuf, Option<ConfigFile>)> {
+    check_name(profile)?;
+    let path = match (given.place.config.as_deref(), usual_place()) {
+        (Some(named), _) => std::path::absolute(named)?,
+        (None, Some(usual)) => usual,
+        (None, None) => bail!(
+            "there is no home folder to keep settings in\n\nhint: name a settings file with `--config`"
+        ),
+    };
+    let config = ConfigFile::read(&path)?;
+    private_file::probe(&path).map_err(|error| unwritable(&path, &error))?;
+    Ok((path, config))
+}
 
 /// Writes options into a profile, and removes the options with these keys. The file is created
 /// if it does not exist; a reader sees the old file or the new one, never half of it.

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::Profile;
-use super::config_file::ConfigFile;
-use super::edit::edit;
+use super::edit::{edit, file_to_edit};
 use super::table::{flags_for, table_of};
 use crate::mapping::{AllowList, RegionColumns};
 use crate::options::{Given, Options, texts};
@@ -35,7 +34,7 @@ impl MappingToSave {
     /// The mapping of one list, and how the list is read.
     pub fn new(profile: &str, list: &AllowList, layers: &Layers) -> Result<MappingToSave> {
         let given = layers.given();
-        let (file, config) = ConfigFile::to_edit(&given, profile)?;
+        let (file, config) = file_to_edit(&given, profile)?;
         let earlier = config.as_ref();
         let earlier = earlier.filter(|config| table_of(config, profile).is_some());
         let earlier = earlier.map(|config| Profile::of(config, Some(profile)));
@@ -124,6 +123,7 @@ fn other_settings(profile: &Profile, is_same_file: bool) -> Options {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config_file::ConfigFile;
     use super::*;
 
     /// The keys that a profile passes on to another one.

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::Profile;
 use super::config_file::{self, ConfigFile};
-use super::edit::edit;
+use super::edit::{edit, file_to_edit};
 use super::table::{DEFAULT_PROFILE, flags_for, tables};
 use crate::api::{BaseUrl, Token};
 use crate::options::{ConnectionOptions, Given, Options, TokenSource};
@@ -43,7 +43,7 @@ impl<'a> NewProfile<'a> {
         let name = given.place.profile.as_deref();
         let name = name.map_or(DEFAULT_PROFILE, String::as_str).to_owned();
         // Before the user has answered all questions.
-        let (file, config) = ConfigFile::to_edit(&given, &name)?;
+        let (file, config) = file_to_edit(&given, &name)?;
         let mut connection = layers.typed().connection;
         let present = config
             .as_ref()

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use proptest::prelude::*;
 
-use super::sample_lists::encoded;
+use super::samples::encoded;
 use super::{DecodingReader, Encoding, decoded, encoding_named, is_windows_page};
 
 /// One label for each encoding of the standard except `replacement`, which decodes nothing.

@@ -54,7 +54,7 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample_lists::{self, encoded, in_language};
+    use super::super::samples::{self, encoded, in_language};
     use super::*;
 
     fn detected(bytes: &[u8]) -> (String, Certainty) {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn no_list_in_a_legacy_encoding_is_taken_for_unicode() {
-        for list in sample_lists::ALL {
+        for list in samples::ALL {
             for label in list.labels {
                 let (name, certainty) = detected(&encoded(&list.csv(), label));
                 let is_guess = matches!(certainty, Certainty::Guess(letters) if letters > 20);

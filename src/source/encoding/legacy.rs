@@ -107,7 +107,7 @@ fn is_letter(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample_lists::{self, encoded, in_language};
+    use super::super::samples::{self, encoded, in_language};
     use super::*;
 
     fn guessed(bytes: &[u8]) -> Encoding {
@@ -125,7 +125,7 @@ mod tests {
     /// What it has to be is the text: many encodings have most letters in common.
     #[test]
     fn lists_in_every_language_are_read_right() {
-        for list in sample_lists::ALL {
+        for list in samples::ALL {
             for label in list.labels {
                 let (guess, text) = read_as_guessed(&encoded(&list.csv(), label));
                 assert_eq!(text, list.csv(), "{} in {label}: {guess:?}", list.language);
@@ -138,7 +138,7 @@ mod tests {
     /// those of IBM866 but for `Ё`.
     #[test]
     fn lists_in_capitals_are_read_right() {
-        for list in sample_lists::ALL {
+        for list in samples::ALL {
             for label in list.labels {
                 if matches!(
                     (list.language, *label),

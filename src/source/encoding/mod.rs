@@ -16,7 +16,7 @@ mod unicode;
 #[cfg(test)]
 mod decode_tests;
 #[cfg(test)]
-mod sample_lists;
+mod samples;
 
 pub use decode::decoded;
 #[cfg(test)]
