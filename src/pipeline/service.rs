@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::attempt::Epochs;
+use super::attempt::{Epochs, Job};
 use super::concurrency::Concurrency;
 use super::in_flight::Flight;
 use super::outage::{Outage, Silence};
@@ -124,8 +124,7 @@ impl Service {
                     may_be_the_rows: has_answered || may_be_taken,
                     why: *code,
                 };
-                let is_suspect = silence.may_be_the_rows && flight.job.is_suspect(epochs);
-                went_away = self.record_silence(silence, is_suspect, events);
+                went_away = self.record_silence(silence, &mut flight.job, epochs, events);
                 None
             }
             Verdict::TokenReplaced => {
@@ -135,9 +134,8 @@ impl Service {
             _ => None,
         };
         if let Some(since) = away_since {
-            events(RunEvent::Recovered {
-                outage: now - since,
-            });
+            let outage = now - since;
+            events(RunEvent::Recovered { outage });
         }
         went_away
     }
@@ -165,8 +163,15 @@ impl Service {
         }
     }
 
-    fn record_silence(&mut self, silence: Silence, is_suspect: bool, events: Events<'_>) -> bool {
+    fn record_silence(
+        &mut self,
+        silence: Silence,
+        job: &mut Job,
+        epochs: &Epochs,
+        events: Events<'_>,
+    ) -> bool {
         self.rate.estimator.lost(silence.started);
+        let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
         let was_away = self.outage.away.is_some();
         if !was_away && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
