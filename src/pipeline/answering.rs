@@ -1,4 +1,4 @@
-//! What an answer changes: for its row, its campaign, and all.
+//! What an answer changes: for its row, its campaign and the run.
 
 use tokio::time::Instant;
 
@@ -15,12 +15,12 @@ use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
 use crate::stop::Stop;
 
-/// Rows whose outcome depends on what other rows are answered.
+/// Rows whose outcome depends on the answers to other rows.
 ///
-/// A refusal that may hold for every row of a campaign is the row's own only where another row
-/// of it is understood (see [`stops`]). A row that is out of attempts has failed by itself only
-/// where another row was answered meanwhile: otherwise the service may be away (see
-/// [`outage`](super::outage)).
+/// A refusal that may hold for every row of a campaign counts as the row's own only when the
+/// answer to another row of it has been understood (see [`stops`]). A row that is out of attempts
+/// has failed by itself only if another row was answered meanwhile: otherwise the service may be
+/// down (see [`outage`](super::outage)).
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
     pub(super) refused: Vec<(Job, Answer)>,
@@ -63,8 +63,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Consequence::PutAside if !self.is_ending(campaign) => {
                 self.undecided.refused.push((job, answer));
             }
-            // The row that met a stop has no outcome, unless an attempt of it may have
-            // been taken.
+            // The row that triggered a stop has no outcome, unless an attempt may have been
+            // taken.
             Consequence::PutAside => self.give_up(job),
             Consequence::Stop(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
@@ -111,7 +111,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// What the answer means for the row; `is_excused` if that none came says nothing of it.
+    /// What the answer means for the row. With `is_excused` a missing answer says nothing
+    /// about it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
         let campaign = job.claim.campaign;
         let epochs = &self.undecided.epochs;
@@ -121,7 +122,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.undecided.exhausted.push((job, outcome));
             }
             Step::Exhausted(outcome) => self.settle(&job, outcome),
-            // Nothing is sent any more.
+            // Nothing more is sent.
             Step::Again { .. } | Step::Later if self.is_ending(campaign) => self.give_up(job),
             Step::Again { after, why } => {
                 (self.events)(RunEvent::Retrying {
@@ -138,11 +139,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 return;
             }
         }
-        // Without effect where the answer was understood: then the gate is open.
+        // No effect if the answer was understood: then the gate is open.
         self.schedule.pass_on(campaign);
     }
 
-    /// Rows that have had all their attempts: others were answered, or there are none.
+    /// Settles the rows that are out of attempts: others were answered, or there are none.
     pub(super) fn settle_exhausted(&mut self) {
         for (job, outcome) in std::mem::take(&mut self.undecided.exhausted) {
             self.settle(&job, outcome);
@@ -159,7 +160,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.reject_undecided(Some(campaign));
     }
 
-    /// The refusals of rows of the campaign, or of all, turned out to be their own.
+    /// Rejects the undecided rows of a campaign, or all: the refusals were their own.
     pub(super) fn reject_undecided(&mut self, campaign: Option<CampaignId>) {
         for (mut job, answer) in self.undecided.take_refused(campaign) {
             let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
@@ -169,7 +170,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Nothing more is sent to the campaign, or to any; the run ends where there is no other.
+    /// Stops the campaign or the whole run; the run too if there is no other campaign.
     fn stop_scope(&mut self, scope: Scope, campaign: CampaignId, stop: Stop) {
         let has_others = |input: &PlannedInput| input.mapping.campaign_column.is_some();
         if scope == Scope::Run || !self.inputs.iter().any(has_others) {
@@ -222,8 +223,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.window.settle(slot, outcome);
     }
 
-    /// A row that is not tried again in this run: it has no outcome, unless some
-    /// attempt may have been taken. Saying nothing of that would hide a call.
+    /// Ends a row that this run does not try again: it has no outcome, unless an attempt may
+    /// have been taken. Leaving that out would hide a call.
     pub(super) fn give_up(&mut self, mut job: Job) {
         self.ending.has_given_up = true;
         match job.uncertain() {
@@ -235,7 +236,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The same of a row that was not claimed in this process.
+    /// The same for a row that this process did not claim.
     pub(super) fn pass_over(&mut self, slot: Slot) {
         self.ending.has_given_up = true;
         match self.new_job(slot).and_then(|mut job| job.uncertain()) {

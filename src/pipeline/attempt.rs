@@ -1,4 +1,4 @@
-//! One row's attempts: what has happened to it so far, and what comes next.
+//! The attempts of one row: what has happened so far, and what to do next.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::intake::{Earlier, OnUncertain};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::Claim;
 
-/// The shortest wait before a row is sent again that may have been taken: time
-/// for the service to finish with the first attempt.
+/// The shortest wait before a row that may have been taken is sent again: time for the
+/// service to finish the first attempt.
 pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 
 type Reason = (ErrorCode, String);
@@ -23,20 +23,20 @@ type Reason = (ErrorCode, String);
 pub(super) struct Job {
     pub(super) slot: Slot,
     pub(super) claim: Claim,
-    /// Requests started, by earlier processes of this run too.
+    /// Requests started, including those of earlier processes of this run.
     pub(super) attempts: u32,
     failures: Failures,
     http_status: Option<u16>,
-    /// Why an attempt may have been taken, if one may have been.
+    /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
 }
 
-/// How many answers about rows there have been, and outages: so that what failed by itself can
-/// be told from what failed with all others.
+/// Counts answers about rows and outages, to tell a row that fails by itself from one that
+/// fails together with all others.
 #[derive(Debug, Default)]
 pub(super) struct Epochs {
     now: u64,
-    /// Those in which the service went away: what failed in them says nothing of the rows.
+    /// Those in which the service went away: failures in them say nothing about the rows.
     forgiven: Vec<u64>,
 }
 
@@ -53,12 +53,12 @@ impl Epochs {
 
 /// Attempts without a usable answer, as `--max-attempts` counts them.
 ///
-/// Those after which no other row was answered yet are kept apart: if it turns out that
-/// the service was away, they say nothing of the row.
+/// Those since the last answer to another row are counted separately: if the service turns out
+/// to be away, they say nothing about the row.
 #[derive(Debug, Default)]
 struct Failures {
     own: u32,
-    /// In the epoch of the last one.
+    /// Those in `epoch`.
     recent: u32,
     epoch: u64,
 }
@@ -78,14 +78,14 @@ impl Failures {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Settle(RowOutcome),
-    /// It has had all attempts that it may have, none of them with a usable answer; this
-    /// is its outcome, unless the service turns out to be away.
+    /// All allowed attempts ended without a usable answer. This is the outcome, unless the
+    /// service turns out to be away.
     Exhausted(RowOutcome),
     Again {
         after: Duration,
         why: ErrorCode,
     },
-    /// Another attempt, once the whole pipeline has waited.
+    /// Another attempt after the wait that holds the whole pipeline.
     Later,
 }
 
@@ -102,7 +102,6 @@ impl Job {
         }
     }
 
-    /// What must not be in flight twice.
     pub(super) fn target(&self) -> Target {
         (self.claim.campaign, self.claim.number)
     }
@@ -116,8 +115,8 @@ impl Job {
         self.doubt.is_some()
     }
 
-    /// What comes next after an answer. `is_excused` says that the service was away: that no
-    /// answer came says nothing of the row then.
+    /// What to do after an answer. With `is_excused` the service was away, so a missing
+    /// answer says nothing about the row.
     pub(super) fn judge(
         &mut self,
         answer: Answer,
@@ -173,7 +172,7 @@ impl Job {
         }
     }
 
-    /// Records that the row may have been taken, where an answer says so.
+    /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
         if let Verdict::PerhapsTaken { code, text } = answer.verdict {
             self.http_status = answer.http_status;
@@ -181,8 +180,8 @@ impl Job {
         }
     }
 
-    /// Counts an attempt without a usable answer. Returns how long the row waits for the
-    /// next one; nothing if it has had all that it may have.
+    /// Counts an attempt without a usable answer. Returns the wait before the next one;
+    /// `None` if there have been `most` attempts.
     fn fail(&mut self, most: u32, epochs: &Epochs, chance: f64) -> Option<Duration> {
         self.failures.settle(epochs);
         self.failures.recent += 1;
@@ -190,8 +189,7 @@ impl Job {
         (failures < most).then(|| backoff::delay(failures, chance))
     }
 
-    /// The outcome of a row that is not tried again, if an attempt of it may have
-    /// been taken.
+    /// The outcome of a row that is not tried again, if an attempt may have been taken.
     pub(super) fn uncertain(&mut self) -> Option<RowOutcome> {
         let doubt = self.doubt.take()?;
         Some(self.outcome(Status::Uncertain, doubt))
@@ -206,7 +204,7 @@ impl Job {
     }
 
     fn settled(&self, status: Status, lead_id: Option<String>, said: Option<String>) -> RowOutcome {
-        // With an earlier attempt in doubt, it is not known which of them made the lead.
+        // If an earlier attempt is in doubt, it is not known which attempt made the lead.
         let lost = self
             .doubt
             .as_ref()
@@ -223,14 +221,14 @@ impl Job {
         }
     }
 
-    /// A refusal says nothing of an earlier attempt that may have been taken: only
+    /// A refusal says nothing about an earlier attempt that may have been taken: only
     /// `created` and `duplicate` settle that.
     fn refused(&mut self, reason: Reason) -> RowOutcome {
         match self.doubt.take() {
             None => self.outcome(Status::Rejected, reason),
             Some((code, why)) => {
-                // What an earlier start of the program has recorded may tell of a refusal
-                // already: it would grow with each start.
+                // The text of an earlier start may already mention a refusal, and would grow
+                // with each start.
                 let lost = match code {
                     ErrorCode::AnswerLost => "an earlier attempt may have been taken",
                     _ => &why,

@@ -21,12 +21,12 @@ enum Gate {
     Closed,
 }
 
-/// What waits for a canary.
+/// The rows that wait for a canary.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// Whether there is one: a row is on its way, or about to be.
+    /// Whether there is a canary: a row is in flight or about to be.
     is_out: bool,
-    /// The canary, where it was asked to come back later and nothing else was said.
+    /// The canary, if the service only asked it to come back later.
     comes_back: Option<Slot>,
     /// Rows that were tried before, …
     pub(super) jobs: VecDeque<Job>,
@@ -37,7 +37,7 @@ pub(super) struct Backlog {
 #[derive(Debug)]
 pub(super) enum Admission<'g> {
     Go,
-    /// Among these.
+    /// The row joins these.
     Wait(&'g mut Backlog),
     Closed,
 }
@@ -45,7 +45,7 @@ pub(super) enum Admission<'g> {
 #[derive(Debug, Default)]
 pub(super) struct CampaignGates {
     gates: HashMap<CampaignId, Gate>,
-    /// Rows that have waited and may be claimed now.
+    /// Rows that waited and may be claimed now.
     pub(super) free_rows: VecDeque<Slot>,
 }
 
@@ -72,7 +72,7 @@ impl CampaignGates {
     }
 
     /// An answer was understood: all rows may go. Returns those that were tried before. A
-    /// closed gate stays so: what was in flight when it was closed may still be answered.
+    /// closed gate stays closed: requests that were in flight then may still be answered.
     pub(super) fn open(&mut self, campaign: CampaignId) -> VecDeque<Job> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
             return VecDeque::new();
@@ -83,14 +83,13 @@ impl CampaignGates {
         jobs
     }
 
-    /// The canary has brought nothing that can be understood, or its row cannot be sent:
-    /// the next row takes its place, which is returned if it was tried before.
+    /// The canary brought no answer that can be understood, or its row cannot be sent: the
+    /// next row takes its place. Returns that row if it was tried before.
     pub(super) fn pass_on(&mut self, campaign: CampaignId) -> Option<Job> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
             return None;
         };
-        // The next row at the gate takes the place: the one that is let go now, or one
-        // before it.
+        // The next row at the gate takes its place: the one released here, or an earlier one.
         backlog.is_out = false;
         let job = backlog.jobs.pop_front();
         if job.is_none() {
@@ -99,7 +98,7 @@ impl CampaignGates {
         job
     }
 
-    /// The canary was asked to come back later: that is no reason to risk another row.
+    /// The service asked the canary to come back later: no reason to risk another row.
     pub(super) fn await_return(&mut self, campaign: CampaignId, row: Slot) {
         if let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) {
             backlog.comes_back = Some(row);

@@ -1,9 +1,9 @@
 //! Rows that are claimed ahead of being sent.
 //!
-//! As many as it takes that sending does not wait for the disk: the number doubles when it
-//! has to and shrinks slowly while it has not. A crash leaves each open claim as a row that
-//! may have been taken. Where those are sent again that does little harm; where they are held
-//! (`--on-uncertain hold`), at most twice the rows in flight are open, beside those
+//! As many as needed so that sending never waits for the disk: the number doubles when
+//! sending had to wait and shrinks slowly while it does not. A crash leaves each open claim as
+//! a row that may have been taken. If such rows are sent again, that does little harm; if they
+//! are held (`--on-uncertain hold`), at most twice the number in flight are open, plus those
 //! that wait for other rows' answers (see [`Undecided`](super::answering::Undecided)).
 //!
 //! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
@@ -16,19 +16,19 @@ const MAX_AHEAD: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Claims {
-    /// Rows whose claims are in the group that gathers, …
+    /// Rows whose claims are in the next group, …
     requested: Vec<Job>,
     /// … in the group that is with the ledger's writer, …
     submitted: Vec<Job>,
     /// … and on disk: they may be started.
     pub(super) granted: VecDeque<Job>,
-    /// How many may be in these three.
+    /// The most rows in these three together.
     ahead: usize,
-    /// Whether sending waits for a claim.
+    /// Whether sending is waiting for a claim.
     pub(super) is_starved: bool,
-    /// Whether a request was held up by the claims that were granted last.
+    /// Whether sending waited for the claims that were granted last.
     was_awaited: bool,
-    /// Claims that are not settled on disk, and how many there may be.
+    /// Claims that are not settled on disk yet, and the most there may be.
     pub(super) open: usize,
     pub(super) max_open: usize,
 }
@@ -57,7 +57,7 @@ impl Claims {
         self.requested.len() + self.submitted.len() + self.granted.len()
     }
 
-    /// A row whose claim is in the group that gathers.
+    /// Adds a row whose claim is in the next group.
     pub(super) fn request(&mut self, job: Job) {
         self.open += 1;
         self.requested.push(job);
@@ -67,7 +67,8 @@ impl Claims {
         self.submitted.append(&mut self.requested);
     }
 
-    /// The group is on disk, and settles or releases `closed` claims: its own may be started.
+    /// The group is on disk: its claims may be started, and `closed` others are settled or
+    /// released.
     pub(super) fn grant(&mut self, closed: usize) {
         self.open -= closed;
         let was_starved = std::mem::take(&mut self.is_starved);
@@ -81,18 +82,18 @@ impl Claims {
         self.granted.extend(self.submitted.drain(..));
     }
 
-    /// Records that a request could leave if only a claim were on disk.
+    /// Records that only a missing claim holds the next request up.
     pub(super) fn starve(&mut self) {
         let is_awaited = !self.requested.is_empty() || !self.submitted.is_empty();
         self.is_starved = is_awaited || self.open >= self.max_open;
     }
 
-    /// Records that the next row waits for the pace: then its claim held nothing up.
+    /// Records that the next row waits for the pace, so its claim held nothing up.
     pub(super) fn record_idle(&mut self) {
         self.was_awaited = false;
     }
 
-    /// Records that a row was started: if that waited for its claim, more are claimed ahead.
+    /// Records that a row was started. If it waited for its claim, more are claimed ahead.
     pub(super) fn record_start(&mut self) {
         if std::mem::take(&mut self.was_awaited) {
             self.ahead = (self.ahead * 2).min(MAX_AHEAD);

@@ -1,4 +1,4 @@
-//! The end of a run: everything is passed on, and nothing that may be a call is hidden.
+//! The end of a run: every row is passed on, and no lead that may exist is hidden.
 
 use tokio::sync::mpsc;
 
@@ -7,13 +7,13 @@ use crate::intake::{Batch, Batches};
 use crate::lead::Status;
 use crate::signals::{Interrupt, Interrupts};
 
-/// Where more rows come from, and what makes an end of waiting for them.
+/// The source of further rows, and the signals that end the wait for them.
 pub(super) type Rest = (Batches, Interrupts);
 
 impl<S: LeadSender> Pipeline<'_, S> {
-    /// Passes everything on: after an early end, rows without an outcome too. Rows that an
-    /// earlier process has come to are read from the `rest`, so that the results are no
-    /// shorter than the last ones; without it the end must come at once.
+    /// Passes everything on; after an early end that includes rows without an outcome. Rows
+    /// that an earlier process reached are read from `rest`, so that the results are no
+    /// shorter than the last ones; without it the run ends at once.
     pub(super) async fn finish(
         mut self,
         mut rest: Option<Rest>,
@@ -33,7 +33,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let Some((batches, interrupts)) = &mut rest else {
                 break;
             };
-            // What cannot be written would only fill the memory.
+            // Rows that cannot be written would only fill the memory.
             if !self.progress.is_shorter()
                 || self.progress.is_read
                 || self.commits.has_failed
@@ -57,8 +57,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Says why the run ends early, where that is not known yet, or takes it back where it
-    /// has not.
+    /// Decides whether the run ended early and reports why; takes a stop back if every row had
+    /// its turn after all.
     async fn conclude(&mut self, rest: Option<&mut Rest>) {
         if self.ending.may_be_whole()
             && self.window.open() == 0
@@ -90,7 +90,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Rows that this process has not come to, but may have been taken earlier.
+    /// Rows that this process did not reach, and of which an earlier attempt may have been
+    /// taken.
     fn give_up_doubtful(&mut self) {
         for slot in self.window.doubtful() {
             if let Some(outcome) = self.new_job(slot).and_then(|mut job| job.uncertain()) {
@@ -112,8 +113,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Brings everything to disk: what is under way, what has come up meanwhile, and once
-    /// more what could not be written; there may be room by now.
+    /// Writes everything to disk: the commit under way, what was added meanwhile, and once
+    /// more what could not be written, since the disk may have room by now.
     async fn commit_all(&mut self) {
         self.submit_and_wait().await;
         self.commits.retry();

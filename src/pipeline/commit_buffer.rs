@@ -1,10 +1,10 @@
-//! What a run writes into the ledger, and what waits for that.
+//! What a run writes into the ledger, and what waits for the commit.
 //!
-//! A row is claimed before its first request leaves, and the claim must be on disk by
-//! then. Claims, outcomes and rows that cannot be sent make a group; one group at a time
-//! is with the [`LedgerWriter`], while the next gathers. A group goes when sending would have
-//! to wait for it, and otherwise a moment after its first entry: a slow service is never
-//! kept waiting by more than one commit, and a fast one makes large groups.
+//! The claim of a row must be on disk before its first request leaves. Claims, outcomes and
+//! rows that cannot be sent form a group; the [`LedgerWriter`] commits one group while the
+//! next one fills. A group is submitted when sending would have to wait for it, otherwise a
+//! moment after its first entry: a slow service never waits for more than one commit, and a
+//! fast one gets large groups.
 //!
 //! Batches wait here until the outcomes of their rows are on disk. Without a ledger a claim
 //! is granted at once, and nothing waits.
@@ -26,9 +26,9 @@ use crate::rate::KnownRate;
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
 
-/// How long requests that were started are counted before that is written, unless something
-/// else is: a row is hardly ever sent twice in that time, so that after a kill its open claim
-/// shows that it was started.
+/// How long started requests are only counted, unless something else is written: a row is
+/// hardly ever sent twice in that time, so after a kill its open claim shows that it was
+/// started.
 const START_DELAY: Duration = Duration::from_secs(1);
 
 const MAX_BATCHES: usize = 8;
@@ -37,14 +37,14 @@ const MAX_BATCHES: usize = 8;
 pub(super) struct CommitBuffer {
     pub(super) writer: Option<LedgerWriter<Batch>>,
     pub(super) claims: Claims,
-    /// The group that gathers, and when it is due.
+    /// The next group, and when it is due.
     group: Group,
     due: Option<Instant>,
-    /// Batches whose outcomes are in it or in a group before it.
+    /// Batches whose outcomes are in it or in an earlier group.
     pub(super) batches: Vec<Batch>,
     /// Whether a group is with the writer, …
     pub(super) is_busy: bool,
-    /// … and how many claims are settled or released there, and not on disk yet.
+    /// … and how many claims it settles or releases.
     closing: usize,
     /// Whether the writer has entries that it could not commit.
     pub(super) has_failed: bool,
@@ -99,7 +99,7 @@ impl CommitBuffer {
         self.set_due_in(DELAY);
     }
 
-    /// Takes a claim back: no request for the row was taken.
+    /// Takes a claim back: the service took no request for the row.
     pub(super) fn release(&mut self, row: RowId) {
         if !self.has_ledger() {
             self.claims.open -= 1;
@@ -123,7 +123,7 @@ impl CommitBuffer {
         }
     }
 
-    /// Records that the service has asked for a wait, which later processes obey too.
+    /// Records that the service asked for a wait, so that later processes obey it too.
     pub(super) fn record_pause(&mut self, pause: AskedPause) {
         if self.has_ledger() {
             self.group.set_pause(pause);
@@ -171,7 +171,7 @@ impl CommitBuffer {
         None
     }
 
-    /// Waits for the group that is with the writer; none if its thread has died.
+    /// Waits for the group that is with the writer; `None` if its thread has died.
     pub(super) async fn committed(&mut self) -> Option<Committed> {
         match &mut self.writer {
             Some(writer) => writer.committed().await,
@@ -179,8 +179,8 @@ impl CommitBuffer {
         }
     }
 
-    /// Takes what became of the group. If it is on disk its rows may be started; else it is
-    /// tried again with the next one.
+    /// Ends the commit. If the group is on disk its rows may be started; otherwise the writer
+    /// tries it again with the next one.
     pub(super) fn finish(&mut self, is_on_disk: bool) {
         self.is_busy = false;
         self.has_failed = !is_on_disk;

@@ -1,5 +1,4 @@
-//! How a run ends: whether anything more is sent, why not, and whether everything had its
-//! turn.
+//! How a run ends: whether it still sends, why not, and whether every row had its turn.
 //!
 //! Rule: pure.
 
@@ -12,7 +11,7 @@ pub(super) struct Ending {
     pub(super) stop: Option<Stop>,
     is_reported: bool,
     pub(super) is_interrupted: bool,
-    /// Whether some row was not tried as often as it might have been, or not at all.
+    /// Whether some row was not tried as often as allowed, or not at all.
     pub(super) has_given_up: bool,
     pub(super) results_ended: bool,
     /// Campaigns that were refused while others went on.
@@ -20,9 +19,9 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Nothing more is sent. Of several reasons the one with the highest exit code is kept.
-    /// Returns what to report now. Rows that were rejected alike are reported only where
-    /// others are `left`: otherwise it may turn out to be no stop.
+    /// Nothing more is sent. Of several reasons it keeps the one with the highest exit code.
+    /// Returns what to report now. Rows that were rejected alike are reported only if
+    /// `are_rows_left`: otherwise this may turn out to be no stop.
     pub(super) fn stop(&mut self, stop: Stop, are_rows_left: bool) -> Option<StoppedBy> {
         let is_first = self.stop.is_none();
         let before = self.stop.as_ref().map(Stop::by);
@@ -46,22 +45,21 @@ impl Ending {
         self.stop.is_some()
     }
 
-    /// Whether all that was read has had its turn: rows that were rejected alike are no
-    /// reason to stop when they were the last ones, of the run or of their campaign.
+    /// Whether every row that was read had its turn: rows that were rejected alike are no
+    /// reason to stop if they were the last ones of the run or of their campaign.
     pub(super) fn may_be_whole(&self) -> bool {
         let of_campaigns = self.refused.iter().map(|(_, stop)| stop);
         let mut stops = self.stop.iter().chain(of_campaigns);
         !self.has_given_up && stops.all(|stop| stop.by() == StoppedBy::Rejections)
     }
 
-    /// All rows have had their turn: nothing was stopped.
+    /// All rows had their turn, so nothing was stopped.
     pub(super) fn take_back(&mut self) {
         self.stop = None;
         self.refused.clear();
     }
 
-    /// Makes the refused campaigns a reason why the run is not complete. `has_made_leads`
-    /// says whether any lead was made.
+    /// Adds the refused campaigns to the reasons why the run is not complete.
     pub(super) fn conclude(&mut self, has_made_leads: bool) {
         if self.refused.is_empty() {
             return;

@@ -17,10 +17,10 @@
 //! - it never prints: it reports what happens as [`RunEvent`]s.
 //!
 //! The loop is in this file; what it does is in `starting` (what is sent next), `answering`
-//! (what an answer changes) and `closing` (the end). What it knows is in parts that decide by
-//! themselves, know no loop, and are tested without it:
+//! (what an answer changes) and `closing` (the end). Its state is in parts that decide on their
+//! own, know nothing of the loop, and are tested without it:
 //!
-//! | part | what it knows |
+//! | part | state |
 //! |-|-|
 //! | `window` | the rows that were read, in input order |
 //! | `schedule` (`campaign_gates`) | which claimed row is next, and what the others wait for |
@@ -28,10 +28,10 @@
 //! | `in_flight` (`attempt`) | requests under way |
 //! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
 //! | `stops` | whether going on is pointless |
-//! | `commit_buffer` (`claims`) | what is on disk, and what waits for that |
+//! | `commit_buffer` (`claims`) | what is on disk, and what waits to be |
 //! | `ending` | how the run ends |
 //!
-//! `single` is for a lead that is sent by itself, to try things out.
+//! `single` sends one lead by itself, for `--test-to`.
 //!
 //! Everything but the ledger's writer runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
@@ -90,7 +90,7 @@ use window::Window;
 
 const PULSE: Duration = Duration::from_secs(1);
 
-/// Sends one lead. The service's client does, and in tests whatever plays it.
+/// Sends one lead: the HTTP client, or a fake service in tests.
 pub trait LeadSender {
     /// One attempt; the future owns what it needs.
     fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static;
@@ -105,20 +105,20 @@ impl LeadSender for Client {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConcurrencyChoice {
-    /// As many as the service is found to carry.
+    /// As many as the service turns out to handle.
     Auto,
-    /// That many, fewer only while it refuses.
+    /// That many; fewer only while the service refuses.
     Fixed(NonZeroUsize),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub concurrency: ConcurrencyChoice,
-    /// Rows in a row that are rejected alike, which stop the run.
+    /// After this many consecutive rows rejected for the same reason the run stops.
     pub stop_after: NonZeroU32,
     pub max_outage: Duration,
-    /// Attempts per row that end without a usable answer, at most. Refusals that
-    /// ask to come back later do not count.
+    /// The most attempts of a row without a usable answer. Refusals that ask to come
+    /// back later do not count.
     pub max_attempts: u32,
     pub on_uncertain: OnUncertain,
     /// The parts of the body that are the same for all.
@@ -127,19 +127,19 @@ pub struct Policy {
 
 #[derive(Debug)]
 pub enum Outlet {
-    /// Straight to the writer of results: nothing is remembered.
+    /// Straight to the results: there is no ledger.
     Writer(mpsc::Sender<Batch>),
-    /// Through the ledger, which passes them on when their outcomes are on disk.
+    /// Through the ledger, which passes batches on when their outcomes are on disk.
     Ledger(Box<LedgerOutlet>),
 }
 
 #[derive(Debug)]
 pub struct LedgerOutlet {
     pub writer: LedgerWriter<Batch>,
-    /// No row above this one has been claimed there.
+    /// The last row that earlier starts claimed there.
     pub reached: RowId,
-    /// No row above this one is in the files of an earlier start: rows up to here are read
-    /// even when nothing more is sent, so that the results have no fewer rows than before.
+    /// The last row in the files of an earlier start: rows up to here are read even when
+    /// nothing more is sent, so that the results have no fewer rows than before.
     pub read_to: RowId,
 }
 
@@ -149,21 +149,21 @@ pub struct End {
     pub requests: u64,
     pub rows_total: Option<u64>,
     pub last_read: RowId,
-    /// Whether an earlier start has come further.
+    /// Whether an earlier start got further.
     pub is_shorter: bool,
-    /// Whether the ledger has all that there is to know, and so has the writer of the
+    /// Whether everything that is known is in the ledger, and with the writer of the
     /// results.
     pub is_written_down: bool,
     pub writer: Option<LedgerWriter<Batch>>,
 }
 
-/// A row's campaign and number: what is not to be in flight twice.
+/// A row's campaign and number, which must not be in flight twice.
 type Target = (CampaignId, PhoneNumber);
 
 pub struct Pipeline<'a, S> {
     policy: Policy,
     inputs: Arc<[PlannedInput]>,
-    /// The input that was last found unchanged, and when.
+    /// The input that was last checked and unchanged, and when.
     unchanged: Option<(usize, Instant)>,
     events: &'a mut dyn FnMut(RunEvent<'_>),
     window: Window,
@@ -173,7 +173,7 @@ pub struct Pipeline<'a, S> {
     service: Service,
     stops: Stops,
     commits: CommitBuffer,
-    /// Where batches go that wait for no commit.
+    /// Where batches go if there is no ledger to wait for.
     results: Option<mpsc::Sender<Batch>>,
     progress: Progress,
     ending: Ending,
@@ -189,7 +189,7 @@ struct Progress {
     /// See [`LedgerOutlet::read_to`].
     read_to: RowId,
     is_read: bool,
-    /// Whether rows are there that could not be read.
+    /// Whether reading failed, so that rows are missing.
     has_lost_rows: bool,
 }
 
@@ -290,7 +290,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.finish(rest, results.as_ref()).await
     }
 
-    /// Whether a batch may leave without a commit, and is taken.
+    /// Whether the batch at the front can go straight to the results.
     fn writes(&self) -> bool {
         !self.commits.has_ledger() && self.window.is_front_done() && !self.ending.results_ended
     }
@@ -303,7 +303,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.in_flight.flights.is_empty() && (self.ending.is_stopping() || self.has_sent_all())
     }
 
-    /// Whether there is nothing more to be sent, now or later, whatever is answered.
+    /// Whether nothing is left to send, now or later, whatever the answers are.
     fn has_sent_all(&mut self) -> bool {
         self.progress.is_read
             && self.in_flight.flights.is_empty()
@@ -312,8 +312,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             && self.window.peek_ready().is_none()
     }
 
-    /// Whether nothing will happen any more by itself: no answer, commit, time, row or writer
-    /// is waited for. [`Pipeline::run`] asks only where no time is.
+    /// Whether the loop would wait forever: no answer, commit, row or writer is due.
+    /// [`Pipeline::run`] asks only when no time is due either.
     fn waits_for_nothing(&self) -> bool {
         self.in_flight.flights.is_empty()
             && !self.commits.is_busy
@@ -321,9 +321,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             && !self.window.is_front_done()
     }
 
-    /// Settles the rows that wait for an answer to another row, which will not come. That
-    /// there is no such row has no known cause. A run that stops and says so can go on; one
-    /// that hangs cannot.
+    /// Settles the rows that wait for an answer to another row, which will not come. If there
+    /// are none, this is a bug without a known cause: a run that stops and says so can
+    /// continue, one that hangs cannot.
     fn end_waiting_for_nothing(&mut self) {
         if self.undecided.len() > 0 {
             self.settle_exhausted();
@@ -333,8 +333,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// Lets batches whose rows all have their outcome wait for their commit, and submits what
-    /// is due. Returns when something will be.
+    /// Adds finished batches to the next commit, and submits it if it is due. Returns when it
+    /// will be.
     fn commit_what_is_due(&mut self) -> Option<Instant> {
         if !self.commits.has_ledger() {
             return None;
@@ -363,7 +363,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// The writer of results has ended, and reports why.
+    /// The writer of the results has stopped; it reports why itself.
     fn stop_without_results(&mut self) {
         self.ending.results_ended = true;
         self.stop(Stop::new(StopReason::ResultsEnded));
@@ -379,7 +379,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 self.progress.has_lost_rows = true;
                 let was_begun_before = self.progress.reached > RowId(0);
                 let by = match error.stopped_by {
-                    // Once something was sent the run is one that can go on.
+                    // Once something was sent, this is a run that can be continued.
                     StoppedBy::Usage if self.in_flight.requests > 0 || was_begun_before => {
                         StoppedBy::Input
                     }
@@ -435,8 +435,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
     }
 
-    /// Reports how things are, and stops where no answer has come for too long. Returns when
-    /// to look again.
+    /// Reports progress, and stops if no answer has come for too long. Returns when to look
+    /// again.
     fn watch_the_clock(&mut self) -> Option<Instant> {
         let now = Instant::now();
         if let Some(rate) = self.service.rate.news() {
@@ -447,7 +447,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             let pulse = self.pulse(now);
             (self.events)(RunEvent::Pulse(pulse));
         }
-        // Where nothing is left to be sent there is nothing to wait for.
+        // With nothing left to send there is nothing to wait for.
         let may_stop = !self.ending.is_stopping() && self.window.open() > 0;
         let is_any_out = !self.in_flight.flights.is_empty();
         let too_long_at = self.service.too_long_at(now, is_any_out);
@@ -476,7 +476,7 @@ fn earlier_of(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     a.into_iter().chain(b).min()
 }
 
-/// Room for a batch; none if no batches are taken any more.
+/// Room for one batch; `None` if the receiver is gone.
 async fn reserve(results: Option<&mpsc::Sender<Batch>>) -> Option<mpsc::Permit<'_, Batch>> {
     results?.reserve().await.ok()
 }

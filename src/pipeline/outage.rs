@@ -1,21 +1,20 @@
-//! When the service is away, and when it is worth asking again.
+//! When the service is down, and when to ask it again.
 //!
 //! Rule: pure; time and chance are passed in.
 //!
-//! An answer about a row (created, duplicate, rejected, or a refusal that holds for all) shows that
-//! the service is there. After [`SILENT_ATTEMPTS`] attempts in a row without one it is taken to be
-//! away: one request at a time goes out, each after a longer pause, and no row's attempts count
-//! while that lasts. The first answer to a request that was started since then ends it: one that
-//! was under way may just have been faster than the failures of the others.
+//! An answer about a row (created, duplicate, rejected, or a refusal that holds for all) shows
+//! that the service is up. After [`SILENT_ATTEMPTS`] consecutive attempts without one it counts
+//! as away: one request at a time goes out, each after a longer pause, and no row's attempts
+//! count meanwhile. The first answer to a request that started after that ends the outage; an
+//! older request may just have been faster than the failures of the others.
 //!
-//! A row that brings the service down each time, or that it never answers, must not pass for an
-//! outage: it would never be given up. So what could be the row's own fault counts only for rows
-//! that have not failed before while others were answered, and of at least [`DIFFERENT_ROWS`]
-//! different ones. A connection that cannot be made is no row's fault.
+//! A row that crashes the service each time, or that it never answers, must not look like an
+//! outage: it would never be given up. So failures that could be the row's own fault count only
+//! for rows that did not fail before while others were answered, and only if they come from at
+//! least [`DIFFERENT_ROWS`] different rows. A failed connection is no row's fault.
 //!
-//! Another clock runs beside that: how long requests have been going out without an answer about
-//! any row, whatever came instead. `--max-outage` bounds it. A time with nothing to send is no
-//! outage.
+//! A second clock measures how long requests have gone out without an answer about any row,
+//! whatever came instead. `--max-outage` limits it. Time with nothing to send is no outage.
 
 use std::time::Duration;
 
@@ -25,29 +24,29 @@ use super::window::Slot;
 use crate::backoff;
 use crate::lead::ErrorCode;
 
-/// Attempts in a row without an answer about any row that make an outage: once may be a
-/// coincidence, five times hardly.
+/// Consecutive attempts without an answer about any row that make an outage: one may be a
+/// coincidence, five hardly.
 pub(super) const SILENT_ATTEMPTS: usize = 5;
 
 const DIFFERENT_ROWS: usize = 3;
 
-/// An attempt that brought no answer about any row.
+/// An attempt without an answer about a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Silence {
     pub(super) slot: Slot,
     pub(super) started: Instant,
-    /// Whether the row may be what is wrong.
+    /// Whether the row itself may be the cause.
     pub(super) may_be_the_rows: bool,
     pub(super) why: ErrorCode,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Away {
-    /// When the first attempt was started that was not answered.
+    /// When the first unanswered attempt started.
     pub(super) since: Instant,
     pub(super) why: ErrorCode,
     pub(super) next: Instant,
-    /// When it was found out: attempts from before say nothing new.
+    /// When it was noticed: attempts that started before say nothing new.
     pub(super) began: Instant,
     attempts: u32,
 }
@@ -56,9 +55,9 @@ pub(super) struct Away {
 pub(super) struct Outage {
     silent: Vec<Silence>,
     pub(super) away: Option<Away>,
-    /// From when to when the last outage was.
+    /// Beginning and end of the last outage.
     last: Option<(Instant, Instant)>,
-    /// Since when requests have been going out without an answer about any row.
+    /// Since when requests have gone out without an answer about any row.
     pub(super) asking_since: Option<Instant>,
 }
 
@@ -67,8 +66,8 @@ impl Outage {
         self.asking_since.get_or_insert(now);
     }
 
-    /// An answer about a row has come to a request of that time. `waits` says whether
-    /// another one is waited for: requests are in flight, or were refused for now. Returns
+    /// An answer about a row came to a request that started at `started`. `waits`: more
+    /// answers are expected, since requests are in flight or were refused for now. Returns
     /// since when the service was away, if it is back.
     pub(super) fn answered(
         &mut self,
@@ -80,8 +79,8 @@ impl Outage {
         self.is_there(started, now)
     }
 
-    /// An answer has come that is about no row and shows that the service is there: it
-    /// refuses for now. Returns the same.
+    /// An answer that is not about a row, such as a refusal for now, shows that the service is
+    /// up. Returns the same.
     pub(super) fn is_there(&mut self, started: Instant, now: Instant) -> Option<Instant> {
         self.silent.clear();
         let back = self.away.take_if(|away| started >= away.began)?;
@@ -89,14 +88,14 @@ impl Outage {
         Some(back.since)
     }
 
-    /// Whether the service was away when an attempt was started: that it was not answered
-    /// says nothing, also where that is found out later.
+    /// Whether the service was away when an attempt started: then a missing answer says
+    /// nothing about the row.
     pub(super) fn excuses(&self, started: Instant) -> bool {
         let was_in = |(since, until)| (since..=until).contains(&started);
         self.away.is_some() || self.last.is_some_and(was_in)
     }
 
-    /// An attempt has brought no answer. Returns the outage if that begins or prolongs it.
+    /// Takes an attempt without an answer. Returns the outage if this begins or prolongs one.
     pub(super) fn silent(&mut self, silence: Silence, now: Instant, chance: f64) -> Option<Away> {
         match &mut self.away {
             Some(away) if silence.started >= away.began => {
@@ -136,7 +135,7 @@ impl Outage {
     }
 
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
-        // A time that no clock can show never comes.
+        // A time beyond the clock's range never comes.
         self.asking_since?.checked_add(most)
     }
 }

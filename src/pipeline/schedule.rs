@@ -1,5 +1,5 @@
-//! Which row is sent next, among those that are claimed: one that waits for its time, its
-//! number or its campaign does not hold up the others.
+//! Which claimed row is sent next. A row that waits for its time, its number or its campaign
+//! does not hold up the others.
 //!
 //! Rule: pure.
 
@@ -19,11 +19,11 @@ pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
     pub(super) gates: CampaignGates,
-    /// Other jobs by the time at which they may be sent, in input order within it.
+    /// The other jobs by the time at which they may be sent, then in input order.
     waiting: BTreeMap<(Instant, Slot), Job>,
     /// Numbers in flight …
     busy: HashSet<Target>,
-    /// … and the jobs that wait until the same number is not.
+    /// … and the jobs that wait for them.
     parked: HashMap<Target, VecDeque<Job>>,
 }
 
@@ -36,12 +36,12 @@ impl Schedule {
         self.waiting.keys().next().map(|(due, _)| *due)
     }
 
-    /// The job that has waited longest for its time.
+    /// The job that is due first.
     pub(super) fn pop(&mut self) -> Option<Job> {
         self.waiting.pop_first().map(|(_, job)| job)
     }
 
-    /// The job, unless its number is in flight: then it is kept until that is back.
+    /// Returns the job, or keeps it here while its number is in flight.
     pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
         if !self.busy.contains(&job.target()) {
             return Some(job);
@@ -54,7 +54,7 @@ impl Schedule {
         self.busy.insert(target);
     }
 
-    /// A number is back: the next job with the same one may go.
+    /// A number is no longer in flight: the next job with the same number may go.
     pub(super) fn arrive(&mut self, target: Target) {
         self.busy.remove(&target);
         if let Entry::Occupied(mut parked) = self.parked.entry(target) {
@@ -79,8 +79,8 @@ impl Schedule {
         }
     }
 
-    /// Takes out the jobs of a campaign, or all. Those that wait for a number too: the answer
-    /// that would let them go may be the one that ends the campaign.
+    /// Removes the jobs of a campaign, or all. That includes those that wait for a number: the
+    /// answer that would release them may be the one that ends the campaign.
     pub(super) fn take(&mut self, campaign: Option<CampaignId>) -> Vec<Job> {
         let is_meant = |of: CampaignId| campaign.is_none_or(|meant| of == meant);
         let next = self.next.take_if(|job| is_meant(job.claim.campaign));
@@ -96,7 +96,7 @@ impl Schedule {
         jobs
     }
 
-    /// Whether no row waits that could be sent without another answer.
+    /// Whether no job is left.
     pub(super) fn is_empty(&self) -> bool {
         let has_jobs = !self.waiting.is_empty() || !self.parked.is_empty();
         self.next.is_none() && !has_jobs && self.gates.free_rows.is_empty()

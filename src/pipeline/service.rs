@@ -1,8 +1,8 @@
-//! What the answers so far say of the service: whether it is there, how much it takes, and
-//! how fast; and so when the next request may start.
+//! What the answers so far say about the service: whether it is up, how many requests it
+//! handles at once, and how fast; and so when the next request may start.
 //!
-//! Each part knows no other: the rate, how many at once, the waits that are asked for, and
-//! outages. Here they see each answer in the order that matters.
+//! The parts do not know each other: rate, concurrency, the waits that the service asks for,
+//! and outages. Here each of them sees every answer, in the order that matters.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) struct Service {
     pub(super) concurrency: Concurrency,
     pub(super) throttle: Throttle,
     pub(super) outage: Outage,
-    /// Why the last attempt brought no answer, in a sentence of ours.
+    /// Why the last attempt brought no answer, in our own words.
     silence: Option<String>,
     max_outage: Duration,
 }
@@ -44,7 +44,7 @@ impl Service {
         }
     }
 
-    /// Goes on with a wait that the service asked an earlier process for.
+    /// Continues a wait that the service asked of an earlier process.
     pub(super) fn resume_wait(&mut self, events: Events<'_>) {
         let Some((until, why)) = self.rate.pause_at_start else {
             return;
@@ -57,8 +57,9 @@ impl Service {
         events(RunEvent::Held { wait, hint, why });
     }
 
-    /// Starts a request now and says when that is; if none may start, when to ask again,
-    /// unless only an answer can change it. `starts` are those of requests under way.
+    /// Counts a request as started and returns the time. If none may start, the error is when
+    /// to ask again, `None` if only an answer can change that. `starts` are the start times
+    /// of the requests in flight.
     pub(super) fn try_start(
         &mut self,
         mut starts: impl Iterator<Item = Instant>,
@@ -76,9 +77,9 @@ impl Service {
         self.rate.try_start().map_err(Some)
     }
 
-    /// What the answer says of the service, whatever it says of the row. `others_are_out`
-    /// says whether other requests are under way. Returns whether the service turns out to be
-    /// away: what has just failed says nothing of those rows.
+    /// Takes what the answer says about the service, whatever it says about the row.
+    /// `others_are_out`: other requests are in flight. Returns whether the service turns out
+    /// to be away, so that the latest failures say nothing about their rows.
     pub(super) fn observe(
         &mut self,
         flight: &mut Flight,
@@ -99,14 +100,15 @@ impl Service {
             }
             Verdict::RetryLater { wait, code, .. } => {
                 self.hold(*wait, *code, started, events);
-                // A 503 is about the service's state, and no pace would have avoided it.
+                // A 503 is about the state of the service; a slower pace would not have
+                // avoided it.
                 match code {
                     ErrorCode::Http(429) => self.rate.refused(started, answer.quota.as_ref()),
                     _ => self.rate.estimator.lost(started),
                 }
                 self.outage.is_there(started, now)
             }
-            // Something is there, whatever it is. `stops` counts these.
+            // Something answers, whatever it is. `stops` counts these.
             Verdict::PerhapsTaken {
                 code: ErrorCode::UnreadableAnswer,
                 ..
@@ -207,10 +209,9 @@ impl Service {
         })
     }
 
-    /// When no answer about any row will have come for as long as `--max-outage` allows, or
-    /// now, where it is certain that none comes before then. A wait that the service asked
-    /// for and that ends just then, as one of an hour does, is not for nothing: it is asked
-    /// once more.
+    /// When `--max-outage` will have passed without an answer about any row; now, if it is
+    /// certain that none can come before. A wait that the service asked for may end just then,
+    /// as one of an hour does: then one more request is allowed.
     pub(super) fn too_long_at(&self, now: Instant, is_any_out: bool) -> Option<Instant> {
         let at = self.outage.too_long_at(self.max_outage)?;
         let grace = self.max_outage / 100;
@@ -223,7 +224,7 @@ impl Service {
         Some(if is_silent { now } else { at })
     }
 
-    /// No answer about any row has come for as long as `--max-outage` allows.
+    /// The stop after `--max-outage` without an answer about any row.
     pub(super) fn too_long(&self) -> Stop {
         let now = Instant::now();
         if let Some(until) = self.throttle.asked_until.filter(|until| now < *until) {
@@ -233,7 +234,7 @@ impl Service {
             });
         }
         let since = self.outage.asking_since;
-        // Refused again and again, without a word on how long to wait.
+        // Refused again and again, without saying how long to wait.
         let is_refused = self.throttle.has_refused_since(since);
         let last = self.outage.away.map(|away| away.why);
         Stop::new(StopReason::NoAnswers {

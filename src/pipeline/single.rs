@@ -1,9 +1,9 @@
-//! One lead, one attempt, without a ledger; the caller keeps to the pace.
+//! One lead, one attempt, without a ledger; the caller takes care of the pace.
 //!
 //! The answer means what it means to the first row of a run; but where a run would wait and
-//! try again, this is the end. Once the service has said what became of the lead, that is the
-//! result, also after a signal: a user who reads that it was stopped would send it again, and
-//! that is a second call.
+//! try again, this ends. Once the service has answered about the lead, that is the result, even
+//! after a signal: a user who reads that the test was stopped would send it again, and the
+//! phone would ring twice.
 
 use std::num::NonZeroU32;
 use std::pin::pin;
@@ -27,16 +27,16 @@ use crate::text::without_numbers;
 
 #[derive(Debug)]
 pub struct Single {
-    /// What became of the row; none where the lead was certainly not made, for a reason that
-    /// is not the row's.
+    /// The outcome; `None` if the lead was certainly not created, for a reason that is not
+    /// about the row.
     pub outcome: Option<RowOutcome>,
     pub stop: Option<Stop>,
-    /// How long the service asks to be left alone.
+    /// The wait that the service asks for.
     pub pause: Option<AskedPause>,
 }
 
-/// Sends it. A signal, or the end of the time, waits for the answer, a second signal does
-/// not.
+/// Sends it. After a signal, or when the time is up, it still waits for the answer; after a
+/// second signal it does not.
 pub async fn send_once(
     sender: &impl LeadSender,
     claim: Claim,
@@ -97,7 +97,7 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     };
     let outcome = match job.judge(answer, &policy, &Epochs::default(), false) {
         Step::Settle(outcome) => Some(outcome),
-        // Nothing was made. In a run the row would be tried again.
+        // No lead was created. A run would try the row again.
         Step::Exhausted(_) | Step::Again { .. } | Step::Later => None,
     };
     Single {
@@ -107,8 +107,7 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     }
 }
 
-/// Why the service should be tried again some other time, where it has said nothing of the
-/// lead.
+/// Why to try again some other time, if the service said nothing about the lead.
 fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
     let (reason, said) = match &answer.verdict {
         Verdict::PerhapsTaken { code, text } => {

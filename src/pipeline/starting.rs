@@ -1,4 +1,4 @@
-//! What is sent next: claims, gates, the pace, and the request.
+//! What is sent next: claims, campaign gates, the pace, and the request.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::lead::{ErrorCode, RowOutcome};
 use crate::ledger::Claim;
 use crate::stop::Stop;
 
-/// How long an input counts as unchanged after a look: file systems do not record times of
-/// modification much more finely than that.
+/// How long an input counts as unchanged after a check: file systems do not record
+/// modification times much more finely than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl<S: LeadSender> Pipeline<'_, S> {
-    /// Starts as many requests as may start now, and returns when to look again
-    /// (none: only an answer, new rows or a commit can change anything).
+    /// Starts as many requests as may start now, and returns when to try again
+    /// (`None`: only an answer, new rows or a commit can change anything).
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
         let limit = self.limit();
         if self.policy.on_uncertain == OnUncertain::Hold {
@@ -61,12 +61,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
         None
     }
 
-    /// Why the next row must not be sent: its input has changed since the run began.
+    /// The reason to stop before the next row if its input has changed since the run began.
     ///
-    /// A nightly export may overwrite its list while that is being sent. What was read from
-    /// the changed file never gets here (`intake` checks each batch), but rows that were read
-    /// before it changed are of a list that no longer exists. To look takes about a
-    /// microsecond on a local disk.
+    /// A nightly export may overwrite its list during the run. What was read from the changed
+    /// file never gets here (`intake` checks each batch), but rows that were read before are
+    /// from a list that no longer exists. A check takes about a microsecond on a local disk.
     fn changed_input(&mut self) -> Option<Stop> {
         let (row, _) = self.window.get(self.schedule.next.as_ref()?.slot)?;
         let (file, now) = (row.file(), Instant::now());
@@ -83,7 +82,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// In flight at most: one until it is known that answers are understood.
+    /// How many requests may be in flight: one until an answer has been understood.
     fn limit(&self) -> usize {
         if self.stops.all.is_understood {
             let starts = self.in_flight.starts();
@@ -95,8 +94,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Whether nothing has been understood yet, and a row is on its way that may change
-    /// that.
+    /// Whether no answer has been understood yet, and a row is under way that may bring one.
     fn awaits_first_answer(&self) -> bool {
         let is_out = !self.in_flight.flights.is_empty()
             || self.commits.claims.unstarted() > 0
@@ -111,7 +109,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The next row to be sent for the first time whose campaign may be sent to.
+    /// The next row that was not tried yet and whose campaign may be sent to.
     fn next_row(&mut self) -> Option<Job> {
         loop {
             let slot = match self.schedule.gates.free_rows.pop_front() {
@@ -123,7 +121,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 }
             };
             let Some(job) = self.new_job(slot) else {
-                // Only where the input changed after its campaign names were read.
+                // Only if the input changed after its campaign names were read.
                 let text = "the campaign's id is not known";
                 self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
                 continue;
@@ -143,7 +141,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let admission = gates.enter(job.claim.campaign, job.slot);
             (job, admission)
         } else {
-            // It was admitted before it was claimed, but the campaign may be refused by now.
+            // It was admitted before it was claimed; since then the campaign may have been
+            // refused.
             let job = self.commits.claims.granted.pop_front()?;
             let is_closed = self.schedule.gates.is_closed(job.claim.campaign);
             let closed = is_closed.then_some(Admission::Closed);
@@ -162,7 +161,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// None where the row's number or campaign is not known.
+    /// `None` if the row's number or campaign is not known.
     pub(super) fn new_job(&self, slot: Slot) -> Option<Job> {
         let (row, prepared) = self.window.get(slot)?;
         let claim = Claim {
@@ -175,8 +174,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(Job::new(slot, claim, prepared.earlier.as_deref()))
     }
 
-    /// The job's body, made from its row each time: if they were kept, the bodies of rows
-    /// that wait would take as much memory as the rows.
+    /// The job's body, built from its row for each attempt: stored bodies would take as much
+    /// memory as the rows.
     fn body(&self, job: &Job) -> Option<Bytes> {
         let (row, _) = self.window.get(job.slot)?;
         let (campaign, phone) = job.target();
@@ -184,7 +183,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(self.policy.form.body(phone, campaign, variables))
     }
 
-    /// Starts a request that is counted as started `now`: the rate knows it by this time.
+    /// Starts a request. `now` is the time by which the rate limiter has counted it.
     fn start(&mut self, mut job: Job, now: Instant) {
         // A row that waits for its outcome is always in the window.
         let Some(body) = self.body(&job) else {

@@ -1,25 +1,23 @@
-//! When going on is pointless.
+//! When it is pointless to continue.
 //!
-//! Rule: pure. One answer is judged in `api::verdict`; here the series decides.
-//! A dead token or a missing campaign must cost a handful of requests rather
-//! than one for each row, and one odd refusal among successes must not end a run
-//! of hours:
+//! Rule: pure. `api::verdict` judges single answers; here the series decides. An expired token
+//! or a missing campaign must cost a handful of requests rather than one for each row, and one
+//! odd refusal among successes must not end a run of hours:
 //!
 //! - 401 and 402 stop at once;
-//! - any other refusal that is likely to hold for every row of a campaign stops that
-//!   campaign when nothing of it has been understood before, or when [`ROWS_IN_A_ROW`]
-//!   of its rows in a row meet it. Until that is known the row is put aside; an answer
-//!   that is understood makes it an ordinary rejected row. Refusals of one campaign after
-//!   another are not those campaigns': [`CAMPAIGNS_IN_A_ROW`] stop the run, more where
-//!   what they say is about campaigns. What is said of campaign or balance to a row of which
-//!   an earlier attempt may have been taken counts for none of this: it may well be about that
-//!   lead;
-//! - [`UNUSABLE_IN_A_ROW`] successes in a row that cannot be read stop, and so do as many
-//!   rows without a usable answer before the first one that is understood, of a campaign
-//!   or of the run. A service that is away is waited for instead;
+//! - any other refusal that is likely to hold for every row of a campaign stops the campaign
+//!   if no answer about it has been understood before, or if [`ROWS_IN_A_ROW`] of its rows in a
+//!   row get it. Until then the row is put aside; an answer that is understood makes it an
+//!   ordinary rejected row. If one campaign after another is refused, the campaigns are not the
+//!   cause: [`CAMPAIGNS_IN_A_ROW`] stop the run, more if the refusals are about campaigns. A
+//!   refusal about campaign or balance counts for none of this if an earlier attempt of the row
+//!   may have been taken: it may well be about that lead;
+//! - [`UNUSABLE_IN_A_ROW`] consecutive successes that cannot be read stop the run, and so do as
+//!   many rows without a usable answer before the first one that is understood, of a campaign
+//!   or of the run. If the service is down, the run waits instead;
 //! - a certificate that is not accepted stops at once: it would be the same again;
-//! - `--stop-after`: that many rows in a row that are rejected with the same status and
-//!   text, in a campaign or in the run, have something in common.
+//! - `--stop-after`: that many consecutive rows rejected with the same status and text, in a
+//!   campaign or in the run, have something in common.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -32,30 +30,30 @@ use crate::lead::{CampaignId, ErrorCode};
 use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
 
-/// How many different rows must meet such a refusal.
+/// How many different rows must get such a refusal.
 const ROWS_IN_A_ROW: u32 = 3;
 
-/// How many campaigns that are refused in a row make a refusal of all, where it is not
-/// about campaigns: three different rows, too.
+/// How many campaigns refused in a row stop the run if the refusals are not about campaigns:
+/// three different rows, too.
 const CAMPAIGNS_IN_A_ROW: usize = 3;
 
-/// The same where it is. Three campaigns may well have been deleted.
+/// The same if they are: three campaigns may well have been deleted.
 const MISSING_CAMPAIGNS_IN_A_ROW: usize = 10;
 
-/// How many answers without use in a row.
+/// How many consecutive answers must be unusable.
 const UNUSABLE_IN_A_ROW: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consequence {
     GoOn,
-    /// The service takes or refuses single rows: refusals of the campaign before it were
-    /// those rows' own.
+    /// The service takes or refuses single rows, so earlier refusals of the campaign's rows
+    /// were about those rows alone.
     Understood,
     /// The row waits until it is known whether the refusal was its own.
     PutAside,
     /// Nothing more is sent, and the row has no outcome.
     Stop(Scope, Stop),
-    /// The row has the outcome that it has, and then nothing more is sent.
+    /// The row keeps its outcome, and then nothing more is sent.
     Last(Scope, Stop),
 }
 
@@ -74,11 +72,11 @@ struct Alike {
 
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// Whether any has been understood yet: created, duplicate or rejected.
+    /// Whether any answer has been understood yet: created, duplicate or rejected.
     pub(super) is_understood: bool,
-    /// Rows since the last answer that was understood.
+    /// Refused rows since the last answer that was understood.
     fatal_rows: u32,
-    /// Rows without a usable answer before the first.
+    /// Rows without a usable answer before the first one that was understood.
     missed: Vec<Slot>,
     rejected: Alike,
 }
@@ -87,7 +85,7 @@ pub(super) struct Series {
 pub(super) struct Stops {
     stop_after: NonZeroU32,
     campaigns: HashMap<CampaignId, Series>,
-    /// Of all campaigns together.
+    /// All campaigns together.
     pub(super) all: Series,
     /// Successes in a row that could not be read.
     unreadable: u32,
@@ -119,11 +117,11 @@ impl Stops {
         }
     }
 
-    /// Takes the next answer to a row. Each row gets at most one fatal one. Where the service
-    /// is away, `is_excused`, no row or campaign can be blamed for a missing answer.
+    /// Takes the next answer. Each row gets at most one fatal one. With `is_excused` the service
+    /// was down, so no row or campaign is to blame for a missing answer.
     pub(super) fn observe(&mut self, job: &Job, is_excused: bool, answer: &Answer) -> Consequence {
         let campaign = job.claim.campaign;
-        // Then a refusal may be about the lead of an earlier attempt.
+        // If so, a refusal may be about the lead of an earlier attempt.
         let is_in_doubt = job.is_in_doubt();
         let miss = |stops: &mut Stops, code, text| {
             if is_excused {
@@ -217,7 +215,7 @@ impl Stops {
             self.refused.push(campaign);
         }
         let is_about_all = match cause {
-            // Where others are understood, these may well be missing.
+            // If others are understood, these may well be missing.
             FatalCause::Campaign => {
                 !self.all.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
             }
@@ -267,8 +265,8 @@ impl Stops {
     }
 }
 
-/// The stop without the values of the row that met it, which the service may have repeated:
-/// all who operate the run read a stop. Sentences of ours have none.
+/// Removes the values of the row from what the service said: everyone who operates the run
+/// reads a stop. Our own sentences have none.
 pub(super) fn redact_personal_data<'v>(
     mut stop: Stop,
     answer: &Answer,
@@ -280,7 +278,7 @@ pub(super) fn redact_personal_data<'v>(
     stop
 }
 
-/// A stop with what the service said, less the numbers in it.
+/// A stop with what the service said, without the numbers in it.
 fn stop(reason: StopReason, said: &str) -> Stop {
     Stop::new(reason).saying(without_numbers(said))
 }

@@ -1,8 +1,8 @@
 //! The waits that the service asks for: 429, or 503 with a hint.
 //!
-//! Rule: pure; time and chance are passed in. While a wait lasts nothing starts. When it is
-//! over one request goes first, and the others once that has been answered. Without a hint
-//! each wait is longer than the one before, until an answer has been understood.
+//! Rule: pure; time and chance are passed in. Nothing starts during a wait. After it one
+//! request goes first, and the others when it has been answered. Without a hint each wait is
+//! longer than the last, until an answer has been understood.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::ledger::AskedPause;
 pub(super) struct Throttle {
     /// Refusals without a hint since an answer was understood.
     pub(super) unhinted: u32,
-    /// With which answer the last wait was asked for.
+    /// The answer that asked for the last wait.
     pub(super) why: ErrorCode,
     began: Option<Instant>,
-    /// When the last wait is over, until the request that goes first then is answered.
+    /// When the last wait ends; kept until the first request after it is answered.
     pub(super) probe_at: Option<Instant>,
-    /// Until when the service itself has asked to be left alone.
+    /// Until when the service itself asked us to wait.
     pub(super) asked_until: Option<Instant>,
 }
 
@@ -40,8 +40,8 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// How long to wait after such an answer to a request of that time; none where it is
-    /// part of a refusal that is waited for already.
+    /// How long to wait after a refusal of a request that started at `started`; `None` if it
+    /// belongs to a refusal that is already being waited for.
     pub(super) fn refused(
         &mut self,
         hint: Wait,
@@ -51,8 +51,8 @@ impl Throttle {
     ) -> Option<Duration> {
         let wait = match hint.time() {
             Some(wait) => wait,
-            // All that was in flight is refused at once: that is one refusal, also where
-            // an answer was long on its way.
+            // Everything in flight is refused at once: that is one refusal, even if one of
+            // the answers arrives much later.
             None if self.began.is_some_and(|at| started <= at) => return None,
             None => {
                 self.unhinted += 1;
@@ -63,7 +63,7 @@ impl Throttle {
         Some(wait)
     }
 
-    /// Everything waits until then.
+    /// Everything waits until `until`.
     pub(super) fn wait(&mut self, until: Instant, hint: Wait, why: ErrorCode) {
         self.probe_at = self.probe_at.max(Some(until));
         if hint.time().is_some() {
@@ -72,8 +72,8 @@ impl Throttle {
         self.why = why;
     }
 
-    /// A request of that time got another answer: if it was the one that went first, the
-    /// others may follow.
+    /// A request got an answer that is no refusal: if it was the one that went first after a
+    /// wait, the others may follow.
     pub(super) fn answered(&mut self, started: Instant) {
         self.probe_at = self.probe_at.filter(|at| started < *at);
     }
@@ -84,7 +84,7 @@ impl Throttle {
     }
 }
 
-/// What later starts of the program must know of a wait, if the answer asks for one.
+/// The wait that the answer asks for, as later starts of the program must know it.
 pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
     let Verdict::RetryLater { wait, code, .. } = verdict else {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn wall_clock_ahead(wait: Duration) -> Timestamp {
     Timestamp::now().saturating_add(wait).unwrap_or_default()
 }
 
-/// The time of day at a moment of the clock that only moves on.
+/// The time of day at a moment of the monotonic clock.
 pub(super) fn wall_clock(at: Instant) -> Timestamp {
     let ago = SignedDuration::try_from(at.elapsed()).unwrap_or_default();
     Timestamp::now().saturating_sub(ago).unwrap_or_default()

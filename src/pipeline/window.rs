@@ -1,9 +1,9 @@
-//! Rows on their way, in input order.
+//! Rows under way, in input order.
 //!
-//! Answers come in any order; results are written in that of the input. Batches
-//! wait here until all their rows have an outcome, and leave from the front. The
-//! window is bounded by the memory that it takes: one row in a long backoff must not
-//! stop the others for a long time, nor make the window fill the memory.
+//! Answers come in any order; results are written in input order. Batches wait here
+//! until all their rows have an outcome, and leave from the front. The window is limited by
+//! the memory that it takes: one row in a long backoff must neither stop the others for long
+//! nor let the window fill the memory.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use crate::intake::{Batch, PreparedRow};
 use crate::lead::RowOutcome;
 use crate::source::Row;
 
-/// How many bytes of rows may be on their way before no more are read, of the 64 MiB that a
-/// run may take beside its numbers: 65,000 rows of a few short cells, a minute's at a
-/// thousand a second.
+/// How many bytes of rows may be under way before reading pauses, of the 64 MiB that a run
+/// may use apart from its numbers: 65,000 rows of a few short cells, which is a minute's work
+/// at a thousand a second.
 const MAX_BYTES: usize = 16 << 20;
 
-/// How many batches are read beyond the row that is sent next, of 256 rows unless these are
-/// long. They show which share of the rows to come will be sent, and so how long it will
+/// How many batches (of 256 rows, fewer if rows are long) are read ahead of the row that is
+/// sent next. They show which share of the coming rows will be sent, and so how long it will
 /// take (`report::share_to_send`); more would only take memory.
 const BATCHES_AHEAD: u64 = 80;
 
@@ -28,7 +28,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// A place, for tests of what only keeps places.
+    /// For tests of parts that only store slots.
     #[cfg(test)]
     pub(super) fn new(batch: u64, index: usize) -> Slot {
         Slot { batch, index }
@@ -38,7 +38,7 @@ impl Slot {
 #[derive(Debug)]
 struct Waiting {
     batch: Batch,
-    /// Rows that will get an outcome, and have none yet.
+    /// Rows that will get an outcome but have none yet.
     open: usize,
 }
 
@@ -47,12 +47,12 @@ pub(super) struct Window {
     batches: VecDeque<Waiting>,
     first: u64,
     bytes: usize,
-    /// From here on rows have not been looked at for sending.
+    /// The first row that was not looked at for sending yet.
     next: Option<Slot>,
 }
 
 impl Window {
-    /// One that is full with any row.
+    /// One that any further row fills.
     #[cfg(test)]
     pub(super) fn nearly_full() -> Window {
         Window {
@@ -61,7 +61,7 @@ impl Window {
         }
     }
 
-    /// Whether more rows should be read: there is room, and few are here to be sent next.
+    /// Whether more rows should be read: there is room, and few are waiting to be sent.
     pub(super) fn wants_rows(&self) -> bool {
         let end = self.first + self.batches.len() as u64;
         let ahead = self.next.map_or(0, |next| end.saturating_sub(next.batch));
@@ -83,7 +83,7 @@ impl Window {
         });
     }
 
-    /// The next row to be sent for the first time, left in its place.
+    /// The next row that was not tried yet, without moving on.
     pub(super) fn peek_ready(&mut self) -> Option<Slot> {
         loop {
             let slot = self.next?;
@@ -104,7 +104,7 @@ impl Window {
         }
     }
 
-    /// Goes on behind a row that [`Window::peek_ready`] gave.
+    /// Moves on past a row that [`Window::peek_ready`] returned.
     pub(super) fn step_over(&mut self, slot: Slot) {
         self.next = Some(Slot {
             batch: slot.batch,
@@ -132,14 +132,14 @@ impl Window {
         self.bytes = self.bytes - before + after;
     }
 
-    /// Leaves a row without an outcome: it is not sent in this run, and holds up no other.
+    /// Leaves a row without an outcome: this run does not send it, and it holds up no other.
     pub(super) fn pass_over(&mut self, slot: Slot) {
         if let Some(waiting) = self.waiting_mut(slot.batch) {
             waiting.open -= 1;
         }
     }
 
-    /// How many rows will get an outcome, and have none yet.
+    /// How many rows will get an outcome but have none yet.
     pub(super) fn open(&self) -> u64 {
         self.batches.iter().map(|batch| batch.open as u64).sum()
     }
@@ -156,7 +156,7 @@ impl Window {
             .collect()
     }
 
-    /// Whether all rows of the batch at the front have their outcome, or will get none.
+    /// Whether all rows of the batch at the front have an outcome or will get none.
     pub(super) fn is_front_done(&self) -> bool {
         self.batches.front().is_some_and(|front| front.open == 0)
     }
@@ -165,7 +165,7 @@ impl Window {
         let Waiting { batch, .. } = self.batches.pop_front()?;
         self.first += 1;
         self.bytes -= batch.size();
-        // A place in a batch that has left means the beginning of the next one.
+        // A slot in a batch that has left becomes the beginning of the next batch.
         if self.next.is_some_and(|next| next.batch < self.first) {
             self.next = (!self.batches.is_empty()).then_some(Slot {
                 batch: self.first,
