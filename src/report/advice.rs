@@ -235,7 +235,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: SEE_RESULTS,
             steps: vec![
                 AS_TEXT,
-                "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 of Hartford becomes +12035550132.",
+                "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 in New Haven becomes +12035550132.",
                 "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
                 "If you know that they are {correct, import them with `--phone-rule possible`|right as they are, say so and go on}.",
             ],

@@ -1,7 +1,7 @@
 //! Evidence for the countries of a list's numbers, counted while it is read.
 //!
 //! The region for a whole list completes every number without a calling code, also one of
-//! another country: `(203) 555-0132` of Hartford is in use in London too. That must be
+//! another country: `(203) 555-0132` of New Haven is in use in London too. That must be
 //! noticed before anything is sent.
 
 use std::collections::BTreeMap;
