@@ -11,13 +11,10 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::config::{
-    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, SandboxConfig, UnknownCampaign,
-};
+use super::config::{Campaign, ListIdType, ListShape, SandboxConfig};
 use super::faults::Fault;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
-use super::store::{NewLead, Variables};
 
 const JSON: &str = "application/json";
 
@@ -89,76 +86,24 @@ pub(super) fn out_of_balance() -> Reply {
     )
 }
 
-fn invalid_field(field: &str, text: &str) -> Reply {
+pub(super) fn unknown_campaign() -> Reply {
+    message(404, "Campaign not found")
+}
+
+pub(super) fn duplicate() -> Reply {
+    const TEXT: &str = "The phone number has already been taken.";
     json(
         422,
-        &json!({ "message": text, "errors": { field: [text] } }),
+        &json!({ "message": TEXT, "errors": { "phone_number": [TEXT] } }),
     )
 }
 
-pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
-    match style {
-        UnknownCampaign::NotFound => message(404, "Campaign not found"),
-        UnknownCampaign::Unprocessable => {
-            invalid_field("campaign_id", "The selected campaign id is invalid.")
-        }
-    }
-}
-
-pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
-    const EXISTS: &str = "A lead with this phone number already exists in this campaign.";
-    let (status, body) = match style {
-        DuplicateStyle::UnprocessableErrors => {
-            return invalid_field("phone_number", "The phone number has already been taken.");
-        }
-        DuplicateStyle::German => {
-            return invalid_field("phone_number", "Die Telefonnummer ist bereits vergeben.");
-        }
-        DuplicateStyle::UnprocessableMessage => (422, json!({ "message": EXISTS })),
-        DuplicateStyle::BadRequest => (400, json!({ "message": EXISTS })),
-        DuplicateStyle::Conflict => (409, json!({ "error": EXISTS })),
-        DuplicateStyle::OkWithoutId => {
-            let text = "Duplicate lead: nothing was added to this campaign.";
-            (200, json!({ "message": text }))
-        }
-        DuplicateStyle::SuccessFalse => {
-            let code = "LEAD_ALREADY_EXISTS";
-            (
-                200,
-                json!({ "success": false, "message": EXISTS, "error_code": code }),
-            )
-        }
-        DuplicateStyle::StatusFalse => (422, json!({ "status": false, "error": EXISTS })),
-    };
-    json(status, &body)
-}
-
-pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply {
-    let data = match config.id_type {
-        IdType::String | IdType::Wrapped => json!({ "id": id.to_string() }),
-        IdType::Integer => json!({ "id": id }),
-        IdType::IntegerFull => whole_lead(lead, id),
-    };
-    let mut body = json!({ "message": "Lead created successfully", "data": data });
-    if config.id_type == IdType::Wrapped {
-        body = json!([body]);
-    }
-    json(config.created_status.unwrap_or(200), &body)
-}
-
-fn whole_lead(lead: &NewLead, id: u64) -> Value {
-    let now = jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
-        .to_string();
-    json!({
-        "id": id,
-        "campaign_id": lead.campaign,
-        "phone_number": format!("+{}", lead.phone),
-        "variables": lead.variables.as_ref().map(Variables::texts),
-        "status": "created",
-        "created_at": now,
-        "updated_at": now,
-    })
+pub(super) fn created(id: u64) -> Reply {
+    let data = json!({ "id": id.to_string() });
+    json(
+        200,
+        &json!({ "message": "Lead created successfully", "data": data }),
+    )
 }
 
 /// Come again in `wait_s` seconds from `now`.

@@ -335,7 +335,6 @@ fn the_sandbox_listens_on_loopback_only() {
 #[test]
 fn contradictions_are_found_at_the_start() {
     for scenario in [
-        "created_status = 422",
         "max_concurrent = 0",
         "token = ''",
         "[[rate_limit]]\nrequests = 1\nper_s = 1e300",
