@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::ensure;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::faults::{Fault, Faults};
@@ -54,8 +53,9 @@ pub struct SandboxConfig {
     #[arg(skip)]
     #[serde(rename = "campaign")]
     pub campaigns: Campaigns,
+    /// The bodies of the campaign list, page by page; made of the campaigns when not given.
     #[arg(skip)]
-    pub list_id_type: ListIdType,
+    pub campaign_pages: Vec<String>,
     #[arg(skip)]
     pub variables_shape: VariablesShape,
     /// Compress the bodies of all answers; not when not given.
@@ -103,9 +103,6 @@ pub struct SandboxConfig {
     /// After this many leads the account is out of money (402).
     #[arg(skip)]
     pub balance_after: Option<u64>,
-    /// Shape of the campaign list
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub list_shape: ListShape,
     /// Scripted answers; the first that matches wins, before any fault (`[[rule]]`).
     #[arg(skip)]
     #[serde(rename = "rule")]
@@ -237,31 +234,6 @@ pub struct Outage {
 
 fn close() -> Fault {
     Fault::DropBefore
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum ListShape {
-    /// `{"campaigns":[…]}`, as the interface document has it.
-    #[default]
-    Campaigns,
-    /// `[…]`
-    Bare,
-    /// `{"data":[…]}`
-    Data,
-    /// `{"data":[…],"next_page_url":…}`, two pages or more.
-    Paginated,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum ListIdType {
-    /// `"101"`
-    #[default]
-    String,
-    /// `101`
-    Integer,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::config::{Campaign, ListIdType, ListShape, SandboxConfig};
+use super::config::SandboxConfig;
 use super::faults::Fault;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
@@ -154,43 +154,16 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
     headers.fold(plain, |made, (name, value)| made.with_header(name, value))
 }
 
-/// The list's body. `page` counts from 1, `url` is the list's own, without a query; both are of
-/// use to the paginated form alone.
-pub(super) fn campaign_list(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let all = &config.campaigns.0;
-    match config.list_shape {
-        ListShape::Campaigns => json!({ "campaigns": entries(config, all) }),
-        ListShape::Bare => json!(entries(config, all)),
-        ListShape::Data => json!({ "data": entries(config, all) }),
-        ListShape::Paginated => one_page(config, page, url),
+/// The scripted page of this number, counted from 1, or all campaigns.
+pub(super) fn campaign_list(config: &SandboxConfig, page: usize) -> Reply {
+    let scripted = page.checked_sub(1);
+    if let Some(body) = scripted.and_then(|index| config.campaign_pages.get(index)) {
+        return Reply::new(200, JSON, body.clone());
     }
-}
-
-fn entries(config: &SandboxConfig, campaigns: &[Campaign]) -> Vec<Value> {
-    let entry = |campaign: &Campaign| {
+    let entries = config.campaigns.0.iter().map(|campaign| {
         let mut entry = json!(campaign);
-        if config.list_id_type == ListIdType::String {
-            entry["id"] = json!(campaign.id.to_string());
-        }
+        entry["id"] = json!(campaign.id.to_string());
         entry
-    };
-    campaigns.iter().map(entry).collect()
-}
-
-/// Half of the list, rounded up, so that even the examples have two pages.
-fn one_page(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let size = config.campaigns.0.len().div_ceil(2).max(1);
-    let mut pages = config.campaigns.0.chunks(size);
-    let last = pages.len().max(1);
-    let shown = page.checked_sub(1).and_then(|index| pages.nth(index));
-    let link = |number: usize| format!("{url}?page={number}");
-    json!({
-        "current_page": page,
-        "data": entries(config, shown.unwrap_or_default()),
-        "last_page": last,
-        "next_page_url": (page < last).then(|| link(page + 1)),
-        "per_page": size,
-        "prev_page_url": (page > 1).then(|| link(page - 1)),
-        "total": config.campaigns.0.len(),
-    })
+    });
+    json(200, &json!({ "campaigns": entries.collect::<Vec<_>>() }))
 }

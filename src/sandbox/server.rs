@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
@@ -146,10 +146,7 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
     let query = request.uri().query().unwrap_or_default();
     let page = query.split('&').find_map(|p| p.strip_prefix("page="));
     let page = page.and_then(|number| number.parse().ok()).unwrap_or(1);
-    let host = request.headers().get(HOST);
-    let host = host.and_then(|h| h.to_str().ok()).unwrap_or("127.0.0.1");
-    let url = format!("http://{host}{CAMPAIGNS}");
-    replies::json(200, &replies::campaign_list(&shared.config, page, &url))
+    replies::campaign_list(&shared.config, page)
 }
 
 async fn show_leads(State(shared): SharedState) -> Response {
