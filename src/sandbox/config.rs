@@ -15,6 +15,7 @@ use super::faults::{Fault, Faults};
 use super::packing::Packing;
 use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
+use crate::api::wire::VariablesShape;
 use crate::options::Value;
 use crate::rate::Rate;
 
@@ -234,16 +235,4 @@ pub struct Outage {
 
 fn close() -> Fault {
     Fault::DropBefore
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum VariablesShape {
-    /// `[{"name":"value"}]`
-    #[default]
-    Array,
-    /// `{"name":"value"}`
-    Object,
-    /// One or the other.
-    Either,
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::util::{Folder, scenario, service};
 
-/// Two campaigns, the id of the first without its quotes.
+/// Two campaigns, one with a number for its id and one with a text.
 const TWO: [&str; 2] = [
     r#"{"id":7,"name":"Spring, \"promo\"","status":"paused","created_at":"2026-03-02 09:00:00","updated_at":"2026-03-02T09:00:00Z"}"#,
     r#"{"id":"8","name":"Autumn","status":"brand-new status","created_at":"x","updated_at":"y"}"#,
