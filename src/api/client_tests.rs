@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::super::verdict::{FatalCause, Wait};
+use super::super::verdict::FatalCause;
 use super::super::{ListError, Quota};
 use super::*;
 use crate::lead::ErrorCode;
@@ -419,7 +419,7 @@ async fn the_rate_limit_is_read_from_every_answer() {
             "{status}"
         );
         if let Verdict::RetryLater { wait, .. } = answer.verdict {
-            assert_eq!((status, wait), (429, Wait::Said(until_reset)));
+            assert_eq!((status, wait), (429, Some(until_reset)));
         }
     }
 }
@@ -434,7 +434,7 @@ async fn a_date_to_wait_for_is_by_the_clock_that_stated_it() {
     })
     .await;
     let answer = post(&client(&url)).await;
-    let minute = Wait::Said(Duration::from_secs(60));
+    let minute = Some(Duration::from_secs(60));
     assert!(
         matches!(answer.verdict, Verdict::RetryLater { wait, .. } if wait == minute),
         "{answer:?}"
