@@ -53,6 +53,7 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
         config = read_scenario(file)?;
         args.override_in(&mut config)?;
     }
+    config.faults.override_by(&config.fault_flags);
     if let (Some(length), Some(outage)) = (config.outage_for, &mut config.outage) {
         outage.for_s = length.as_secs_f64();
     }

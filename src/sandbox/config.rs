@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, FaultFlags, Faults};
 use super::packing::Packing;
 use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
@@ -89,8 +89,11 @@ pub struct SandboxConfig {
     /// Seconds to wait that the faults 429 and 503 state; 1 when not given.
     #[arg(skip)]
     pub retry_after_s: Option<u32>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub faults: Faults,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub fault_flags: FaultFlags,
     /// Go down after this many requests for leads: connections are closed without an answer
     #[arg(id = "outage-after", long, value_name = "N", value_parser = outage)]
     pub outage: Option<Outage>,
