@@ -36,8 +36,6 @@ pub enum Fault {
     DropAfter,
     /// The lead is stored, the answer is 200 with an HTML page.
     Unreadable,
-    /// The lead is stored, the answer breaks off in the middle of its body.
-    Truncated,
     /// No answer ever, nothing stored.
     HangBefore,
     /// No answer ever, although the lead was stored.
@@ -55,11 +53,7 @@ impl Fault {
     pub(super) fn stores(self) -> bool {
         matches!(
             self,
-            Self::Status500After
-                | Self::DropAfter
-                | Self::Unreadable
-                | Self::Truncated
-                | Self::HangAfter
+            Self::Status500After | Self::DropAfter | Self::Unreadable | Self::HangAfter
         )
     }
 }

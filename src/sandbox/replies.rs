@@ -139,7 +139,6 @@ pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Reply, now: Sy
         Fault::DropBefore | Fault::DropAfter => usual.ending(Then::Drop),
         Fault::HangBefore | Fault::HangAfter => usual.ending(Then::Hang),
         Fault::Unreadable => html(200, "Welcome"),
-        Fault::Truncated => usual.ending(Then::Truncate),
     }
 }
 
