@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::api::verdict::Wait;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
@@ -34,7 +33,6 @@ pub enum RunEvent<'a> {
     /// The service refuses for now, and everything waits.
     Held {
         wait: Duration,
-        hint: Wait,
         why: ErrorCode,
     },
     /// More requests are allowed now, or fewer; none means no limit of our own.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use leadload::api::wire::LeadForm;
-use leadload::api::{BaseUrl, Certificates, Client, Limits, Token};
+use leadload::api::{BaseUrl, Certificates, Client, Token};
 use leadload::lead::CampaignId;
 use leadload::phone::PhoneNumber;
 
@@ -79,7 +79,7 @@ pub fn generate(url: &str, leads: usize, in_flight: usize) {
         &base_url,
         token,
         Certificates::default(),
-        Limits::within(Duration::from_secs(60)),
+        Duration::from_secs(60),
     )
     .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -57,7 +57,7 @@ mod tests {
     use reqwest::header::{HeaderName, HeaderValue};
 
     use super::*;
-    use crate::api::verdict::{FatalCause, Wait};
+    use crate::api::verdict::FatalCause;
 
     const DAMAGED: &str = "the answer is compressed, and damaged";
 
@@ -75,7 +75,7 @@ mod tests {
         let Verdict::RetryLater { wait, .. } = answer.verdict else {
             panic!("{answer:?}");
         };
-        assert_eq!(wait, Wait::Said(Duration::from_secs(7)));
+        assert_eq!(wait, Some(Duration::from_secs(7)));
         for status in [200, 422, 500] {
             let answer = Answer::lost(Some(&head(status, &[])), Lost::Broken);
             assert!(

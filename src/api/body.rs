@@ -5,6 +5,7 @@
 //! not matter.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::complaints::{Complaints, are_complaints, joined, sentences};
 use super::sentence::{Noun, Presence, duplicate, is_about_balance, presence};
-use super::wait::Wait;
+use super::wait;
 
 pub(super) struct Body<'a> {
     /// The object that it is, or that it holds as the only item of a list.
@@ -129,14 +130,13 @@ impl<'a> Body<'a> {
     }
 
     /// The wait in the field `retry_after`, which may also be inside `error` or `data`.
-    pub(super) fn retry_after(&self) -> Wait {
+    pub(super) fn retry_after(&self) -> Option<Duration> {
         let error = self.json.as_ref().and_then(|json| json.object("error"));
         [&self.json, &error, &self.data]
             .into_iter()
             .flatten()
             .filter_map(|place| value(place.get("retry_after")?))
-            .map(|value| Wait::of_field(&value))
-            .fold(Wait::Unsaid, Wait::or)
+            .find_map(|value| wait::of_field(&value))
     }
 
     /// Whether it says that the request failed, whatever its status.

@@ -39,41 +39,11 @@ const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
 const UNAUTHORIZED: u16 = 401;
 
-/// How long a kept connection is used again: the HTTP library's own default, named here
-/// because [`Limits::without_old_connections`] departs from it.
-const REUSE_IDLE_FOR: Duration = Duration::from_secs(90);
-
-/// The same where a lost answer is a lost row. The shortest time for which servers usually
-/// keep an idle connection is five seconds (Apache's `KeepAliveTimeout`, Node's
-/// `keepAliveTimeout`). A request that is written at the moment at which the server closes is
-/// a request whose answer is lost.
-const REUSE_YOUNG_FOR: Duration = Duration::from_secs(4);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// For each request as a whole, from connecting to the last byte of the answer.
-    pub timeout: Duration,
-    /// How long after an answer its connection may still be used for another request.
-    pub reuse_idle_for: Duration,
-}
-
-impl Limits {
-    pub fn within(timeout: Duration) -> Limits {
-        Limits {
-            timeout,
-            reuse_idle_for: REUSE_IDLE_FOR,
-        }
-    }
-
-    /// For requests that must not be repeated when their answer is lost.
-    #[must_use]
-    pub fn without_old_connections(self) -> Limits {
-        Limits {
-            reuse_idle_for: REUSE_YOUNG_FOR,
-            ..self
-        }
-    }
-}
+/// How long after an answer its connection may still be used for another request. The
+/// shortest time for which servers usually keep an idle connection is five seconds (Apache's
+/// `KeepAliveTimeout`, Node's `keepAliveTimeout`). A request that is written at the moment at
+/// which the server closes is a request whose answer is lost.
+pub const REUSE_IDLE_FOR: Duration = Duration::from_secs(4);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -114,12 +84,13 @@ impl Received {
 
 impl Client {
     /// A client for the service at `base_url`, which may show a certificate of the
-    /// authorities that the system trusts, or of these.
+    /// authorities that the system trusts, or of these. The timeout is for each request as a
+    /// whole, from connecting to the last byte of the answer.
     pub fn new(
         base_url: &BaseUrl,
         token: Token,
         certificates: Certificates,
-        limits: Limits,
+        timeout: Duration,
     ) -> Result<Self> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -130,9 +101,9 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
-            .timeout(limits.timeout)
-            .connect_timeout(CONNECT_TIMEOUT.min(limits.timeout.mul_f64(CONNECT_SHARE)))
-            .pool_idle_timeout(limits.reuse_idle_for);
+            .timeout(timeout)
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
+            .pool_idle_timeout(REUSE_IDLE_FOR);
         if base_url.is_loopback() {
             builder = builder.no_proxy();
         }

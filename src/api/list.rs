@@ -137,7 +137,7 @@ impl Client {
                     code: ErrorCode::UnreadableAnswer,
                     text,
                 } => return Err(ListError::Unreadable(text)),
-                Verdict::RetryLater { wait, .. } => wait.time(),
+                Verdict::RetryLater { wait, .. } => wait,
                 _ => None,
             };
             failed = text;

@@ -29,7 +29,7 @@ pub mod wire;
 pub use answer::Answer;
 pub use base_url::BaseUrl;
 pub use certificates::Certificates;
-pub use client::{Client, Limits};
+pub use client::{Client, REUSE_IDLE_FOR};
 pub use head::Head;
 pub use list::ListError;
 pub use quota::Quota;

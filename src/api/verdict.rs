@@ -13,11 +13,14 @@
 //!   connection or a 5xx: perhaps, and a second attempt may be a second call to
 //!   the same person unless the service refuses duplicates.
 
+use std::time::Duration;
+
 use super::Head;
 use super::body::Body;
 pub use super::lost::Lost;
 use super::sentence::Presence;
-pub use super::wait::{LONGEST_WAIT, Wait};
+use super::wait;
+pub use super::wait::LONGEST_WAIT;
 use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
 use crate::text::{printable, shortened};
@@ -41,8 +44,8 @@ pub enum Verdict {
     Rejected { code: ErrorCode, text: String },
     /// Refused without being processed: send again, after a wait.
     RetryLater {
-        /// How long, as the service says.
-        wait: Wait,
+        /// How long, where the service says so in a way that makes sense.
+        wait: Option<Duration>,
         code: ErrorCode,
         text: String,
     },
@@ -212,20 +215,18 @@ fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) ->
 /// Whether the answer says when to try again: a service that does so has not processed the
 /// request.
 fn says_when(head: &Head, body: &Body<'_>) -> bool {
-    head.retry_after.is_some() || body.retry_after().time().is_some()
+    head.retry_after.is_some() || body.retry_after().is_some()
 }
 
 /// How long the service wants the client to wait: by `Retry-After`, else by `retry_after` in the body,
 /// else until the time at which it allows more.
-fn wait_hint(head: &Head, body: &Body<'_>) -> Wait {
-    let from_header = head
-        .retry_after
-        .as_ref()
-        .map_or(Wait::Unsaid, |text| Wait::of_header(text, head.now));
+fn wait_hint(head: &Head, body: &Body<'_>) -> Option<Duration> {
+    let from_header = head.retry_after.as_ref();
+    let from_header = from_header.and_then(|text| wait::of_header(text, head.now));
     // Where some are left, it is another limit that was hit.
     let quota = head.quota.filter(|quota| quota.remaining.unwrap_or(0) == 0);
     let reset = quota.and_then(|quota| quota.reset);
-    let from_quota = reset.map_or(Wait::Unsaid, Wait::of_duration);
+    let from_quota = reset.and_then(wait::bounded);
     from_header.or(body.retry_after()).or(from_quota)
 }
 

@@ -1,4 +1,8 @@
 //! The wait before the next request that an answer demands.
+//!
+//! None where it says nothing, no time (a negative number, a word) or "now", which is no hint
+//! either: a client that follows it is refused again, at full speed. A date in the past is
+//! "now" too.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,82 +15,37 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    /// Nothing, or "now", which is no hint either: a client that follows it is refused again,
-    /// at full speed. A date in the past is "now" too.
-    Unsaid,
-    /// This long: more than zero and at most [`LONGEST_WAIT`].
-    Said(Duration),
-    /// Longer than [`LONGEST_WAIT`]: replaced by an hour.
-    Bounded,
-    /// Something that is no time: a negative number, a word.
-    Senseless,
+/// What a header `Retry-After` says: seconds or an HTTP date (RFC 9110, 10.2.3), which
+/// is compared with `now`. Fractions are outside the standard, and common.
+pub(super) fn of_header(text: &str, now: SystemTime) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return of_seconds(seconds);
+    }
+    let until = httpdate::parse_http_date(text).ok()?;
+    bounded(until.duration_since(now).ok()?)
 }
 
-impl Wait {
-    /// How long to wait, where the answer says so in a way that makes sense.
-    pub fn time(self) -> Option<Duration> {
-        match self {
-            Wait::Said(time) => Some(time),
-            Wait::Bounded => Some(WAIT_INSTEAD),
-            Wait::Unsaid | Wait::Senseless => None,
-        }
-    }
+/// What a field of a body says: seconds, as a number or as text.
+pub(super) fn of_field(value: &Value) -> Option<Duration> {
+    of_seconds(match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    })
+}
 
-    /// What a header `Retry-After` says: seconds or an HTTP date (RFC 9110, 10.2.3), which
-    /// is compared with `now`. Fractions are outside the standard, and common.
-    pub(super) fn of_header(text: &str, now: SystemTime) -> Wait {
-        let text = text.trim();
-        match text.parse() {
-            Ok(seconds) => Wait::of_seconds(seconds),
-            Err(_) => match httpdate::parse_http_date(text) {
-                Ok(until) => Wait::of_duration(until.duration_since(now).unwrap_or_default()),
-                Err(_) => Wait::Senseless,
-            },
-        }
-    }
+/// This long from now.
+pub(super) fn bounded(time: Duration) -> Option<Duration> {
+    let is_believed = time <= LONGEST_WAIT;
+    (!time.is_zero()).then_some(if is_believed { time } else { WAIT_INSTEAD })
+}
 
-    /// What a field of a body says: seconds, as a number or as text.
-    pub(super) fn of_field(value: &Value) -> Wait {
-        let seconds = match value {
-            Value::Null => return Wait::Unsaid,
-            Value::Number(number) => number.as_f64(),
-            Value::String(text) => text.trim().parse().ok(),
-            _ => None,
-        };
-        seconds.map_or(Wait::Senseless, Wait::of_seconds)
+fn of_seconds(seconds: f64) -> Option<Duration> {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return None;
     }
-
-    /// This long from now.
-    pub(super) fn of_duration(time: Duration) -> Wait {
-        if time.is_zero() {
-            Wait::Unsaid
-        } else if time > LONGEST_WAIT {
-            Wait::Bounded
-        } else {
-            Wait::Said(time)
-        }
-    }
-
-    fn of_seconds(seconds: f64) -> Wait {
-        if !seconds.is_finite() || seconds < 0.0 {
-            Wait::Senseless
-        } else if seconds > LONGEST_WAIT.as_secs_f64() {
-            Wait::Bounded
-        } else {
-            Wait::of_duration(Duration::from_secs_f64(seconds))
-        }
-    }
-
-    /// This, or the other where this is of no use.
-    pub(super) fn or(self, other: Wait) -> Wait {
-        match (self, other) {
-            (Wait::Said(_) | Wait::Bounded, _) => self,
-            (Wait::Senseless, Wait::Unsaid) => Wait::Senseless,
-            _ => other,
-        }
-    }
+    bounded(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 #[cfg(test)]
@@ -98,8 +57,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(60)
     }
 
-    fn said(seconds: u64) -> Wait {
-        Wait::Said(Duration::from_secs(seconds))
+    fn said(seconds: u64) -> Option<Duration> {
+        Some(Duration::from_secs(seconds))
     }
 
     #[test]
@@ -107,48 +66,25 @@ mod tests {
         for (text, wait) in [
             ("37", said(37)),
             (" 37 ", said(37)),
-            ("0.5", Wait::Said(Duration::from_millis(500))),
+            ("0.5", Some(Duration::from_millis(500))),
             ("86400", said(86_400)),
-            ("86401", Wait::Bounded),
-            ("1e300", Wait::Bounded),
+            ("86401", Some(WAIT_INSTEAD)),
+            ("1e300", Some(WAIT_INSTEAD)),
             ("Thu, 01 Jan 1970 00:02:30 GMT", said(90)),
-            ("Fri, 31 Dec 1999 23:59:59 GMT", Wait::Bounded),
-            ("Thu, 01 Jan 1970 00:01:00 GMT", Wait::Unsaid),
-            ("Thu, 01 Jan 1970 00:00:59 GMT", Wait::Unsaid),
+            ("Fri, 31 Dec 1999 23:59:59 GMT", Some(WAIT_INSTEAD)),
+            ("Thu, 01 Jan 1970 00:01:00 GMT", None),
+            ("Thu, 01 Jan 1970 00:00:59 GMT", None),
             // No time of a computer.
-            ("Wed, 31 Dec 1969 23:59:59 GMT", Wait::Senseless),
-            ("0", Wait::Unsaid),
-            ("-0", Wait::Unsaid),
-            ("-5", Wait::Senseless),
-            ("NaN", Wait::Senseless),
-            ("inf", Wait::Senseless),
-            ("soon", Wait::Senseless),
-            ("", Wait::Senseless),
+            ("Wed, 31 Dec 1969 23:59:59 GMT", None),
+            ("0", None),
+            ("-0", None),
+            ("-5", None),
+            ("NaN", None),
+            ("inf", None),
+            ("soon", None),
+            ("", None),
         ] {
-            assert_eq!(Wait::of_header(text, now()), wait, "{text}");
+            assert_eq!(of_header(text, now()), wait, "{text}");
         }
-    }
-
-    #[test]
-    fn sensible_values_are_preferred_to_nonsense() {
-        for (one, other, wait) in [
-            (said(1), said(2), said(1)),
-            (Wait::Bounded, said(2), Wait::Bounded),
-            (Wait::Unsaid, said(2), said(2)),
-            (Wait::Senseless, said(2), said(2)),
-            (Wait::Senseless, Wait::Unsaid, Wait::Senseless),
-            (Wait::Unsaid, Wait::Senseless, Wait::Senseless),
-            (Wait::Unsaid, Wait::Unsaid, Wait::Unsaid),
-        ] {
-            assert_eq!(one.or(other), wait, "{one:?} or {other:?}");
-        }
-    }
-
-    #[test]
-    fn no_wait_is_longer_than_the_longest() {
-        assert_eq!(Wait::Bounded.time(), Some(WAIT_INSTEAD));
-        assert_eq!(said(5).time(), Some(Duration::from_secs(5)));
-        assert_eq!(Wait::Senseless.time(), None);
-        assert_eq!(Wait::Unsaid.time(), None);
     }
 }

@@ -1,14 +1,15 @@
 //! What is sent and received, in the form of the interface document.
 
 use bytes::Bytes;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::phone::PhoneNumber;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum VariablesShape {
     /// `[{"name":"Ada"}]`: the interface document's form.
     #[default]

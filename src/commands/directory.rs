@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::warn;
 
 use super::service;
-use crate::api::{Client, Limits, ListError};
+use crate::api::{Client, ListError};
 use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
@@ -92,7 +92,7 @@ pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
 
 /// The campaigns that the token sees.
 pub(super) async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
-    let reached = service::reach(service, Limits::within(TIMEOUT)).await?;
+    let reached = service::reach(service, TIMEOUT).await?;
     reached.client.campaigns().await.map_err(list_failure)
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn look_up(
         };
         return Ok(without_names(Lookup::NotDone(why.to_owned())));
     };
-    let reached = service::reach(&service, Limits::within(MAX_WAIT)).await?;
+    let reached = service::reach(&service, MAX_WAIT).await?;
     Ok(match reached.client.campaigns_within(MAX_WAIT).await {
         Ok(listed) => {
             let (ids, unclear) = names.resolved(&listed, &intake.names());

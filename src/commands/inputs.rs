@@ -26,7 +26,7 @@ use crate::settings::{
     ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
 use crate::source::{Fingerprint, Input, SourceError};
-use crate::text::{counted, grouped, printable, shown_name};
+use crate::text::{counted, grouped, listed, printable, shown_name};
 
 /// What the user wants from a command that reads lists.
 pub(super) struct Request {
@@ -257,7 +257,9 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
 }
 
 fn warn_of_new_columns(planned: &PlannedInput) {
-    if let Some(new) = planned.new_columns_listed() {
+    let new = planned.new_columns();
+    if !new.is_empty() {
+        let new = listed(&new);
         warn!(
             event = "warning",
             "`{}` has new columns since its mapping was saved, which are not sent: {new}",

@@ -53,6 +53,7 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
         config = read_scenario(file)?;
         args.override_in(&mut config)?;
     }
+    config.faults.override_by(&config.fault_flags);
     if let (Some(length), Some(outage)) = (config.outage_for, &mut config.outage) {
         outage.for_s = length.as_secs_f64();
     }
@@ -95,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{self, Command};
-    use crate::sandbox::{DuplicateStyle, Fault, ListShape};
+    use crate::sandbox::Fault;
 
     fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
         let path = folder.path().join(name);
@@ -118,15 +119,14 @@ mod tests {
     #[test]
     fn flags_override_the_scenario() {
         let folder = tempfile::tempdir().unwrap();
-        let scenario = "seed = 1\nlatency_ms = 5\nlist_shape = 'bare'\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3\n[[rate_limit]]\nrequests = 7\nper_s = 1";
+        let scenario = "seed = 1\nlatency_ms = 5\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3\n[[rate_limit]]\nrequests = 7\nper_s = 1";
         let config = configured(
-            "--seed 2 --share-429 0.2 --hang 10% --duplicate-style conflict --rate-limit 20/10s --rate-limit 100/min --outage-after 9 --outage-for 2s --scenario",
+            "--seed 2 --share-429 0.2 --hang 10% --token-revoked-after 3 --rate-limit 20/10s --rate-limit 100/min --outage-after 9 --outage-for 2s --scenario",
             Some(write(&folder, "scenario.toml", scenario)),
         )
         .unwrap();
         assert_eq!((config.seed, config.latency_ms), (2, 5));
-        assert_eq!(config.list_shape, ListShape::Bare);
-        assert_eq!(config.duplicate_style, DuplicateStyle::Conflict);
+        assert_eq!(config.token_revoked_after, Some(3));
         let limits = config.rate_limits.iter();
         let limits: Vec<_> = limits.map(|limit| (limit.requests, limit.per_s)).collect();
         assert_eq!(limits, [(20, 10.0), (100, 60.0)]);

@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::api::{BaseUrl, Certificates, Client, Limits, Token};
+use crate::api::{BaseUrl, Certificates, Client, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
@@ -20,7 +21,7 @@ pub(super) struct Reached {
 }
 
 /// A client for the service; the sandbox is started if that is the service.
-pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, Failure> {
+pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
     let (connection, sandbox) = match service {
         Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
@@ -49,7 +50,7 @@ pub(super) async fn reach(service: &Service, limits: Limits) -> Result<Reached, 
         token,
         certificates,
     } = connection;
-    let client = Client::new(&base_url, token, certificates, limits);
+    let client = Client::new(&base_url, token, certificates, timeout);
     Ok(Reached {
         client: client.or_stopped(StoppedBy::Usage)?,
         _sandbox: sandbox,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it. Others are refused: nothing
 /// that wrote an earlier one was ever released.
-pub(super) const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 8;
 
 /// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;

@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use super::tests::prepare_list;
 use super::*;
-use crate::api::Head;
 use crate::api::verdict::Lost;
+use crate::api::{Head, REUSE_IDLE_FOR};
 use crate::rate::{KnownRate, Rate, RateChoice};
 use crate::sandbox::SandboxConfig;
 use crate::sandbox::memory::{MemorySandbox, Outcome};
@@ -54,9 +54,8 @@ struct Import {
     /// What an earlier run has learned, and whether answers stated it.
     known: Option<String>,
     known_is_stated: bool,
-    /// The client lets go of connections that are idle for longer, and …
-    lets_go_of_idle_after_s: Option<f64>,
-    /// … the service closes them, without an answer to the next request.
+    /// The service closes connections that are idle for longer, without an answer to the next
+    /// request.
     service_closes_idle_after_s: Option<f64>,
 }
 
@@ -100,7 +99,6 @@ fn one_campaign() -> Vec<i64> {
 struct Line {
     service: MemorySandbox,
     timeout: Duration,
-    lets_go_after: Option<f64>,
     closed_after: Option<f64>,
     last_used: Rc<RefCell<Option<Instant>>>,
 }
@@ -112,9 +110,9 @@ impl Line {
         let Some(last_used) = self.last_used.take() else {
             return false;
         };
-        let idle = last_used.elapsed().as_secs_f64();
-        let is_reused = self.lets_go_after.is_none_or(|after| idle <= after);
-        is_reused && self.closed_after.is_some_and(|after| idle > after)
+        let idle = last_used.elapsed();
+        let is_closed = |after| idle.as_secs_f64() > after;
+        idle <= REUSE_IDLE_FOR && self.closed_after.is_some_and(is_closed)
     }
 }
 
@@ -203,7 +201,6 @@ impl Scenario {
             let line = Line {
                 service: service.clone(),
                 timeout: Duration::from_millis(import.timeout_ms.unwrap_or(60_000)),
-                lets_go_after: import.lets_go_of_idle_after_s,
                 closed_after: import.service_closes_idle_after_s,
                 last_used: Rc::default(),
             };
@@ -420,7 +417,7 @@ scenarios! {
     auto_goes_to_10_a_second_where_20_are_allowed
     auto_goes_to_20_a_second_that_answers_state
     auto_starts_where_the_last_run_has_come_to
-    connections_are_let_go_before_the_service_closes_them_under_hold
+    connections_are_let_go_before_the_service_closes_them
     connections_that_the_service_closes_cost_a_second_attempt
     every_tenth_answer_is_lost
     four_rows_that_always_fail_are_no_outage

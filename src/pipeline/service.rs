@@ -15,7 +15,7 @@ use super::outage::{Outage, Silence};
 use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
-use crate::api::verdict::{Verdict, Wait};
+use crate::api::verdict::Verdict;
 use crate::event::{Pause, RunEvent};
 use crate::lead::ErrorCode;
 use crate::stop::{Stop, StopReason};
@@ -52,9 +52,8 @@ impl Service {
         let now = Instant::now();
         self.outage.started(now);
         let wait = until - now;
-        let hint = Wait::Said(wait);
-        self.throttle.wait(until, hint, why);
-        events(RunEvent::Held { wait, hint, why });
+        self.throttle.wait(until, Some(wait), why);
+        events(RunEvent::Held { wait, why });
     }
 
     /// Counts a request as started and returns the time. If none may start, the error is when
@@ -155,13 +154,19 @@ impl Service {
         }
     }
 
-    fn hold(&mut self, hint: Wait, why: ErrorCode, started: Instant, events: Events<'_>) {
+    fn hold(
+        &mut self,
+        hint: Option<Duration>,
+        why: ErrorCode,
+        started: Instant,
+        events: Events<'_>,
+    ) {
         let now = Instant::now();
         let chance = fastrand::f64();
         if let Some(wait) = self.throttle.refused(hint, started, now, chance) {
             self.rate.limiter.hold(now + wait);
             self.throttle.wait(now + wait, hint, why);
-            events(RunEvent::Held { wait, hint, why });
+            events(RunEvent::Held { wait, why });
         }
     }
 

@@ -507,7 +507,7 @@ mod tests {
         let lost = || lost(ErrorCode::Http(502));
         let mut answers: Vec<Answer> = (0..9).map(|_| lost()).collect();
         answers.push(answer(Verdict::RetryLater {
-            wait: crate::api::verdict::Wait::Unsaid,
+            wait: None,
             code: ErrorCode::Http(429),
             text: "x".into(),
         }));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use crate::api::verdict::{Verdict, Wait};
+use crate::api::verdict::Verdict;
 use crate::backoff;
 use crate::lead::ErrorCode;
 use crate::ledger::AskedPause;
@@ -44,12 +44,12 @@ impl Throttle {
     /// belongs to a refusal that is already being waited for.
     pub(super) fn refused(
         &mut self,
-        hint: Wait,
+        hint: Option<Duration>,
         started: Instant,
         now: Instant,
         chance: f64,
     ) -> Option<Duration> {
-        let wait = match hint.time() {
+        let wait = match hint {
             Some(wait) => wait,
             // Everything in flight is refused at once: that is one refusal, even if one of
             // the answers arrives much later.
@@ -64,9 +64,9 @@ impl Throttle {
     }
 
     /// Everything waits until `until`.
-    pub(super) fn wait(&mut self, until: Instant, hint: Wait, why: ErrorCode) {
+    pub(super) fn wait(&mut self, until: Instant, hint: Option<Duration>, why: ErrorCode) {
         self.probe_at = self.probe_at.max(Some(until));
-        if hint.time().is_some() {
+        if hint.is_some() {
             self.asked_until = self.asked_until.max(Some(until));
         }
         self.why = why;
@@ -93,7 +93,7 @@ pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
         return None;
     };
     Some(AskedPause {
-        until: wall_clock_ahead(wait.time()?),
+        until: wall_clock_ahead((*wait)?),
         http_status,
     })
 }
@@ -114,7 +114,7 @@ pub(super) fn wall_clock(at: Instant) -> Timestamp {
 mod tests {
     use super::*;
 
-    const NO_HINT: Wait = Wait::Unsaid;
+    const NO_HINT: Option<Duration> = None;
 
     fn at(seconds: u64) -> Instant {
         // The clock is not started: only differences count.
@@ -149,7 +149,7 @@ mod tests {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
         let mut throttle = Throttle::default();
-        let hint = |seconds| Wait::Said(Duration::from_secs(seconds));
+        let hint = |seconds| Some(Duration::from_secs(seconds));
         throttle.wait(after(60), hint(60), ErrorCode::Http(429));
         throttle.wait(after(5), hint(5), ErrorCode::Http(503));
         throttle.wait(after(90), NO_HINT, ErrorCode::Http(503));

@@ -17,7 +17,6 @@ use super::progress::{Progress, Work, counts, row_count};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
-use crate::api::verdict::Wait;
 use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
@@ -67,7 +66,7 @@ pub struct Logbook {
     pace: Option<Option<Rate>>,
     paced: Option<(Option<Rate>, Duration)>,
     /// The level at which the current wait was logged.
-    held_at: Option<Level>,
+    is_held: bool,
     has_outage: bool,
 }
 
@@ -80,7 +79,7 @@ impl Logbook {
             next: FIRST,
             pace: None,
             paced: None,
-            held_at: None,
+            is_held: false,
             has_outage: false,
         }
     }
@@ -107,7 +106,7 @@ impl Logbook {
                 after,
                 why,
             } => log_retry(*row, *attempt, *after, *why),
-            RunEvent::Held { wait, hint, why } => self.log_held(*wait, *hint, *why),
+            RunEvent::Held { wait, why } => self.log_held(*wait, *why),
             RunEvent::Paced(rate) => {
                 self.pace = Some(*rate);
                 self.log_pace(progress.elapsed);
@@ -144,32 +143,21 @@ impl Logbook {
                 }
             ),
             RunEvent::Pulse(pulse) => {
-                self.held_at = self.held_at.filter(|_| pulse.pause.is_some());
+                self.is_held &= pulse.pause.is_some();
                 self.log_pace(pulse.elapsed);
                 self.log_progress(pulse.elapsed, tally, progress);
             }
         }
     }
 
-    fn log_held(&mut self, wait: Duration, hint: Wait, why: ErrorCode) {
-        let (level, says) = match hint {
-            Wait::Unsaid | Wait::Said(_) => (Level::INFO, ""),
-            Wait::Senseless => (Level::WARN, " and says no sensible time"),
-            Wait::Bounded => (Level::WARN, " and for longer than leadload waits at once"),
-        };
+    fn log_held(&mut self, wait: Duration, why: ErrorCode) {
         // All that was in flight is refused at once: that is one wait.
-        if self.held_at == Some(level) || self.held_at.is_some() && level == Level::INFO {
+        if std::mem::replace(&mut self.is_held, true) {
             return;
         }
-        self.held_at = Some(level);
         let wait_s = wait.as_secs_f64();
-        let text = format!("the service refuses for now ({why}){says}; all wait {wait_s:.1} s");
-        // The level of an event is fixed where it is logged.
-        if level == Level::WARN {
-            warn!(event = "held", wait_s, reason = %why, "{text}");
-        } else {
-            info!(event = "held", wait_s, reason = %why, "{text}");
-        }
+        info!(event = "held", wait_s, reason = %why,
+            "the service refuses for now ({why}); all wait {wait_s:.1} s");
     }
 
     fn log_outage(
@@ -420,7 +408,6 @@ mod tests {
 
     fn held(seconds: u64) -> RunEvent<'static> {
         RunEvent::Held {
-            hint: Wait::Unsaid,
             wait: Duration::from_secs(seconds),
             why: ErrorCode::Http(429),
         }
@@ -493,31 +480,6 @@ mod tests {
             [
                 "INFO: the service refuses for now (http_429); all wait 37.0 s",
                 "INFO: the service refuses for now (http_429); all wait 5.0 s",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_nonsensical_or_ignored_wait_is_logged_at_the_default_level() {
-        let held = |hint| RunEvent::Held {
-            hint,
-            wait: Duration::from_secs(3600),
-            why: ErrorCode::Http(429),
-        };
-        let events = [
-            held(Wait::Unsaid),
-            held(Wait::Bounded),
-            held(Wait::Bounded),
-            held(Wait::Unsaid),
-            pulse(1, None),
-            held(Wait::Senseless),
-        ];
-        assert_eq!(
-            logged(Show::Bar, &events),
-            [
-                "INFO: the service refuses for now (http_429); all wait 3600.0 s",
-                "WARN: the service refuses for now (http_429) and for longer than leadload waits at once; all wait 3600.0 s",
-                "WARN: the service refuses for now (http_429) and says no sensible time; all wait 3600.0 s",
             ]
         );
     }

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use super::csv_output::{CsvForm, CsvOutput};
 use super::formula::harmless;
 use super::ours::Existing;
@@ -75,7 +73,7 @@ pub struct ResultsLine<'a> {
 
 impl<'a> ResultsLine<'a> {
     /// The cells of [`COLUMNS`].
-    fn cells(&self, settled_at: &'a str) -> [Cow<'a, str>; COLUMNS.len()] {
+    fn cells(&self) -> [Cow<'a, str>; COLUMNS.len()] {
         fn shown<'a>(value: Option<impl ToString>) -> Cow<'a, str> {
             value.map_or(Cow::Borrowed(""), |value| value.to_string().into())
         }
@@ -94,28 +92,11 @@ impl<'a> ResultsLine<'a> {
             outcome.attempts.to_string().into(),
             shown(outcome.error_code),
             text(outcome.error.as_ref()),
-            settled_at.into(),
+            // To the second.
+            outcome
+                .settled_at
+                .map_or(Cow::Borrowed(""), |time| format!("{time:.0}").into()),
         ]
-    }
-}
-
-/// A time as it is written, to the second, kept for the rows of the same second: a fast
-/// service settles thousands of them.
-#[derive(Debug, Default)]
-struct ShownTime {
-    second: Option<i64>,
-    text: String,
-}
-
-impl ShownTime {
-    fn of(&mut self, time: Option<Timestamp>) -> &str {
-        let second = time.map(Timestamp::as_second);
-        if second != self.second {
-            self.second = second;
-            let shown = time.map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-            self.text = shown.unwrap_or_default();
-        }
-        &self.text
     }
 }
 
@@ -127,8 +108,6 @@ pub struct ResultsFile {
     with_file: bool,
     /// There are several runs.
     with_run: bool,
-    /// When the row that came last was settled.
-    settled_at: ShownTime,
     rows: u64,
 }
 
@@ -174,7 +153,6 @@ impl ResultsFile {
             csv: CsvOutput::create(path, form, known)?,
             with_file,
             with_run,
-            settled_at: ShownTime::default(),
             rows: 0,
         })
     }
@@ -221,7 +199,7 @@ impl ResultsFile {
         let file = self.with_file.then_some(line.file);
         let run = line.run.filter(|_| self.with_run);
         let run = run.map(|run| run.to_string());
-        let cells = line.cells(self.settled_at.of(line.outcome.settled_at));
+        let cells = line.cells();
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
         let all = all_cells(file, cells, run.as_deref()).chain(kept);

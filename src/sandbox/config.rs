@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::ensure;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, FaultFlags, Faults};
 use super::packing::Packing;
 use super::rate_limit::{RateLimit, RateLimitHint};
 use super::rule::Rule;
+use crate::api::wire::VariablesShape;
 use crate::options::Value;
 use crate::rate::Rate;
 
@@ -51,21 +51,14 @@ pub struct SandboxConfig {
     /// Decides which requests fail and how; the same seed gives the same faults
     #[arg(long, value_name = "N", value_parser = <u64 as Value>::parse)]
     pub seed: u64,
-    /// The id of the first lead, 1 when not given; the following count up from it.
-    #[arg(skip)]
-    pub first_id: Option<u32>,
     #[arg(skip)]
     #[serde(rename = "campaign")]
     pub campaigns: Campaigns,
+    /// The bodies of the campaign list, page by page; made of the campaigns when not given.
     #[arg(skip)]
-    pub list_id_type: ListIdType,
+    pub campaign_pages: Vec<String>,
     #[arg(skip)]
     pub variables_shape: VariablesShape,
-    #[arg(skip)]
-    pub unknown_campaign: UnknownCampaign,
-    /// The status of the answer to a created lead, 200 to 299; 200 when not given.
-    #[arg(skip)]
-    pub created_status: Option<u16>,
     /// Compress the bodies of all answers; not when not given.
     #[arg(skip)]
     pub pack: Option<Packing>,
@@ -96,8 +89,11 @@ pub struct SandboxConfig {
     /// Seconds to wait that the faults 429 and 503 state; 1 when not given.
     #[arg(skip)]
     pub retry_after_s: Option<u32>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub faults: Faults,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub fault_flags: FaultFlags,
     /// Go down after this many requests for leads: connections are closed without an answer
     #[arg(id = "outage-after", long, value_name = "N", value_parser = outage)]
     pub outage: Option<Outage>,
@@ -111,15 +107,6 @@ pub struct SandboxConfig {
     /// After this many leads the account is out of money (402).
     #[arg(skip)]
     pub balance_after: Option<u64>,
-    /// What a refused duplicate looks like
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub duplicate_style: DuplicateStyle,
-    /// Type of the ids in answers
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub id_type: IdType,
-    /// Shape of the campaign list
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub list_shape: ListShape,
     /// Scripted answers; the first that matches wins, before any fault (`[[rule]]`).
     #[arg(skip)]
     #[serde(rename = "rule")]
@@ -171,11 +158,6 @@ impl SandboxConfig {
         ensure!(
             self.listen.is_none_or(|addr| addr.ip().is_loopback()),
             "the sandbox listens on loopback addresses only, such as 127.0.0.1:8088"
-        );
-        let created = self.created_status.unwrap_or(200);
-        ensure!(
-            (200..=299).contains(&created),
-            "`created_status` must be between 200 and 299"
         );
         ensure!(
             self.max_concurrent != Some(0),
@@ -256,89 +238,4 @@ pub struct Outage {
 
 fn close() -> Fault {
     Fault::DropBefore
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum ListShape {
-    /// `{"campaigns":[…]}`, as the interface document has it.
-    #[default]
-    Campaigns,
-    /// `[…]`
-    Bare,
-    /// `{"data":[…]}`
-    Data,
-    /// `{"data":[…],"next_page_url":…}`, two pages or more.
-    Paginated,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum ListIdType {
-    /// `"101"`
-    #[default]
-    String,
-    /// `101`
-    Integer,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum VariablesShape {
-    /// `[{"name":"value"}]`
-    #[default]
-    Array,
-    /// `{"name":"value"}`
-    Object,
-    /// One or the other.
-    Either,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum UnknownCampaign {
-    /// 404 `{"message":"Campaign not found"}`
-    #[default]
-    NotFound,
-    /// 422 with `errors.campaign_id`
-    Unprocessable,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum DuplicateStyle {
-    /// 422, `errors.phone_number`: "… has already been taken."
-    #[default]
-    UnprocessableErrors,
-    /// 422, a message alone.
-    UnprocessableMessage,
-    /// 400, a message alone.
-    BadRequest,
-    /// 409 `{"error":"… already exists"}`
-    Conflict,
-    /// 200, a message that says duplicate, and no id.
-    OkWithoutId,
-    /// 200 `{"success":false,…}`
-    SuccessFalse,
-    /// 422, `errors.phone_number`: "… ist bereits vergeben."
-    German,
-    /// 422 `{"status":false,"error":…}`
-    StatusFalse,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum IdType {
-    /// `{"message":…,"data":{"id":"1"}}`, as the interface document has it.
-    #[default]
-    String,
-    /// `{"message":…,"data":{"id":1}}`
-    Integer,
-    /// `[{"message":…,"data":{"id":"1"}}]`
-    Wrapped,
-    /// The whole lead as `data`, with an integer id.
-    IntegerFull,
 }

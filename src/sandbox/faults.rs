@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use anyhow::ensure;
-use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -37,8 +36,6 @@ pub enum Fault {
     DropAfter,
     /// The lead is stored, the answer is 200 with an HTML page.
     Unreadable,
-    /// The lead is stored, the answer breaks off in the middle of its body.
-    Truncated,
     /// No answer ever, nothing stored.
     HangBefore,
     /// No answer ever, although the lead was stored.
@@ -56,11 +53,7 @@ impl Fault {
     pub(super) fn stores(self) -> bool {
         matches!(
             self,
-            Self::Status500After
-                | Self::DropAfter
-                | Self::Unreadable
-                | Self::Truncated
-                | Self::HangAfter
+            Self::Status500After | Self::DropAfter | Self::Unreadable | Self::HangAfter
         )
     }
 }
@@ -70,79 +63,33 @@ impl Fault {
 #[serde(transparent)]
 pub struct Faults(pub BTreeMap<Fault, f64>);
 
-/// The flags: name, share of which requests, and the faults between which it is divided.
-const FLAGS: &[(&str, &str, &[Fault])] = &[
-    (
-        "share-429",
-        "answered 429, such as `0.02` or `2%`",
-        &[Fault::Status429],
-    ),
-    (
-        "share-500",
-        "answered 500; half of their leads are stored",
-        &[Fault::Status500Before, Fault::Status500After],
-    ),
-    ("share-502", "answered 502", &[Fault::Status502]),
-    (
-        "share-503",
-        "answered 503 with `Retry-After`",
-        &[Fault::Status503],
-    ),
-    (
-        "drop-before",
-        "dropped unanswered, lead not stored",
-        &[Fault::DropBefore],
-    ),
-    (
-        "drop-after",
-        "dropped unanswered, lead stored",
-        &[Fault::DropAfter],
-    ),
-    (
-        "unreadable",
-        "answered 200 with an HTML page, the lead stored",
-        &[Fault::Unreadable],
-    ),
-    (
-        "hang",
-        "never answered, the connection left open; half of their leads are stored",
-        &[Fault::HangBefore, Fault::HangAfter],
-    ),
-];
-
-impl clap::Args for Faults {
-    fn augment_args(command: Command) -> Command {
-        let flags = FLAGS.iter().map(|(name, requests, _)| {
-            Arg::new(*name)
-                .long(*name)
-                .help(format!("Share of requests {requests}"))
-                .value_name("P")
-                .value_parser(share)
-        });
-        command.args(flags)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Faults {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut faults = Faults::default();
-        faults.update_from_arg_matches(matches)?;
-        Ok(faults)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for (name, _, faults) in FLAGS {
-            if let Some(share) = matches.get_one::<f64>(name) {
-                let each = share / faults.len() as f64;
-                self.0.extend(faults.iter().map(|fault| (*fault, each)));
-            }
-        }
-        Ok(())
-    }
+/// The flags for these shares.
+#[derive(Clone, Default, clap::Args)]
+pub struct FaultFlags {
+    /// Share of requests answered 429, such as `0.02` or `2%`
+    #[arg(long, value_name = "P", value_parser = share)]
+    share_429: Option<f64>,
+    /// Share of requests answered 500; half of their leads are stored
+    #[arg(long, value_name = "P", value_parser = share)]
+    share_500: Option<f64>,
+    /// Share of requests answered 502
+    #[arg(long, value_name = "P", value_parser = share)]
+    share_502: Option<f64>,
+    /// Share of requests answered 503 with `Retry-After`
+    #[arg(long, value_name = "P", value_parser = share)]
+    share_503: Option<f64>,
+    /// Share of requests dropped unanswered, lead not stored
+    #[arg(long, value_name = "P", value_parser = share)]
+    drop_before: Option<f64>,
+    /// Share of requests dropped unanswered, lead stored
+    #[arg(long, value_name = "P", value_parser = share)]
+    drop_after: Option<f64>,
+    /// Share of requests answered 200 with an HTML page, the lead stored
+    #[arg(long, value_name = "P", value_parser = share)]
+    unreadable: Option<f64>,
+    /// Share of requests never answered, the connection left open; half of their leads are stored
+    #[arg(long, value_name = "P", value_parser = share)]
+    hang: Option<f64>,
 }
 
 /// `0.02` or `2%`.
@@ -159,6 +106,28 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl Faults {
+    /// Takes the shares that flags give, each divided between its faults.
+    pub(crate) fn override_by(&mut self, flags: &FaultFlags) {
+        let flags: [(Option<f64>, &[Fault]); 8] = [
+            (flags.share_429, &[Fault::Status429]),
+            (
+                flags.share_500,
+                &[Fault::Status500Before, Fault::Status500After],
+            ),
+            (flags.share_502, &[Fault::Status502]),
+            (flags.share_503, &[Fault::Status503]),
+            (flags.drop_before, &[Fault::DropBefore]),
+            (flags.drop_after, &[Fault::DropAfter]),
+            (flags.unreadable, &[Fault::Unreadable]),
+            (flags.hang, &[Fault::HangBefore, Fault::HangAfter]),
+        ];
+        for (share, faults) in flags {
+            let each = share.map(|share| share / faults.len() as f64);
+            self.0
+                .extend(faults.iter().filter_map(|fault| Some((*fault, each?))));
+        }
+    }
+
     /// The fault whose share `chance` (0 to 1) falls into.
     pub(super) fn pick(&self, chance: f64) -> Option<Fault> {
         let mut upto = 0.0;

@@ -49,7 +49,7 @@ impl MemorySandbox {
         tokio::time::sleep(reply.delay).await;
         match reply.ending {
             Then::Answer | Then::Usual => Outcome::Answer(reply.response),
-            Then::Drop | Then::Truncate => Outcome::Dropped,
+            Then::Drop => Outcome::Dropped,
             Then::Hang => std::future::pending().await,
         }
     }

@@ -40,10 +40,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-pub use config::{
-    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, Outage, SandboxConfig,
-    UnknownCampaign, VariablesShape,
-};
+pub use config::{Campaign, Outage, SandboxConfig};
 pub use faults::{Fault, Faults};
 pub use packing::Packing;
 pub use rate_limit::{RateLimit, RateLimitHint, Window};

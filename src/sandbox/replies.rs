@@ -9,15 +9,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::config::{
-    Campaign, DuplicateStyle, IdType, ListIdType, ListShape, SandboxConfig, UnknownCampaign,
-};
+use super::config::SandboxConfig;
 use super::faults::Fault;
 use super::rate_limit::RateLimitHint;
 use super::rule::{ScriptedReply, Then};
-use super::store::{NewLead, Variables};
 
 const JSON: &str = "application/json";
 
@@ -89,76 +86,24 @@ pub(super) fn out_of_balance() -> Reply {
     )
 }
 
-fn invalid_field(field: &str, text: &str) -> Reply {
+pub(super) fn unknown_campaign() -> Reply {
+    message(404, "Campaign not found")
+}
+
+pub(super) fn duplicate() -> Reply {
+    const TEXT: &str = "The phone number has already been taken.";
     json(
         422,
-        &json!({ "message": text, "errors": { field: [text] } }),
+        &json!({ "message": TEXT, "errors": { "phone_number": [TEXT] } }),
     )
 }
 
-pub(super) fn unknown_campaign(style: UnknownCampaign) -> Reply {
-    match style {
-        UnknownCampaign::NotFound => message(404, "Campaign not found"),
-        UnknownCampaign::Unprocessable => {
-            invalid_field("campaign_id", "The selected campaign id is invalid.")
-        }
-    }
-}
-
-pub(super) fn duplicate(style: DuplicateStyle) -> Reply {
-    const EXISTS: &str = "A lead with this phone number already exists in this campaign.";
-    let (status, body) = match style {
-        DuplicateStyle::UnprocessableErrors => {
-            return invalid_field("phone_number", "The phone number has already been taken.");
-        }
-        DuplicateStyle::German => {
-            return invalid_field("phone_number", "Die Telefonnummer ist bereits vergeben.");
-        }
-        DuplicateStyle::UnprocessableMessage => (422, json!({ "message": EXISTS })),
-        DuplicateStyle::BadRequest => (400, json!({ "message": EXISTS })),
-        DuplicateStyle::Conflict => (409, json!({ "error": EXISTS })),
-        DuplicateStyle::OkWithoutId => {
-            let text = "Duplicate lead: nothing was added to this campaign.";
-            (200, json!({ "message": text }))
-        }
-        DuplicateStyle::SuccessFalse => {
-            let code = "LEAD_ALREADY_EXISTS";
-            (
-                200,
-                json!({ "success": false, "message": EXISTS, "error_code": code }),
-            )
-        }
-        DuplicateStyle::StatusFalse => (422, json!({ "status": false, "error": EXISTS })),
-    };
-    json(status, &body)
-}
-
-pub(super) fn created(config: &SandboxConfig, lead: &NewLead, id: u64) -> Reply {
-    let data = match config.id_type {
-        IdType::String | IdType::Wrapped => json!({ "id": id.to_string() }),
-        IdType::Integer => json!({ "id": id }),
-        IdType::IntegerFull => whole_lead(lead, id),
-    };
-    let mut body = json!({ "message": "Lead created successfully", "data": data });
-    if config.id_type == IdType::Wrapped {
-        body = json!([body]);
-    }
-    json(config.created_status.unwrap_or(200), &body)
-}
-
-fn whole_lead(lead: &NewLead, id: u64) -> Value {
-    let now = jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
-        .to_string();
-    json!({
-        "id": id,
-        "campaign_id": lead.campaign,
-        "phone_number": format!("+{}", lead.phone),
-        "variables": lead.variables.as_ref().map(Variables::texts),
-        "status": "created",
-        "created_at": now,
-        "updated_at": now,
-    })
+pub(super) fn created(id: u64) -> Reply {
+    let data = json!({ "id": id.to_string() });
+    json(
+        200,
+        &json!({ "message": "Lead created successfully", "data": data }),
+    )
 }
 
 /// Come again in `wait_s` seconds from `now`.
@@ -194,7 +139,6 @@ pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Reply, now: Sy
         Fault::DropBefore | Fault::DropAfter => usual.ending(Then::Drop),
         Fault::HangBefore | Fault::HangAfter => usual.ending(Then::Hang),
         Fault::Unreadable => html(200, "Welcome"),
-        Fault::Truncated => usual.ending(Then::Truncate),
     }
 }
 
@@ -209,43 +153,16 @@ pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
     headers.fold(plain, |made, (name, value)| made.with_header(name, value))
 }
 
-/// The list's body. `page` counts from 1, `url` is the list's own, without a query; both are of
-/// use to the paginated form alone.
-pub(super) fn campaign_list(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let all = &config.campaigns.0;
-    match config.list_shape {
-        ListShape::Campaigns => json!({ "campaigns": entries(config, all) }),
-        ListShape::Bare => json!(entries(config, all)),
-        ListShape::Data => json!({ "data": entries(config, all) }),
-        ListShape::Paginated => one_page(config, page, url),
+/// The scripted page of this number, counted from 1, or all campaigns.
+pub(super) fn campaign_list(config: &SandboxConfig, page: usize) -> Reply {
+    let scripted = page.checked_sub(1);
+    if let Some(body) = scripted.and_then(|index| config.campaign_pages.get(index)) {
+        return Reply::new(200, JSON, body.clone());
     }
-}
-
-fn entries(config: &SandboxConfig, campaigns: &[Campaign]) -> Vec<Value> {
-    let entry = |campaign: &Campaign| {
+    let entries = config.campaigns.0.iter().map(|campaign| {
         let mut entry = json!(campaign);
-        if config.list_id_type == ListIdType::String {
-            entry["id"] = json!(campaign.id.to_string());
-        }
+        entry["id"] = json!(campaign.id.to_string());
         entry
-    };
-    campaigns.iter().map(entry).collect()
-}
-
-/// Half of the list, rounded up, so that even the examples have two pages.
-fn one_page(config: &SandboxConfig, page: usize, url: &str) -> Value {
-    let size = config.campaigns.0.len().div_ceil(2).max(1);
-    let mut pages = config.campaigns.0.chunks(size);
-    let last = pages.len().max(1);
-    let shown = page.checked_sub(1).and_then(|index| pages.nth(index));
-    let link = |number: usize| format!("{url}?page={number}");
-    json!({
-        "current_page": page,
-        "data": entries(config, shown.unwrap_or_default()),
-        "last_page": last,
-        "next_page_url": (page < last).then(|| link(page + 1)),
-        "per_page": size,
-        "prev_page_url": (page > 1).then(|| link(page - 1)),
-        "total": config.campaigns.0.len(),
-    })
+    });
+    json(200, &json!({ "campaigns": entries.collect::<Vec<_>>() }))
 }

@@ -47,8 +47,6 @@ pub enum Then {
     Drop,
     /// Nothing is sent, and the connection stays open.
     Hang,
-    /// The head and half of the body are sent, then the connection is closed.
-    Truncate,
     /// After the delay, as if there were no rule.
     Usual,
 }

@@ -11,11 +11,11 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
+use axum::http::header::CONTENT_ENCODING;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
-use futures::{FutureExt, StreamExt, stream};
+use futures::stream;
 use futures_timer::Delay;
 use serde::Serialize;
 use tokio::net::TcpListener;
@@ -101,7 +101,6 @@ async fn finish(shared: &Shared, reply: Reply) -> Response {
             }
             response.map(Body::from)
         }
-        Then::Truncate => in_part(response),
         Then::Drop => hang_up(),
         Then::Hang => pending().await,
     }
@@ -109,23 +108,8 @@ async fn finish(shared: &Shared, reply: Reply) -> Response {
 
 /// Closes the connection without a byte: the body fails before the head has been written out.
 fn hang_up() -> Response {
-    Response::new(Body::from_stream(stream::once(ready(aborted()))))
-}
-
-/// Announces the whole body, sends half of it, and breaks off.
-fn in_part(mut response: Response<Bytes>) -> Response {
-    let length = response.body().len();
-    response.headers_mut().insert(CONTENT_LENGTH, length.into());
-    response.map(|whole| {
-        // Gives the half its chance to be written before the error ends the connection.
-        let break_off = tokio::task::yield_now().map(|()| aborted());
-        let half = stream::iter([Ok(whole.slice(..length / 2))]);
-        Body::from_stream(half.chain(break_off.into_stream()))
-    })
-}
-
-fn aborted() -> io::Result<Bytes> {
-    Err(io::ErrorKind::ConnectionAborted.into())
+    let aborted: io::Result<Bytes> = Err(io::ErrorKind::ConnectionAborted.into());
+    Response::new(Body::from_stream(stream::once(ready(aborted))))
 }
 
 async fn list_campaigns(State(shared): SharedState, request: Request) -> Response {
@@ -146,10 +130,7 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
     let query = request.uri().query().unwrap_or_default();
     let page = query.split('&').find_map(|p| p.strip_prefix("page="));
     let page = page.and_then(|number| number.parse().ok()).unwrap_or(1);
-    let host = request.headers().get(HOST);
-    let host = host.and_then(|h| h.to_str().ok()).unwrap_or("127.0.0.1");
-    let url = format!("http://{host}{CAMPAIGNS}");
-    replies::json(200, &replies::campaign_list(&shared.config, page, &url))
+    replies::campaign_list(&shared.config, page)
 }
 
 async fn show_leads(State(shared): SharedState) -> Response {

@@ -95,10 +95,7 @@ impl State {
     fn new(config: Arc<SandboxConfig>) -> Self {
         let limits = config.rate_limits.iter().copied();
         Self {
-            store: Store::new(
-                config.first_id.unwrap_or(1).into(),
-                config.keep_variables.unwrap_or(true),
-            ),
+            store: Store::new(config.keep_variables.unwrap_or(true)),
             stats: Stats::default(),
             requests: Vec::new(),
             limiters: limits.map(Limiter::new).collect(),
@@ -247,7 +244,7 @@ impl State {
     fn judge_usual(&mut self, lead: &NewLead, attempt: u16, chance: f64, now: u64) -> Reply {
         let config = Arc::clone(&self.config);
         if !config.campaigns.0.iter().any(|c| c.id == lead.campaign) {
-            return replies::unknown_campaign(config.unknown_campaign);
+            return replies::unknown_campaign();
         }
         if config
             .balance_after
@@ -259,9 +256,9 @@ impl State {
         let usual = if !fault.is_none_or(Fault::stores) {
             replies::server_error()
         } else if let Some(id) = self.insert(lead, attempt) {
-            replies::created(&config, lead, id)
+            replies::created(id)
         } else {
-            replies::duplicate(config.duplicate_style)
+            replies::duplicate()
         };
         let Some(fault) = fault else {
             return usual;

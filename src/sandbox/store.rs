@@ -79,7 +79,6 @@ struct Seen {
 }
 
 pub(super) struct Store {
-    first_id: u64,
     leads: Vec<Lead>,
     /// One JSON object for each lead, in step with `leads`; `None` when variables are not kept.
     variables: Option<Vec<Option<Box<str>>>>,
@@ -88,9 +87,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(first_id: u64, keeps_variables: bool) -> Self {
+    pub(super) fn new(keeps_variables: bool) -> Self {
         Self {
-            first_id,
             leads: Vec::new(),
             variables: keeps_variables.then(Vec::new),
             seen: BTreeMap::new(),
@@ -116,7 +114,6 @@ impl Store {
             return None;
         }
         seen.stored = true;
-        let id = self.first_id + self.leads.len() as u64;
         self.leads.push(Lead {
             phone: lead.phone,
             campaign: lead.campaign,
@@ -127,7 +124,7 @@ impl Store {
             let texts = lead.variables.as_ref().map(Variables::texts);
             kept.push(texts.and_then(|v| serde_json::to_string(v).ok().map(Into::into)));
         }
-        Some(id)
+        Some(self.leads.len() as u64)
     }
 
     /// In order of creation.
@@ -136,7 +133,7 @@ impl Store {
             let kept = self.variables.as_ref().and_then(|all| all.get(index));
             let text = kept.and_then(Option::as_deref);
             StoredLead {
-                id: (self.first_id + index as u64).to_string(),
+                id: (index + 1).to_string(),
                 campaign_id: lead.campaign,
                 phone_number: format!("+{}", lead.phone),
                 variables: text

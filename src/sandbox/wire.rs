@@ -7,9 +7,10 @@ use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
-use super::config::{SandboxConfig, VariablesShape};
+use super::config::SandboxConfig;
 use super::replies::UNAUTHENTICATED;
 use super::store::{NewLead, Variables};
+use crate::api::wire::VariablesShape;
 
 const JSON: &str = "application/json";
 

@@ -5,20 +5,11 @@ use serde_json::json;
 
 use crate::util::{Folder, scenario, service};
 
-const TWO: &str = r#"
-[[campaign]]
-id = 7
-name = "Spring, \"promo\""
-status = "paused"
-created_at = "2026-03-02 09:00:00"
-updated_at = "2026-03-02T09:00:00Z"
-[[campaign]]
-id = 8
-name = "Autumn"
-status = "brand-new status"
-created_at = "x"
-updated_at = "y"
-"#;
+/// Two campaigns, one with a number for its id and one with a text.
+const TWO: [&str; 2] = [
+    r#"{"id":7,"name":"Spring, \"promo\"","status":"paused","created_at":"2026-03-02 09:00:00","updated_at":"2026-03-02T09:00:00Z"}"#,
+    r#"{"id":"8","name":"Autumn","status":"brand-new status","created_at":"x","updated_at":"y"}"#,
+];
 
 fn csv(folder: &Folder, service: &Sandbox) -> String {
     let listed = folder.leadload(&["campaigns", "--format", "csv"]);
@@ -27,36 +18,40 @@ fn csv(folder: &Folder, service: &Sandbox) -> String {
 
 #[test]
 fn every_list_shape_gives_the_same_campaigns_in_every_form() {
-    for shape in ["campaigns", "bare", "data", "paginated"] {
-        for id_type in ["string", "integer"] {
-            let service = scenario(&format!(
-                "list_shape = '{shape}'\nlist_id_type = '{id_type}'\n{TWO}"
-            ));
-            let folder = Folder::new();
-            assert_eq!(
-                csv(&folder, &service),
-                "id,name,status,created_at,updated_at\n\
+    let [spring, autumn] = TWO;
+    for pages in [
+        format!("'{{\"campaigns\":[{spring},{autumn}]}}'"),
+        format!("'[{spring},{autumn}]'"),
+        format!("'{{\"data\":[{spring},{autumn}]}}'"),
+        format!(
+            "'{{\"data\":[{spring}],\"next_page_url\":\"?page=2\"}}', '{{\"data\":[{autumn}]}}'"
+        ),
+    ] {
+        let service = scenario(&format!("campaign_pages = [{pages}]"));
+        let folder = Folder::new();
+        assert_eq!(
+            csv(&folder, &service),
+            "id,name,status,created_at,updated_at\n\
                  7,\"Spring, \"\"promo\"\"\",paused,2026-03-02 09:00:00,2026-03-02T09:00:00Z\n\
                  8,Autumn,brand-new status,x,y\n",
-                "{shape} {id_type}"
-            );
-            let json = folder
-                .leadload(&["campaigns", "--format", "json"])
-                .at(&service)
-                .expect(0);
-            assert_eq!(
-                json.json(),
-                json!({"campaigns": [
-                    {"id": "7", "name": "Spring, \"promo\"", "status": "paused",
-                     "created_at": "2026-03-02 09:00:00", "updated_at": "2026-03-02T09:00:00Z"},
-                    {"id": "8", "name": "Autumn", "status": "brand-new status",
-                     "created_at": "x", "updated_at": "y"},
-                ]})
-            );
-            let text = folder.leadload(&["campaigns"]).at(&service).expect(0);
-            let first: Vec<&str> = text.stdout.lines().map(|l| &l[..2]).collect();
-            assert_eq!(first, ["id", "7 ", "8 "]);
-        }
+            "{pages}"
+        );
+        let json = folder
+            .leadload(&["campaigns", "--format", "json"])
+            .at(&service)
+            .expect(0);
+        assert_eq!(
+            json.json(),
+            json!({"campaigns": [
+                {"id": "7", "name": "Spring, \"promo\"", "status": "paused",
+                 "created_at": "2026-03-02 09:00:00", "updated_at": "2026-03-02T09:00:00Z"},
+                {"id": "8", "name": "Autumn", "status": "brand-new status",
+                 "created_at": "x", "updated_at": "y"},
+            ]})
+        );
+        let text = folder.leadload(&["campaigns"]).at(&service).expect(0);
+        let first: Vec<&str> = text.stdout.lines().map(|l| &l[..2]).collect();
+        assert_eq!(first, ["id", "7 ", "8 "]);
     }
 }
 

@@ -51,9 +51,13 @@ fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
 
 #[test]
 fn when_the_campaign_is_there_the_same_command_sends_just_its_rows() {
-    for style in ["not_found", "unprocessable"] {
+    for refusal in [
+        "",
+        "[[rule]]\ncampaign_id = 777\n\
+         reply = { status = 422, body = '{\"errors\":{\"campaign_id\":[\"It is invalid.\"]}}' }",
+    ] {
         let folder = Folder::with_leads(&contacts_of(&[101, 777, 102], 30));
-        let service = scenario(&format!("unknown_campaign = '{style}'"));
+        let service = scenario(refusal);
         let summary = import(&folder, &service, &[], 3).json();
         assert_eq!(summary["stopped_by"], "campaign");
         assert_eq!(service.stats().lead_requests, 21);

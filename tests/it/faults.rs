@@ -202,38 +202,73 @@ fn a_refusal_that_asks_to_wait_holds_everybody_and_counts_as_no_attempt() {
 }
 
 #[test]
-fn every_duplicate_style_and_id_type_of_the_wild_is_understood() {
-    for style in [
-        "unprocessable_errors",
-        "unprocessable_message",
-        "bad_request",
-        "conflict",
-        "ok_without_id",
-        "success_false",
-        "german",
-        "status_false",
+fn every_refusal_of_a_duplicate_seen_in_the_wild_is_understood() {
+    for (status, body) in [
+        (
+            422,
+            r#"{"message":"…","errors":{"phone_number":["The phone number has already been taken."]}}"#,
+        ),
+        (
+            422,
+            r#"{"message":"…","errors":{"phone_number":["Die Telefonnummer ist bereits vergeben."]}}"#,
+        ),
+        (
+            422,
+            r#"{"message":"A lead with this phone number already exists in this campaign."}"#,
+        ),
+        (
+            400,
+            r#"{"message":"A lead with this phone number already exists in this campaign."}"#,
+        ),
+        (
+            409,
+            r#"{"error":"A lead with this phone number already exists in this campaign."}"#,
+        ),
+        (
+            200,
+            r#"{"message":"Duplicate lead: nothing was added to this campaign."}"#,
+        ),
+        (
+            200,
+            r#"{"success":false,"message":"A lead with this phone number already exists in this campaign.","error_code":"LEAD_ALREADY_EXISTS"}"#,
+        ),
+        (
+            422,
+            r#"{"status":false,"error":"A lead with this phone number already exists in this campaign."}"#,
+        ),
     ] {
         let folder = Folder::with_leads("phone\n+447911000001\n");
-        let service = scenario(&format!("duplicate_style = '{style}'"));
+        let service = scenario(&format!(
+            "[[rule]]\nattempts = [2]\nreply = {{ status = {status}, body = '{body}' }}"
+        ));
         let import = || folder.import_leads(&service, &["--ledger", "none"]);
         import().expect(0);
         import().expect(0);
         assert_eq!(
             folder.column("leads.results.csv", "status"),
             ["duplicate"],
-            "{style}"
+            "{status} {body}"
         );
     }
-    for id_type in ["string", "integer", "wrapped", "integer_full"] {
+}
+
+#[test]
+fn the_id_is_found_in_every_answer_seen_in_the_wild() {
+    for body in [
+        r#"{"message":"Lead created","data":{"id":"{id}"}}"#,
+        r#"{"message":"Lead created","data":{"id":{id}}}"#,
+        r#"[{"message":"Lead created","data":{"id":"{id}"}}]"#,
+        r#"{"data":{"id":{id},"campaign_id":101,"phone_number":"+447911000001","status":"created"}}"#,
+    ] {
         let folder = Folder::with_leads("phone\n+447911000001\n");
         let service = scenario(&format!(
-            "id_type = '{id_type}'\nfirst_id = 4711\ncreated_status = 201"
+            "[[rule]]\nreply = {{ status = 201, store = true, body = '{body}' }}"
         ));
         folder.import_leads(&service, &[]).expect(0);
         assert_eq!(
             folder.column("leads.results.csv", "lead_id"),
-            ["4711"],
-            "{id_type}"
+            ["1"],
+            "{body}"
         );
     }
 }

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use super::record::{PlannedRun, Record};
-use crate::api::Limits;
 use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
 use crate::commands::directory::{self, Directory};
@@ -58,7 +57,7 @@ impl Prepared {
         // Not before it is certain that no other run writes them.
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
-        let reached = service::reach(service, limits(&import.settings)).await?;
+        let reached = service::reach(service, import.settings.timeout).await?;
         let mut directory = Directory::new(reached.client.clone());
         if !import.settings.has_campaign() {
             import.pick_campaign(&mut directory, terminal).await?;
@@ -110,15 +109,6 @@ impl Import {
     }
 }
 
-/// Under `hold` a lost answer is an uncertain row, and old connections lose answers.
-pub(super) fn limits(settings: &ImportSettings) -> Limits {
-    let limits = Limits::within(settings.timeout);
-    match settings.policy.on_uncertain {
-        OnUncertain::Hold => limits.without_old_connections(),
-        OnUncertain::Resend => limits,
-    }
-}
-
 /// The outputs, checked to be writable before anything is sent.
 fn writer(
     settings: &ImportSettings,
@@ -144,32 +134,5 @@ pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
             "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files",
             planned.input.name()
         ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::Options;
-    use crate::results::OutputChoice;
-    use crate::settings::Layers;
-
-    fn limits_with(allow_duplicates: bool, on_uncertain: Option<&str>) -> Limits {
-        let mut typed = Options::default();
-        typed.connection.sandbox = Some(true);
-        typed.delivery.allow_duplicates = Some(allow_duplicates);
-        typed.delivery.on_uncertain = on_uncertain.map(|word| word.parse().unwrap());
-        let layers = Layers::new(typed, Vec::new(), None, true);
-        limits(&ImportSettings::new(&layers, &OutputChoice::BesideInput).unwrap())
-    }
-
-    #[test]
-    fn under_hold_no_old_connection_is_used() {
-        let usual = limits_with(false, None);
-        let careful = usual.without_old_connections();
-        assert_ne!(usual, careful);
-        assert_eq!(limits_with(false, Some("hold")), careful);
-        assert_eq!(limits_with(true, None), careful);
-        assert_eq!(limits_with(true, Some("resend")), usual);
     }
 }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
-use super::prepared::{limits, refuse_results_files};
+use super::prepared::refuse_results_files;
 use super::record::pace;
 use super::survey;
 use crate::api::wire::LeadForm;
@@ -92,7 +92,7 @@ impl TestLead {
                 "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
             )));
         }
-        let reached = service::reach(&service, limits(&settings)).await?;
+        let reached = service::reach(&service, settings.timeout).await?;
         let mut directory = Directory::new(reached.client.clone());
         let names = directory::names_in(&intake).await?;
         let campaign = settings.reading.campaign.as_ref();

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::*;
-use crate::api::verdict::{FatalCause, Verdict, Wait};
+use crate::api::verdict::{FatalCause, Verdict};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{InspectedInput, Intake, Once, Purpose};
 use crate::lead::{ErrorCode, Status};
@@ -131,7 +131,7 @@ fn lost() -> Verdict {
 
 fn refused(wait: Option<u64>) -> Verdict {
     Verdict::RetryLater {
-        wait: wait.map_or(Wait::Unsaid, |s| Wait::Said(Duration::from_secs(s))),
+        wait: wait.map(Duration::from_secs),
         code: ErrorCode::Http(429),
         text: "too many".into(),
     }

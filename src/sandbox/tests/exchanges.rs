@@ -50,14 +50,14 @@ fn campaigns_are_listed_as_the_contract_says() {
 
 #[test]
 fn leads_and_counts_are_shown_without_a_token() {
-    let sandbox = start("first_id = 900");
+    let sandbox = start("");
     post(&sandbox, &lead(ADA));
     let shown = |path: &str| {
         let request = request(&format!("GET {path}"), "", "");
         parse(&exchange(&sandbox, &request)).json()
     };
     let lead = json!({
-        "id": "900",
+        "id": "1",
         "campaign_id": 101,
         "phone_number": ADA,
         "variables": {},
@@ -180,11 +180,7 @@ fn a_body_that_is_not_a_lead_is_refused() {
 fn the_shape_of_variables_can_be_chosen() {
     let array = json!([{"a": "b"}]);
     let object = json!({"a": "b"});
-    for (shape, array_status, object_status) in [
-        ("array", 200, 422),
-        ("object", 422, 200),
-        ("either", 200, 200),
-    ] {
+    for (shape, array_status, object_status) in [("array", 200, 422), ("object", 422, 200)] {
         let sandbox = start(&format!("variables_shape = '{shape}'"));
         let status = |phone: &str, variables: &Value| {
             let mut body: Value = serde_json::from_str(&lead(phone)).unwrap();
@@ -202,9 +198,6 @@ fn unknown_campaigns_routes_and_methods_are_refused() {
     let answer = post(&start(""), &body);
     assert_eq!(answer.status, 404);
     assert_eq!(answer.body, r#"{"message":"Campaign not found"}"#);
-    let answer = post(&start("unknown_campaign = 'unprocessable'"), &body);
-    assert_eq!(answer.status, 422);
-    assert!(answer.json()["errors"]["campaign_id"].is_array());
 
     let sandbox = start("");
     let answer = get(&sandbox, "/api/api/user/campaigns");
@@ -222,33 +215,13 @@ fn unknown_campaigns_routes_and_methods_are_refused() {
 // Duplicates, ids, lists
 
 #[test]
-fn a_duplicate_is_refused_in_each_style() {
-    let exists = "A lead with this phone number already exists in this campaign.";
+fn the_first_request_for_a_number_makes_a_lead_and_the_second_is_refused() {
+    let [first, second] = twice("");
+    let made = json!({"message": "Lead created successfully", "data": {"id": "1"}});
+    assert_eq!(first, (200, made));
     let taken = "The phone number has already been taken.";
-    let german = "Die Telefonnummer ist bereits vergeben.";
-    let by_field = |text: &str| json!({"message": text, "errors": {"phone_number": [text]}});
-    let coded = json!({"success": false, "message": exists, "error_code": "LEAD_ALREADY_EXISTS"});
-    let ok = json!({"message": "Duplicate lead: nothing was added to this campaign."});
-    let cases = [
-        ("unprocessable_errors", 422, by_field(taken)),
-        ("unprocessable_message", 422, json!({"message": exists})),
-        ("bad_request", 400, json!({"message": exists})),
-        ("conflict", 409, json!({"error": exists})),
-        ("ok_without_id", 200, ok),
-        ("success_false", 200, coded),
-        ("german", 422, by_field(german)),
-        (
-            "status_false",
-            422,
-            json!({"status": false, "error": exists}),
-        ),
-    ];
-    for (style, status, body) in cases {
-        let [first, second] = twice(&format!("duplicate_style = '{style}'"));
-        assert_eq!(first.0, 200);
-        assert_eq!(second, (status, body), "{style}");
-    }
-    assert_eq!(twice("")[1].0, 422);
+    let refused = json!({"message": taken, "errors": {"phone_number": [taken]}});
+    assert_eq!(second, (422, refused));
 }
 
 #[test]
@@ -282,44 +255,13 @@ fn duplicates_are_per_campaign_and_can_be_allowed() {
 }
 
 #[test]
-fn each_id_type_has_its_shape() {
-    let first = |scenario: &str| twice(scenario)[0].clone();
-    let text = "Lead created successfully";
-    let reply = |id: Value| json!({"message": text, "data": {"id": id}});
-    assert_eq!(first("id_type = 'string'"), (200, reply(json!("1"))));
-    assert_eq!(first("id_type = 'integer'"), (200, reply(json!(1))));
-    let wrapped = json!([reply(json!("1"))]);
-    assert_eq!(first("id_type = 'wrapped'"), (200, wrapped));
-    assert_eq!(first("created_status = 201"), (201, reply(json!("1"))));
-    let (status, whole) = first("id_type = 'integer_full'");
-    assert_eq!((status, &whole["data"]["id"]), (200, &json!(1)));
-    assert_eq!(whole["data"]["phone_number"], ADA);
-    assert_eq!(whole["data"]["campaign_id"], 101);
-}
-
-#[test]
-fn each_list_shape_holds_all_campaigns() {
-    let list = |scenario: &str| get(&start(scenario), "/api/user/campaigns").json();
-    let ids = |entries: &Value| -> Vec<Value> {
-        let entries = entries.as_array().unwrap().iter();
-        entries.map(|entry| entry["id"].clone()).collect()
-    };
-    let expected = ["101", "102", "103", "104", "105"];
-    assert_eq!(ids(&list("")["campaigns"]), expected);
-    assert_eq!(ids(&list("list_shape = 'bare'")), expected);
-    assert_eq!(ids(&list("list_shape = 'data'")["data"]), expected);
-    let numbers = list("list_id_type = 'integer'");
-    assert_eq!(ids(&numbers["campaigns"]), [101, 102, 103, 104, 105]);
-
-    let sandbox = start("list_shape = 'paginated'");
-    let first = get(&sandbox, "/api/user/campaigns").json();
-    assert_eq!(ids(&first["data"]), expected[..3]);
-    let next = "http://sandbox.test/api/user/campaigns?page=2";
-    assert_eq!(first["next_page_url"], next);
-    let second = get(&sandbox, "/api/user/campaigns?page=2").json();
-    assert_eq!(ids(&second["data"]), expected[3..]);
-    assert_eq!(second["next_page_url"], Value::Null);
-    assert_eq!(sandbox.stats().campaign_requests, 2);
+fn the_pages_of_the_campaign_list_can_be_scripted() {
+    let sandbox = start("campaign_pages = ['[{\"id\":1}]', '[{\"id\":2}]']");
+    for (query, id) in [("", 1), ("?page=1", 1), ("?page=2", 2)] {
+        let page = get(&sandbox, &format!("/api/user/campaigns{query}")).json();
+        assert_eq!(page, json!([{ "id": id }]), "{query}");
+    }
+    assert_eq!(sandbox.stats().campaign_requests, 3);
 }
 
 // Faults
